@@ -1,1 +1,93 @@
-//! stub
+//! The Disruptor for today's machines: one pre-allocated ring, sequences instead of locks, a graph of consumers
+//! over one buffer. Events lap the ring; hence the name.
+//!
+//! ```text
+//!                          ┌─ journal ─┐
+//! P1 ─> [ring] ─> notional ┤           ├─> clear      each arrow: "has finished before";
+//!          ^               └─ risk ────┘     │        an event is written once and never copied
+//!          └───────────── gates ─────────────┘
+//! ```
+//!
+//! Producers claim slots and write events in place. Stages read them in place, in batches, as far as the stages before them
+//! have got. A stage that runs alone may change events; stages side by side read. What would be a data race,
+//! a lost event or a silent hang elsewhere is a compile error, a returned error or a documented policy here.
+//!
+//! ```
+//! use std::thread;
+//! use lapwing::Disruptor;
+//!
+//! #[derive(Default)]
+//! struct Trade { price: u64, quantity: u32, notional: u64 }
+//!
+//! let (mut journal, mut exposure) = (Vec::new(), 0);
+//! let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
+//!     .then_mut("notional", |trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
+//!     .then_all(|side| side
+//!         .read("journal", |trade, sequence, _| journal.push((sequence, trade.price)))
+//!         .read("risk", |trade, _, _| exposure += trade.notional))
+//!     .build()?;
+//!
+//! thread::scope(|scope| {
+//!     let running = consumers.start_scoped(scope)?; // a thread each; they borrow `journal` and `exposure`
+//!     for price in 1..=100 {
+//!         trades.publish(|trade| (trade.price, trade.quantity) = (price, 10))?;
+//!     }
+//!     running.shutdown()?; // drains and joins
+//!     Ok::<(), Box<dyn std::error::Error>>(())
+//! })?;
+//! assert_eq!((journal.len(), exposure), (100, 50_500));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
+//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`].
+//! - To consume: closures, [`EventHandler`], [`Poller`].
+//! - To run: [`Consumers`], [`Running`], [`Report`].
+//! - To wait: [`wait`], with a table of the strategies.
+//! - Why it is sound: [`docs`].
+
+#![deny(unsafe_code)]
+
+mod barrier;
+// I2, I6: turns what a stage may read into slices.
+#[allow(unsafe_code)]
+mod consumer;
+mod control;
+pub mod docs;
+mod error;
+mod life;
+mod lifecycle;
+mod padded;
+// I1: turns claims into references.
+#[allow(unsafe_code)]
+mod producer;
+mod ring;
+// I1 to I4: the slots themselves.
+#[allow(unsafe_code)]
+mod ring_buffer;
+mod sequencer;
+mod sync;
+mod topology;
+pub mod wait;
+
+pub use topology::{Builder, Chain, Disruptor, Graph, Side, Stage, StageId};
+
+pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots};
+pub use sequencer::{Multi, Sequencer, Single};
+
+pub use consumer::{
+    Access, Batch, Consumer, EventHandler, Exclusive, Finished, Iter, IterMut, Outcome, Poller, Shared,
+};
+pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
+
+pub use error::{
+    BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped, TakeError,
+    TryPublishError, WaitTimeoutError,
+};
+pub use ring_buffer::MAX_CAPACITY;
+
+/// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of events that it has
+/// finished, which is the sequence of the next.
+pub type Sequence = u64;

@@ -1,0 +1,96 @@
+//! What a stage may read next. Not here: how it waits (`wait`), how a slot is read (`ring_buffer`).
+//!
+//! ```text
+//! P1 --> [ring] <-- a <--+
+//!           ^------ b <--+-- c        arrow: waits for. a and b wait for the publication, c for both of
+//!                                     them; only c gates P1
+//! ```
+
+use crate::Sequence;
+use crate::control::{Control, DETACHED, StageIndex};
+use crate::sync::Ordering;
+use crate::wait::Awaited;
+use crate::wait::event_count::EventCount;
+
+/// What lies at the next sequence of a stage, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Nothing yet.
+    Empty,
+    /// Events up to this sequence, itself excluded.
+    Events(Sequence),
+    /// Claims that were given up, up to this sequence, itself excluded.
+    Tombstones(Sequence),
+}
+
+/// The right to read of one stage.
+#[derive(Debug)]
+pub(crate) struct Barrier {
+    /// The stages that come before; empty for a first stage.
+    upstream: Box<[StageIndex]>,
+}
+
+impl Barrier {
+    pub(crate) fn new(upstream: Box<[StageIndex]>) -> Self {
+        Self { upstream }
+    }
+
+    /// What may be read from `next` on, below `limit`.
+    ///
+    /// With a single producer the cursor may be past the end of a ring that is being closed: the caller looks
+    /// at the ring's life afterwards.
+    #[inline]
+    pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
+        let finished = control.finished_by_all(&self.upstream);
+        if finished == DETACHED {
+            return Self::published(control, next, limit);
+        }
+        let limit = limit.min(finished);
+        match &control.stamps {
+            _ if limit <= next => Span::Empty,
+            None => Span::Events(limit),
+            Some(stamps) => stamps.known_settled(next, limit),
+        }
+    }
+
+    /// What is published from `next` on, below `limit`.
+    #[inline]
+    fn published(control: &Control, next: Sequence, limit: Sequence) -> Span {
+        match &control.stamps {
+            Some(stamps) => stamps.settled(next, limit),
+            None => {
+                // O1, Acquire: pairs with the Release in `Single::publish`; brings the events.
+                let end = control.cursor.load(Ordering::Acquire).min(limit);
+                if end > next { Span::Events(end) } else { Span::Empty }
+            }
+        }
+    }
+}
+
+/// The wait of a stage for the sequence `next`.
+#[derive(Debug)]
+pub(crate) struct NextEvent<'a> {
+    pub(crate) control: &'a Control,
+    pub(crate) barrier: &'a Barrier,
+    pub(crate) next: Sequence,
+}
+
+impl Awaited for NextEvent<'_> {
+    fn is_over(&self) -> bool {
+        !self.control.life.is_open() && self.is_stopped()
+            || self.barrier.span(self.control, self.next, self.next + 1) != Span::Empty
+    }
+
+    fn event_count(&self) -> &EventCount {
+        self.control.behind(&self.barrier.upstream, self.next)
+    }
+}
+
+impl NextEvent<'_> {
+    /// Whether nothing will come any more: halted, or closed and drained. While a close is under way it says yes, so that the
+    /// caller looks closely.
+    fn is_stopped(&self) -> bool {
+        let life = &self.control.life;
+        life.is_halted() || life.end().is_none_or(|end| end <= self.next)
+    }
+}

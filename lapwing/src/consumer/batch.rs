@@ -1,0 +1,217 @@
+//! A batch in a poller's hand: events to look at, and how many of them are done.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::slice;
+
+use super::access::{Access, Exclusive};
+use super::reader::Reader;
+use crate::Sequence;
+
+/// Events that a [`Poller`](crate::Poller) found: contiguous in memory, in the order of sequences.
+///
+/// When it is dropped, it lets go of the events that were consumed: those that an iterator yielded, and
+/// those named to [`consume`](Self::consume). The others come again with the next poll. What
+/// [`as_slice`](Self::as_slice) shows is not consumed by being looked at.
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+/// let mut poller = consumers.take_poller("ticks")?;
+/// producer.publish_batch(4, |slots| {
+///     for (value, slot) in (10..).zip(slots.iter_mut()) {
+///         *slot = value;
+///     }
+/// })?;
+///
+/// let mut batch = poller.poll()?;
+/// assert_eq!(batch.as_slice(), [10, 11, 12, 13]);
+/// batch.consume(1);
+/// assert_eq!(batch.iter().next(), Some((1, &11)));
+/// drop(batch);
+///
+/// assert_eq!(poller.poll()?.as_slice(), [12, 13]); // what was not consumed
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// An event cannot outlive its batch, after which its slot is written again:
+///
+/// ```compile_fail,E0505
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build().unwrap();
+/// # let mut poller = consumers.take_poller::<u64>("ticks").unwrap();
+/// let mut batch = poller.poll().unwrap();
+/// let event = batch.iter().next();
+/// drop(batch);
+/// assert!(event.is_some());
+/// ```
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build().unwrap();
+/// # let mut poller = consumers.take_poller("ticks").unwrap();
+/// # producer.publish(|event| *event = 1).unwrap();
+/// let mut batch = poller.poll().unwrap();
+/// let event = batch.iter().next();
+/// assert!(event.is_some());
+/// drop(batch);
+/// ```
+#[must_use = "a batch that is dropped at once has consumed nothing"]
+pub struct Batch<'a, E, A: Access> {
+    reader: &'a mut Reader<E>,
+    range: Range<Sequence>,
+    /// Events of `range` that are done, from its start.
+    consumed: u64,
+    /// Shared between threads only if events may be, whatever the reader says.
+    events: PhantomData<(&'a mut E, A)>,
+}
+
+impl<'a, E, A: Access> Batch<'a, E, A> {
+    pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
+        Self { reader, range, consumed: 0, events: PhantomData }
+    }
+
+    /// Number of events that are not consumed yet.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        (self.range.end - self.first_sequence()) as usize
+    }
+
+    /// Whether every event is consumed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Sequence of the first event that is not consumed.
+    #[must_use]
+    pub fn first_sequence(&self) -> Sequence {
+        self.range.start + self.consumed
+    }
+
+    /// The events that are not consumed yet.
+    #[must_use]
+    pub fn as_slice(&self) -> &[E] {
+        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of nothing before
+        // `self` is dropped or borrowed as mutable.
+        unsafe { self.reader.ring.buffer.slice(self.left()) }
+    }
+
+    /// Consumes the first `count` events that are left, or all if there are fewer.
+    pub fn consume(&mut self, count: usize) {
+        self.consumed += (count as u64).min(self.range.end - self.first_sequence());
+    }
+
+    /// Consumes all events that are left.
+    pub fn consume_all(&mut self) {
+        self.consume(usize::MAX);
+    }
+
+    /// Lets go of what is consumed now, so that others can go on, and keeps the rest.
+    pub fn release(&mut self) {
+        if self.consumed == 0 {
+            return;
+        }
+        let released = self.range.start..self.first_sequence();
+        self.range.start = released.end;
+        self.consumed = 0;
+        A::watch(&self.reader.ring.buffer, released.clone());
+        self.reader.release(released.end);
+    }
+
+    /// Goes through the events that are left, with their sequences. Each one that was yielded is consumed.
+    pub fn iter(&mut self) -> Iter<'_, E> {
+        let first = self.first_sequence();
+        // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its events live.
+        let events = unsafe { self.reader.ring.buffer.slice(first..self.range.end) };
+        Iter { events: events.iter(), next: first, consumed: &mut self.consumed }
+    }
+
+    fn left(&self) -> Range<Sequence> {
+        self.first_sequence()..self.range.end
+    }
+}
+
+impl<E> Batch<'_, E, Exclusive> {
+    /// The events that are not consumed yet, to change.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [E] {
+        // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows `self` as mutable.
+        unsafe { self.reader.ring.buffer.slice_mut(self.left()) }
+    }
+
+    /// As [`iter`](Self::iter), with events to change.
+    pub fn iter_mut(&mut self) -> IterMut<'_, E> {
+        let first = self.first_sequence();
+        // SAFETY: I2 and I6: as in `as_mut_slice`.
+        let events = unsafe { self.reader.ring.buffer.slice_mut(first..self.range.end) };
+        IterMut { events: events.iter_mut(), next: first, consumed: &mut self.consumed }
+    }
+}
+
+impl<E, A: Access> Drop for Batch<'_, E, A> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl<E, A: Access> fmt::Debug for Batch<'_, E, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch").field("left", &self.left()).finish_non_exhaustive()
+    }
+}
+
+/// Iterator of [`Batch::iter`].
+#[derive(Debug)]
+pub struct Iter<'a, E> {
+    events: slice::Iter<'a, E>,
+    next: Sequence,
+    consumed: &'a mut u64,
+}
+
+impl<'a, E> Iterator for Iter<'a, E> {
+    type Item = (Sequence, &'a E);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        let sequence = self.next;
+        self.next += 1;
+        *self.consumed += 1;
+        Some((sequence, event))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
+impl<E> ExactSizeIterator for Iter<'_, E> {}
+
+/// Iterator of [`Batch::iter_mut`].
+#[derive(Debug)]
+pub struct IterMut<'a, E> {
+    events: slice::IterMut<'a, E>,
+    next: Sequence,
+    consumed: &'a mut u64,
+}
+
+impl<'a, E> Iterator for IterMut<'a, E> {
+    type Item = (Sequence, &'a mut E);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        let sequence = self.next;
+        self.next += 1;
+        *self.consumed += 1;
+        Some((sequence, event))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
+impl<E> ExactSizeIterator for IterMut<'_, E> {}

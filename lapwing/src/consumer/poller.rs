@@ -1,0 +1,124 @@
+//! A stage that is asked for events, for threads that also do other things.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+
+use super::access::{Access, Shared};
+use super::batch::Batch;
+use super::reader::Reader;
+use crate::Sequence;
+use crate::error::{PollError, Stopped, WaitTimeoutError};
+
+/// Longest batch: whatever the ring has.
+const UNLIMITED: u64 = u64::MAX >> 1;
+
+/// The reading end of a stage without a handler.
+///
+/// Events come in [batches](Batch), which release what was consumed of them and nothing else. A poller that is dropped leaves
+/// the graph: it holds nobody back any more, and if it was the last consumer, the ring halts. One that is forgotten
+/// (`mem::forget`) holds its events for ever.
+///
+/// ```
+/// use lapwing::{Disruptor, PollError};
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+/// let mut poller = consumers.take_poller("ticks")?;
+/// assert_eq!(poller.poll().err(), Some(PollError::Empty));
+///
+/// producer.publish(|event| *event = 7)?;
+/// for (sequence, event) in poller.poll()?.iter() {
+///     assert_eq!((sequence, *event), (0, 7));
+/// }
+///
+/// producer.close();
+/// assert_eq!(poller.poll().err(), Some(PollError::Closed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Poller<E, A: Access = Shared> {
+    reader: Reader<E>,
+    access: PhantomData<A>,
+}
+
+impl<E, A: Access> Poller<E, A> {
+    pub(crate) fn new(reader: Reader<E>) -> Self {
+        Self { reader, access: PhantomData }
+    }
+
+    /// The events that are there, up to the end of the ring at most. Those that were not consumed the last time come again.
+    ///
+    /// # Errors
+    ///
+    /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any, and
+    /// [`PollError::Halted`] if the ring is halted.
+    pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
+        self.poll_max_u64(UNLIMITED)
+    }
+
+    /// As [`poll`](Self::poll), but at most `max` events; for 0, an empty batch.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
+        self.poll_max_u64(max as u64)
+    }
+
+    fn poll_max_u64(&mut self, max: u64) -> Result<Batch<'_, E, A>, PollError> {
+        let range = self.reader.poll(max.min(UNLIMITED).max(1))?;
+        let end = range.end.min(range.start + max);
+        Ok(Batch::new(&mut self.reader, range.start..end))
+    }
+
+    /// As [`poll`](Self::poll), but waits for events.
+    ///
+    /// # Errors
+    ///
+    /// [`Stopped::Closed`] if there will never be any, [`Stopped::Halted`] if the ring is halted.
+    ///
+    /// # Blocking
+    ///
+    /// Waits by the strategy of this stage until something is published and all stages that it
+    /// comes after have finished it.
+    pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
+        match self.reader.wait(UNLIMITED, None) {
+            Ok(range) => Ok(Batch::new(&mut self.reader, range)),
+            Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
+            Err(WaitTimeoutError::Halted | WaitTimeoutError::TimedOut) => Err(Stopped::Halted),
+        }
+    }
+
+    /// As [`wait`](Self::wait), but for `timeout` at most. One that is too long for the clock is no limit.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitTimeoutError::TimedOut`] if nothing came, and as [`wait`](Self::wait).
+    ///
+    /// # Blocking
+    ///
+    /// As [`wait`](Self::wait), for `timeout` and the time that the system takes to wake the thread.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
+        let deadline = Instant::now().checked_add(timeout);
+        let range = self.reader.wait(UNLIMITED, deadline)?;
+        Ok(Batch::new(&mut self.reader, range))
+    }
+
+    /// First sequence that has not been consumed.
+    #[must_use]
+    pub fn sequence(&self) -> Sequence {
+        self.reader.next()
+    }
+}
+
+impl<E, A: Access> Drop for Poller<E, A> {
+    fn drop(&mut self) {
+        self.reader.ring.control.detach(self.reader.stage);
+    }
+}
+
+impl<E, A: Access> fmt::Debug for Poller<E, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Poller").field("sequence", &self.sequence()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,148 @@
+//! The reading end that the processor and the poller share: which events are there, waiting for more,
+//! and letting go of those that are done.
+
+use std::fmt;
+use std::ops::Range;
+use std::time::Instant;
+
+use crate::Sequence;
+use crate::barrier::{Barrier, NextEvent, Span};
+use crate::control::StageIndex;
+use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::ring::Ring;
+use crate::sync::Arc;
+use crate::wait::{AnyWaitStrategy, Waiting};
+
+/// Position of one stage in its ring.
+pub(crate) struct Reader<E> {
+    pub(crate) ring: Arc<Ring<E>>,
+    pub(crate) stage: StageIndex,
+    barrier: Barrier,
+    strategy: Box<dyn AnyWaitStrategy>,
+    /// First sequence that this stage has not finished. The shared word follows it.
+    next: Sequence,
+    /// Most events of a batch.
+    max_batch: u64,
+}
+
+impl<E> Reader<E> {
+    pub(crate) fn new(
+        ring: Arc<Ring<E>>,
+        stage: StageIndex,
+        strategy: Box<dyn AnyWaitStrategy>,
+        max_batch: u64,
+    ) -> Self {
+        let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
+        Self { ring, stage, barrier, strategy, next: 0, max_batch }
+    }
+
+    /// First sequence that this stage has not finished.
+    pub(crate) fn next(&self) -> Sequence {
+        self.next
+    }
+
+    /// Everything that may be read now, past the wrap and past the longest batch: for the depth of the queue.
+    pub(crate) fn available(&self) -> u64 {
+        let control = &self.ring.control;
+        match self.barrier.span(control, self.next, self.next + control.capacity) {
+            Span::Events(end) => end - self.next,
+            Span::Empty | Span::Tombstones(_) => 0,
+        }
+    }
+
+    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
+    #[inline]
+    pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
+        let ring = &*self.ring;
+        let control = &ring.control;
+        loop {
+            let longest = self.next + max.min(self.max_batch);
+            let limit = ring.buffer.wrap_after(self.next).min(longest);
+            let span = self.barrier.span(control, self.next, limit);
+            // O8: between the look at the cursor and the look for a close.
+            control.fence.light();
+            let span = if control.life.is_open() { span } else { self.at_the_end(span)? };
+            match span {
+                Span::Empty => return Err(PollError::Empty),
+                Span::Events(end) => return Ok(self.next..end),
+                Span::Tombstones(end) => {
+                    self.next = end;
+                    control.advance(self.stage, end);
+                }
+            }
+        }
+    }
+
+    /// What is left of `span` in a ring that is not open any more.
+    #[cold]
+    fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
+        let life = &self.ring.control.life;
+        if life.is_halted() {
+            return Err(PollError::Halted);
+        }
+        let end = life.settled_end();
+        if end <= self.next {
+            return Err(PollError::Closed);
+        }
+        Ok(match span {
+            Span::Empty => Span::Empty,
+            Span::Events(limit) => Span::Events(limit.min(end)),
+            Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
+        })
+    }
+
+    /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there is one.
+    #[inline]
+    pub(crate) fn wait(
+        &mut self,
+        max: u64,
+        deadline: Option<Instant>,
+    ) -> Result<Range<Sequence>, WaitTimeoutError> {
+        loop {
+            match self.poll(max) {
+                Ok(range) => return Ok(range),
+                Err(PollError::Closed) => return Err(Stopped::Closed.into()),
+                Err(PollError::Halted) => return Err(Stopped::Halted.into()),
+                Err(PollError::Empty) => self.wait_once(deadline)?,
+            }
+        }
+    }
+
+    /// Hands one wait to the strategy.
+    fn wait_once(&mut self, deadline: Option<Instant>) -> Result<(), WaitTimeoutError> {
+        let control = &self.ring.control;
+        let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };
+        let waiting = Waiting {
+            awaited: &awaited,
+            deadline,
+            fence: control.fence,
+            is_signalled: control.is_signalled,
+        };
+        self.strategy.wait(&waiting);
+        if waiting.is_expired() && !waiting.is_over() {
+            return Err(WaitTimeoutError::TimedOut);
+        }
+        Ok(())
+    }
+
+    /// Lets go of everything below `sequence`.
+    #[inline]
+    pub(crate) fn release(&mut self, sequence: Sequence) {
+        debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
+        self.next = sequence;
+        self.ring.control.advance(self.stage, sequence);
+    }
+}
+
+impl<E> fmt::Debug for Reader<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("stage", &self.stage)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! The words of one ring that threads share, and how they are reached. Holds no event and decides nothing.
+//!
+//! ```text
+//! line(s)   word                    written by                read by
+//! 1         cursor                  producers                 first stages (single), producers (multi)
+//! 1         life                    close, halt               everybody, all the time
+//! 1         published: EventCount   waiters when they park    producers, after each publish
+//! 2 each    stage: sequence,        its consumer              dependent stages, producers
+//!                  released         waiters when they park    its consumer, after each batch
+//! 1/16 slot stamp (multi only)      the claim's owner         first stages
+//! ```
+//!
+//! The words are plain: no pointer is stored in any of them.
+
+use crate::Sequence;
+use crate::life::Life;
+use crate::padded::Padded;
+use crate::sequencer::stamps::Stamps;
+use crate::sync::{AtomicU64, Ordering, fence};
+use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::event_count::EventCount;
+
+/// Index of a stage in its graph and in [`Control::stages`].
+pub(crate) type StageIndex = usize;
+
+/// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay below:
+/// at a billion events a second they get there after 292 years.
+pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
+
+/// Sequence of a consumer that has left: it holds nothing back, and those who waited for it wait for what it
+/// waited for.
+pub(crate) const DETACHED: Sequence = Sequence::MAX;
+
+/// The shared words of one ring.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// Single producer: number of events published. Multi-producer: number claimed, and
+    /// [`CLAIMS_CLOSED`]; what is published stands in the stamps.
+    pub(crate) cursor: Padded<AtomicU64>,
+    pub(crate) life: Padded<Life>,
+    /// Where stages sleep that wait for a publication.
+    pub(crate) published: Padded<EventCount>,
+    /// Which slots are published. Only with several producers.
+    pub(crate) stamps: Option<Stamps>,
+    /// One for each stage of the graph, upstream stages first.
+    pub(crate) stages: Box<[StageControl]>,
+    /// The stages that nobody comes after: they gate the producers, and everybody else is ahead of them.
+    pub(crate) gating: Box<[StageIndex]>,
+    /// Slots of the ring, a power of two (I4).
+    pub(crate) capacity: u64,
+    pub(crate) fence: AsymmetricFence,
+    /// Whether some waiter of this ring may park, so that whoever advances something looks for sleepers.
+    pub(crate) is_signalled: bool,
+}
+
+/// The shared words of one stage.
+#[derive(Debug)]
+pub(crate) struct StageControl {
+    /// Number of events that the stage has finished, or [`DETACHED`].
+    pub(crate) sequence: Padded<AtomicU64>,
+    /// Where those sleep who wait for `sequence`.
+    pub(crate) released: Padded<EventCount>,
+    /// The stages that it comes after; empty for a first stage.
+    pub(crate) upstream: Box<[StageIndex]>,
+}
+
+impl StageControl {
+    pub(crate) fn new(upstream: impl Into<Box<[StageIndex]>>) -> Self {
+        Self {
+            sequence: Padded(AtomicU64::new(0)),
+            released: Padded::default(),
+            upstream: upstream.into(),
+        }
+    }
+}
+
+impl Control {
+    pub(crate) fn new(
+        capacity: u64,
+        is_multi_producer: bool,
+        stages: Vec<StageControl>,
+        is_signalled: bool,
+    ) -> Self {
+        let is_gating =
+            |&index: &StageIndex| !stages.iter().any(|stage| stage.upstream.contains(&index));
+        Self {
+            cursor: Padded(AtomicU64::new(0)),
+            life: Padded::default(),
+            published: Padded::default(),
+            stamps: is_multi_producer.then(|| Stamps::new(capacity)),
+            gating: (0..stages.len()).filter(is_gating).collect(),
+            stages: stages.into_boxed_slice(),
+            capacity,
+            fence: AsymmetricFence::detect(),
+            is_signalled,
+        }
+    }
+
+    /// Accepts no further event. Everything accepted is still consumed. Does nothing the second time.
+    pub(crate) fn close(&self) {
+        if !self.life.begin_close() {
+            return;
+        }
+        let end = if self.stamps.is_some() {
+            // O12, Relaxed: one modification order decides which claims came first; their events come
+            // with their stamps (O4).
+            self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)
+        } else {
+            // The producer stores the cursor, then looks for a close; here the other way round (O8).
+            self.fence.heavy();
+            // O8, Relaxed: only the number is used.
+            self.cursor.load(Ordering::Relaxed)
+        };
+        self.life.finish_close(end);
+        self.wake_everybody();
+    }
+
+    /// Stops everybody: consumers after their batch, producers with an error.
+    pub(crate) fn halt(&self) {
+        self.life.halt();
+        self.wake_everybody();
+    }
+
+    /// Number of events published; with several producers, of sequences claimed.
+    pub(crate) fn claimed(&self) -> Sequence {
+        // O13, Relaxed: a look.
+        self.cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
+    }
+
+    fn wake_everybody(&self) {
+        self.published.wake_all();
+        for stage in &self.stages {
+            stage.released.wake_all();
+        }
+    }
+
+    /// The sequence up to which `stage` has finished; if it has left, the one up to which all have finished that it
+    /// came after; [`DETACHED`] if it came after none.
+    pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
+        // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the stage's reads and
+        // its writes. For the gate of the producers it is O2.
+        let sequence = self.stages[stage].sequence.load(Ordering::Acquire);
+        if sequence != DETACHED {
+            return sequence;
+        }
+        self.finished_by_all(&self.stages[stage].upstream)
+    }
+
+    /// The least of [`finished_by`](Self::finished_by); [`DETACHED`] for no stage.
+    #[inline]
+    pub(crate) fn finished_by_all(&self, stages: &[StageIndex]) -> Sequence {
+        stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
+    }
+
+    /// Where to sleep until one of `stages` that has not finished `sequence` advances; with the
+    /// publication, if all of them have left.
+    pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> &EventCount {
+        let Some(&stage) = stages.iter().find(|&&stage| self.finished_by(stage) <= sequence) else {
+            return &self.published;
+        };
+        // O13, Relaxed: chooses a place to sleep; the look before the sleep decides.
+        if self.stages[stage].sequence.load(Ordering::Relaxed) == DETACHED {
+            self.behind(&self.stages[stage].upstream, sequence)
+        } else {
+            &self.stages[stage].released
+        }
+    }
+
+    /// Records that `stage` has finished everything below `sequence`, for those who wait for it.
+    #[inline]
+    pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
+        let stage = &self.stages[stage];
+        // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this stage's reads, and its
+        // writes.
+        stage.sequence.store(sequence, Ordering::Release);
+        if self.is_signalled {
+            self.fence.light();
+            stage.released.notify();
+        }
+    }
+
+    /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the last.
+    pub(crate) fn detach(&self, stage: StageIndex) {
+        // O2 and O3, Release: as in `advance`.
+        self.stages[stage].sequence.store(DETACHED, Ordering::Release);
+        // O14: of two stages that leave at the same time, one sees the other.
+        fence(Ordering::SeqCst);
+        self.stages[stage].released.wake_all();
+        if self.finished_by_all(&self.gating) == DETACHED {
+            self.halt();
+        }
+    }
+}

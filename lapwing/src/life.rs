@@ -1,0 +1,116 @@
+//! From open to closed or halted: the word that every endpoint looks at, and where the events end.
+//!
+//! ```text
+//! open ──close──> closing ──the end is known──> closed      consumers drain up to `end`, then finish
+//!   └─────────────── halt, from any state ────> halted      consumers stop after their batch
+//! ```
+
+use crate::Sequence;
+use crate::error::Stopped;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, yield_now};
+
+/// Somebody is closing the ring; `end` is not known yet.
+const CLOSING: u32 = 1;
+/// The ring is closed and `end` is known.
+const CLOSED: u32 = 2;
+/// The ring is halted.
+const HALTED: u32 = 4;
+
+/// State of a ring. On a line that is written a few times in the ring's life and read all the time.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Life {
+    /// Bits of the constants above. Written by whoever closes or halts, read by everybody.
+    state: AtomicU32,
+    /// Number of endpoints that can publish. The last one to go closes the ring.
+    producers: AtomicU32,
+    /// Number of events that the ring ever accepts; valid once `CLOSED` is set.
+    end: AtomicU64,
+}
+
+impl Life {
+    /// Whether the ring is neither closing, closed nor halted.
+    #[inline(always)]
+    pub(crate) fn is_open(&self) -> bool {
+        // O8, Relaxed: a producer's look before it claims is advice; its look after it has published, and
+        // a consumer's after it has read the cursor, are ordered by the light fence before them.
+        self.state.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether the ring is halted.
+    pub(crate) fn is_halted(&self) -> bool {
+        // O10, Relaxed: nothing is read on the strength of it.
+        self.state.load(Ordering::Relaxed) & HALTED != 0
+    }
+
+    /// Whether a close has begun.
+    pub(crate) fn is_closing(&self) -> bool {
+        // O8, Relaxed: ordered by the light fence that the caller ran.
+        self.state.load(Ordering::Relaxed) & CLOSING != 0
+    }
+
+    /// Why a producer gets nothing any more, if so.
+    pub(crate) fn stopped(&self) -> Option<Stopped> {
+        if self.is_halted() {
+            Some(Stopped::Halted)
+        } else {
+            self.is_closing().then_some(Stopped::Closed)
+        }
+    }
+
+    /// Number of events that the ring ever accepts, once that is known.
+    pub(crate) fn end(&self) -> Option<Sequence> {
+        // O9, Acquire: pairs with the Release in `finish_close`; brings `end`.
+        let state = self.state.load(Ordering::Acquire);
+        // O9, Relaxed: stored before `CLOSED` was.
+        (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))
+    }
+
+    /// As [`end`](Self::end), for a caller that saw a close begin.
+    ///
+    /// # Blocking
+    ///
+    /// Waits for the closing thread to take the last steps of [`Control::close`](crate::control::Control::close), a few
+    /// instructions and one `membarrier`.
+    #[cold]
+    pub(crate) fn settled_end(&self) -> Sequence {
+        loop {
+            if let Some(end) = self.end() {
+                return end;
+            }
+            yield_now();
+        }
+    }
+
+    /// Refuses what comes; true for the one caller that is to find the end.
+    pub(crate) fn begin_close(&self) -> bool {
+        // O8, Relaxed: ordered against the look at the cursor by the heavy fence in `Control::close`.
+        self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
+    }
+
+    /// Makes the end known.
+    pub(crate) fn finish_close(&self, end: Sequence) {
+        // O9, Relaxed: released by the next line.
+        self.end.store(end, Ordering::Relaxed);
+        // O9, Release: pairs with the Acquire in `end`; carries `end`.
+        self.state.fetch_or(CLOSED, Ordering::Release);
+    }
+
+    /// Sets the state to halted; the caller wakes those who sleep.
+    pub(crate) fn halt(&self) {
+        // O10, Relaxed: sleepers see it with the epoch that is advanced after it (O7).
+        self.state.fetch_or(HALTED, Ordering::Relaxed);
+    }
+
+    /// Counts one more producer.
+    pub(crate) fn add_producer(&self) {
+        // O11, Relaxed: the caller has a producer, so the count is not zero meanwhile.
+        self.producers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts one producer less; true if it was the last one.
+    pub(crate) fn remove_producer(&self) -> bool {
+        // O11, AcqRel: whoever removes the last one comes after all that the others published.
+        self.producers.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}

@@ -1,0 +1,246 @@
+//! The consumers of a ring that is built and not started: threads are the user's choice.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::mpsc;
+use std::thread::{self, Scope};
+use std::vec;
+
+use super::affinity::pin_current_thread;
+use super::completion::Completion;
+use super::running::{Handle, Running};
+use crate::consumer::{Consumer, Exclusive, Poller};
+use crate::error::{StartError, TakeError};
+use crate::ring::Ring;
+use crate::sync::Arc;
+
+/// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
+/// pollers, to be taken by name.
+///
+/// If a stage with a handler is dropped without having run, the ring halts: its events would never be done. A poller that was not
+/// taken leaves the graph.
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+///     .build()?;
+/// let mut ticks = consumers.take_poller("ticks")?;
+/// let running = consumers.start()?; // one thread, named "sum"
+/// producer.publish(|event| *event = 7)?;
+/// assert_eq!(ticks.wait()?.as_slice(), [7]);
+/// running.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "consumers that are dropped without having run halt their ring"]
+pub struct Consumers<'env, E> {
+    ring: Arc<Ring<E>>,
+    /// All stages, upstream ones first, at the index that they have in the ring.
+    names: Vec<String>,
+    consumers: Vec<Consumer<'env>>,
+    pollers: HashMap<String, Option<UntakenPoller<E>>>,
+}
+
+/// A poller that nobody has taken yet. It leaves the graph when it is dropped.
+#[derive(Debug)]
+pub(crate) enum UntakenPoller<E> {
+    Shared(Poller<E>),
+    Exclusive(Poller<E, Exclusive>),
+}
+
+impl<'env, E: Send + 'env> Consumers<'env, E> {
+    pub(crate) fn new(
+        ring: Arc<Ring<E>>,
+        names: Vec<String>,
+        consumers: Vec<Consumer<'env>>,
+        pollers: HashMap<String, Option<UntakenPoller<E>>>,
+    ) -> Self {
+        Self { ring, names, consumers, pollers }
+    }
+
+    /// Names of all stages, pollers included, upstream ones first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Takes the poller of the stage `name`, which reads.
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError`] if no stage has this name, if it is no poller that reads, or if it was taken before.
+    pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
+    where
+        E: Sync,
+    {
+        match self.untaken(name)?.take() {
+            Some(UntakenPoller::Shared(poller)) => Ok(poller),
+            other => Err(self.put_back(name, other)),
+        }
+    }
+
+    /// Takes the poller of the stage `name`, which changes events.
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError`] if no stage has this name, if it is no poller that changes events, or if it was taken before.
+    pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
+        match self.untaken(name)?.take() {
+            Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
+            other => Err(self.put_back(name, other)),
+        }
+    }
+
+    /// The place of a poller, empty once it was taken.
+    fn untaken(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
+        let is_known = self.names.iter().any(|known| known == name);
+        let unknown = if is_known { TakeError::WrongType } else { TakeError::UnknownName };
+        self.pollers.get_mut(name).ok_or(unknown)
+    }
+
+    /// Leaves a poller of the other access where it was, and says why it was not taken.
+    fn put_back(&mut self, name: &str, poller: Option<UntakenPoller<E>>) -> TakeError {
+        if poller.is_none() {
+            return TakeError::AlreadyTaken;
+        }
+        self.pollers.insert(name.to_owned(), poller);
+        TakeError::WrongType
+    }
+
+    /// Starts a thread for each stage, with its name, pinned where the stage asks for it.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] if a thread cannot be had or pinned. The ring is then halted and the threads that had begun have ended.
+    ///
+    /// # Blocking
+    ///
+    /// Until every thread that is to be pinned is.
+    pub fn start(self) -> Result<Running<'static>, StartError>
+    where
+        'env: 'static,
+        E: 'static,
+    {
+        self.start_on(|name, body| {
+            thread::Builder::new().name(name).spawn(body).map(Handle::Owned)
+        })
+    }
+
+    /// As [`start`](Self::start), on scoped threads: handlers may borrow from the scope's surroundings.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut sum, mut seen) = (0, 0);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_all(|side| {
+    ///         side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| seen += 1)
+    ///     })
+    ///     .build()?;
+    /// thread::scope(|scope| {
+    ///     let running = consumers.start_scoped(scope)?;
+    ///     for value in 1..=100 {
+    ///         producer.publish(|event| *event = value)?;
+    ///     }
+    ///     running.shutdown()?;
+    ///     Ok::<(), Box<dyn std::error::Error>>(())
+    /// })?;
+    /// assert_eq!((sum, seen), (5050, 100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    ///
+    /// # Blocking
+    ///
+    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are gone or
+    /// [`Running::shutdown`] was called.
+    pub fn start_scoped<'scope>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+    ) -> Result<Running<'scope>, StartError>
+    where
+        'env: 'scope,
+    {
+        self.start_on(|name, body| {
+            thread::Builder::new().name(name).spawn_scoped(scope, body).map(Handle::Scoped)
+        })
+    }
+
+    fn start_on<'scope>(
+        self,
+        mut spawn: impl FnMut(String, Box<dyn FnOnce() + Send + 'scope>) -> io::Result<Handle<'scope>>,
+    ) -> Result<Running<'scope>, StartError>
+    where
+        'env: 'scope,
+    {
+        let completion = Arc::new(Completion::default());
+        let mut running =
+            Running::new(Box::new(Arc::clone(&self.ring)), self.names, Arc::clone(&completion));
+        // Whoever is to be pinned goes first, so that nothing has been handled when that fails.
+        let (pinned, free): (Vec<_>, Vec<_>) =
+            self.consumers.into_iter().partition(|consumer| consumer.pin.is_some());
+        let (report, reports) = mpsc::channel();
+        let mut failure = None;
+        for consumer in pinned.into_iter().chain(free) {
+            let name = consumer.name.clone();
+            let pin = consumer.pin;
+            let body = thread_body(consumer, Arc::clone(&completion), report.clone());
+            match spawn(name.clone(), Box::new(body)) {
+                Ok(handle) => running.add(handle),
+                Err(source) => failure = Some(StartError::Spawn { stage: name.clone(), source }),
+            }
+            if let (None, Some(cpu)) = (&failure, pin)
+                && let Ok(Err(source)) = reports.recv()
+            {
+                failure = Some(StartError::Pin { stage: name, cpu, source });
+            }
+            if let Some(failure) = failure {
+                running.abort();
+                return Err(failure);
+            }
+        }
+        Ok(running)
+    }
+}
+
+/// What the thread of a stage does. A stage that cannot be pinned is dropped without having run.
+fn thread_body<'env>(
+    consumer: Consumer<'env>,
+    completion: Arc<Completion>,
+    report: mpsc::Sender<io::Result<()>>,
+) -> impl FnOnce() + Send + 'env {
+    move || {
+        if let Some(cpu) = consumer.pin {
+            let result = pin_current_thread(cpu);
+            let is_pinned = result.is_ok();
+            // Nobody listens any more if another stage has failed.
+            let _ = report.send(result);
+            if !is_pinned {
+                return;
+            }
+        }
+        drop(report);
+        completion.deliver(consumer.run());
+    }
+}
+
+impl<'env, E> IntoIterator for Consumers<'env, E> {
+    type Item = Consumer<'env>;
+    type IntoIter = vec::IntoIter<Consumer<'env>>;
+
+    /// The stages with handlers, to be run on threads of the caller's own.
+    fn into_iter(self) -> Self::IntoIter {
+        self.consumers.into_iter()
+    }
+}
+
+impl<E> fmt::Debug for Consumers<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumers").field("names", &self.names).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,18 @@
+//! From built to joined: who runs the consumers, how they are stopped, and what they leave.
+//!
+//! ```text
+//! build ─> Consumers ─ start ─> Running ─ shutdown ─> Report
+//!             │  take_poller       │ close, halt         │ take: handlers
+//!             └─ into_iter: run them yourself            └ stages: outcomes
+//! ```
+
+mod affinity;
+mod completion;
+mod consumers;
+mod report;
+mod running;
+
+pub use consumers::Consumers;
+pub(crate) use consumers::UntakenPoller;
+pub use report::{Backlog, Failed, Report, ShutdownError};
+pub use running::Running;

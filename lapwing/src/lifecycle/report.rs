@@ -1,0 +1,139 @@
+//! What the stages of a ring leave: how each one ended, and its handler.
+
+use std::error::Error;
+use std::fmt;
+
+use super::running::Running;
+use crate::consumer::{Finished, Outcome};
+use crate::error::TakeError;
+
+/// The stages of a ring that has ended.
+#[derive(Debug)]
+pub struct Report {
+    /// Upstream stages first.
+    stages: Vec<Finished>,
+    /// Which handlers were taken.
+    taken: Vec<String>,
+}
+
+impl Report {
+    /// `names` gives the order.
+    pub(super) fn new(names: &[String], mut stages: Vec<Finished>) -> Self {
+        let place = |stage: &Finished| names.iter().position(|name| name == stage.name());
+        stages.sort_by_key(place);
+        Self { stages, taken: Vec::new() }
+    }
+
+    pub(super) fn into_result(self) -> Result<Self, Failed> {
+        let is_drained = |stage: &Finished| *stage.outcome() == Outcome::Drained;
+        if self.stages.iter().all(is_drained) { Ok(self) } else { Err(Failed { report: self }) }
+    }
+
+    /// The stages that had a thread, upstream ones first.
+    pub fn stages(&self) -> impl Iterator<Item = &Finished> {
+        self.stages.iter()
+    }
+
+    /// Takes the handler of the stage `name`, as it was given to `then_handler` or its kin.
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError`] if no stage has this name, if its handler is not an `H` or is not handed back (a closure,
+    /// a handler made on its thread), or if it was taken before.
+    pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
+        if self.taken.iter().any(|taken| taken == name) {
+            return Err(TakeError::AlreadyTaken);
+        }
+        let stage = self.stages.iter_mut().find(|stage| stage.name() == name);
+        let handler = stage.ok_or(TakeError::UnknownName)?.take_handler()?;
+        self.taken.push(name.to_owned());
+        Ok(handler)
+    }
+}
+
+/// The stages of a ring ended, but not all of them with every event handled: one panicked, or the ring was halted.
+#[derive(Debug)]
+pub struct Failed {
+    report: Report,
+}
+
+impl Failed {
+    /// What the stages left all the same.
+    #[must_use]
+    pub fn into_report(self) -> Report {
+        self.report
+    }
+
+    /// What the stages left all the same.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut panics = self.report.stages().filter_map(|stage| match stage.outcome() {
+            Outcome::Panicked { message, sequence } => Some((stage.name(), message, sequence)),
+            Outcome::Drained | Outcome::Halted => None,
+        });
+        match panics.next() {
+            None => f.write_str("the ring was halted before every event was handled"),
+            Some((name, message, sequence)) => {
+                write!(f, "a stage panicked: stage={name:?}, sequence={sequence}, message={message:?}")?;
+                match panics.count() {
+                    0 => Ok(()),
+                    more => write!(f, ", and {more} more"),
+                }
+            }
+        }
+    }
+}
+
+impl Error for Failed {}
+
+/// Accepted events that a stage has not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    /// Name of the stage.
+    pub stage: String,
+    /// Number of events.
+    pub events: u64,
+}
+
+/// Error of [`Running::shutdown_timeout`].
+#[derive(Debug)]
+pub enum ShutdownError<'scope> {
+    /// Stages were still at work. The ring is closed, and they go on.
+    TimedOut {
+        /// The handle, to wait again or to halt.
+        running: Running<'scope>,
+        /// What each stage had left.
+        backlog: Vec<Backlog>,
+    },
+    /// The stages ended, but not well.
+    Failed(Failed),
+}
+
+impl fmt::Display for ShutdownError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failed) => failed.fmt(f),
+            Self::TimedOut { backlog, .. } => {
+                f.write_str("stages were still at work at the timeout:")?;
+                for Backlog { stage, events } in backlog {
+                    write!(f, " stage={stage:?} events={events}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Error for ShutdownError<'_> {}
+
+impl From<Failed> for ShutdownError<'_> {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}

@@ -1,0 +1,133 @@
+//! A claimed run of slots in a producer's hand: at most two slices, since it may cross the wrap.
+
+use std::fmt;
+use std::iter::Chain;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Range;
+use std::slice;
+
+use super::Producer;
+use crate::Sequence;
+use crate::error::Stopped;
+use crate::sequencer::Sequencer;
+
+/// The events of a claimed run, in order: up to the end of the ring, and from its start on.
+#[derive(Debug)]
+pub struct Slots<'a, E> {
+    before_wrap: &'a mut [E],
+    after_wrap: &'a mut [E],
+    first: Sequence,
+}
+
+impl<E> Slots<'_, E> {
+    /// Number of events.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // a batch has at least one event
+    pub fn len(&self) -> usize {
+        self.before_wrap.len() + self.after_wrap.len()
+    }
+
+    /// Sequence that the first event will have.
+    #[must_use]
+    pub fn first_sequence(&self) -> Sequence {
+        self.first
+    }
+
+    /// The events as two slices. The second one is empty unless the run crosses the end of the ring.
+    #[must_use]
+    pub fn as_mut_slices(&mut self) -> (&mut [E], &mut [E]) {
+        (self.before_wrap, self.after_wrap)
+    }
+
+    /// Goes through the events.
+    pub fn iter_mut(&mut self) -> Chain<slice::IterMut<'_, E>, slice::IterMut<'_, E>> {
+        self.before_wrap.iter_mut().chain(self.after_wrap.iter_mut())
+    }
+}
+
+/// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish) them together.
+///
+/// Dropped without, they are given up like a [`Claim`](crate::Claim).
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
+/// let mut batch = producer.claim_batch(3)?;
+/// let mut slots = batch.slots();
+/// let (before_wrap, after_wrap) = slots.as_mut_slices();
+/// before_wrap.copy_from_slice(&[1, 2, 3]);
+/// assert!(after_wrap.is_empty());
+/// assert_eq!(batch.publish()?, 0..3);
+///
+/// assert_eq!(poller.poll()?.as_slice(), [1, 2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping a claim gives it up; call `publish`"]
+pub struct ClaimBatch<'a, E, S: Sequencer> {
+    producer: &'a mut Producer<E, S>,
+    range: Range<Sequence>,
+    /// Shared between threads only if events may be.
+    events: PhantomData<&'a mut [E]>,
+}
+
+impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
+    #[inline]
+    pub(super) fn new(producer: &'a mut Producer<E, S>, first: Sequence, count: u64) -> Self {
+        Self { producer, range: first..first + count, events: PhantomData }
+    }
+
+    /// Sequences that the events will have.
+    #[must_use]
+    pub fn sequences(&self) -> Range<Sequence> {
+        self.range.clone()
+    }
+
+    /// The events, to fill.
+    #[inline]
+    pub fn slots(&mut self) -> Slots<'_, E> {
+        let buffer = &self.producer.ring.buffer;
+        let Range { start, end } = self.range;
+        let wrap = buffer.wrap_after(start).min(end);
+        // SAFETY: I1: this claim owns its run until it is published or given up, which takes `self`, and `self` is
+        // borrowed as mutable. Up to the wrap at most.
+        let before_wrap = unsafe { buffer.slice_mut(start..wrap) };
+        // SAFETY: I1: as above; from the wrap on, and not back to `start`, since a run is at most the capacity.
+        let after_wrap = unsafe { buffer.slice_mut(wrap..end) };
+        Slots { before_wrap, after_wrap, first: start }
+    }
+
+    /// Publishes the events together and returns their sequences.
+    ///
+    /// # Errors
+    ///
+    /// As [`Claim::publish`](crate::Claim::publish).
+    #[inline]
+    pub fn publish(self) -> Result<Range<Sequence>, Stopped> {
+        // Published, so not given up.
+        let mut batch = ManuallyDrop::new(self);
+        let range = batch.range.clone();
+        let Producer { ring, sequencer, .. } = &mut *batch.producer;
+        ring.buffer.watch_write(range.clone());
+        sequencer
+            .publish(&ring.control, range.start, range.end - range.start)
+            .map(|()| range)
+    }
+}
+
+impl<E, S: Sequencer> Drop for ClaimBatch<'_, E, S> {
+    fn drop(&mut self) {
+        let Producer { ring, sequencer, .. } = &mut *self.producer;
+        sequencer.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
+    }
+}
+
+impl<E, S: Sequencer> fmt::Debug for ClaimBatch<'_, E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClaimBatch").field("range", &self.range).finish_non_exhaustive()
+    }
+}

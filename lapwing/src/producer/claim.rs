@@ -1,0 +1,103 @@
+//! A claimed slot in a producer's hand.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+
+use super::Producer;
+use crate::Sequence;
+use crate::error::Stopped;
+use crate::sequencer::Sequencer;
+
+/// A slot that is claimed and not published: read and write its event, then [`publish`](Self::publish) it.
+///
+/// Dropped without, it is given up: with a single producer the slot is claimed again next time, with several
+/// its sequence becomes a tombstone that consumers skip. Forgotten (`mem::forget`), a claim of several
+/// producers stops every consumer there, since it might still be published.
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
+/// let mut claim = producer.claim()?;
+/// *claim = 1;
+/// drop(claim); // given up: nobody sees the 1
+/// let mut claim = producer.try_claim()?;
+/// *claim = 2;
+/// assert_eq!(claim.sequence(), 1);
+/// claim.publish()?;
+///
+/// assert_eq!(poller.poll()?.iter().collect::<Vec<_>>(), [(1, &2)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "dropping a claim gives it up; call `publish`"]
+pub struct Claim<'a, E, S: Sequencer> {
+    producer: &'a mut Producer<E, S>,
+    sequence: Sequence,
+    /// Shared between threads only if events may be.
+    event: PhantomData<&'a mut E>,
+}
+
+impl<'a, E, S: Sequencer> Claim<'a, E, S> {
+    #[inline(always)]
+    pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
+        Self { producer, sequence, event: PhantomData }
+    }
+
+    /// Sequence that the event will have.
+    #[must_use]
+    pub fn sequence(&self) -> Sequence {
+        self.sequence
+    }
+
+    /// Publishes the event and returns its sequence.
+    ///
+    /// # Errors
+    ///
+    /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the event is not
+    /// accepted, and nobody sees it. A close waits for the claims of several producers, so theirs always are.
+    #[inline(always)]
+    pub fn publish(self) -> Result<Sequence, Stopped> {
+        // Published, so not given up.
+        let mut claim = ManuallyDrop::new(self);
+        let sequence = claim.sequence;
+        let Producer { ring, sequencer, .. } = &mut *claim.producer;
+        ring.buffer.watch_write(sequence..sequence + 1);
+        sequencer.publish(&ring.control, sequence, 1).map(|()| sequence)
+    }
+}
+
+impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
+    type Target = E;
+
+    #[inline(always)]
+    fn deref(&self) -> &E {
+        // SAFETY: I1: this claim owns the slot until it is published or given up, which takes `self`.
+        unsafe { self.producer.ring.buffer.event(self.sequence) }
+    }
+}
+
+impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut E {
+        // SAFETY: I1: as in `deref`, and `self` is borrowed as mutable.
+        unsafe { self.producer.ring.buffer.event_mut(self.sequence) }
+    }
+}
+
+impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
+    fn drop(&mut self) {
+        let Producer { ring, sequencer, .. } = &mut *self.producer;
+        sequencer.abandon(&ring.control, self.sequence, 1);
+    }
+}
+
+impl<E, S: Sequencer> fmt::Debug for Claim<'_, E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claim").field("sequence", &self.sequence).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,176 @@
+//! Storage: where the events lie, and which slot a sequence has. The only file that touches a slot.
+//!
+//! Not here: who may touch it when (`sequencer`, `barrier`). Every access is therefore `unsafe`, and
+//! its caller names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]).
+//!
+//! ```text
+//! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
+//! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
+//! ```
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+
+use crate::Sequence;
+use crate::error::BuildError;
+
+/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to be a
+/// byte count, or a zero-sized event, from filling the machine.
+pub const MAX_CAPACITY: usize = 1 << 30;
+
+/// Pre-allocated events, made once and reused in place.
+pub(crate) struct RingBuffer<E> {
+    /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once
+    /// published (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
+    slots: Box<[UnsafeCell<E>]>,
+    /// What loom watches in place of the slots, whose bytes must stay contiguous.
+    #[cfg(loom)]
+    watched: Box<[loom::cell::UnsafeCell<()>]>,
+}
+
+// SAFETY: I1 gives a claimed slot one writer and I2 gives a published slot either readers only or one
+// exclusive stage; each hand-over is a release/acquire pair. `E: Send` since producers, exclusive
+// stages and the final drop touch an event from different threads. `&E` reaches two threads at a time
+// only through stages with shared access, and the verbs that make those ask for `E: Sync` (I5).
+unsafe impl<E: Send> Sync for RingBuffer<E> {}
+
+impl<E> RingBuffer<E> {
+    /// Allocates `capacity` slots and fills slot `i` with `factory(i)`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
+    /// [`BuildError::OutOfMemory`] when the allocator refuses; `factory` has not been called then.
+    pub(crate) fn new(
+        capacity: usize,
+        mut factory: impl FnMut(usize) -> E,
+    ) -> Result<Self, BuildError> {
+        if !capacity.is_power_of_two() || capacity > MAX_CAPACITY {
+            return Err(BuildError::Capacity { requested: capacity });
+        }
+        let mut slots = Vec::new();
+        slots
+            .try_reserve_exact(capacity)
+            .map_err(|_| BuildError::OutOfMemory { capacity, event_bytes: size_of::<E>() })?;
+        // A factory that panics drops what was made so far, once, with the vector.
+        slots.extend((0..capacity).map(|index| UnsafeCell::new(factory(index))));
+        Ok(Self {
+            slots: slots.into_boxed_slice(),
+            #[cfg(loom)]
+            watched: (0..capacity).map(|_| loom::cell::UnsafeCell::new(())).collect(),
+        })
+    }
+
+    /// Number of slots.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    /// First sequence after `sequence` that lies in slot 0: where a slice from `sequence` must end.
+    pub(crate) fn wrap_after(&self, sequence: Sequence) -> Sequence {
+        (sequence | (self.capacity() - 1)) + 1
+    }
+
+    /// Maps a sequence to its slot; the only place where a sequence becomes an index.
+    fn index_of(&self, sequence: Sequence) -> usize {
+        (sequence & (self.capacity() - 1)) as usize
+    }
+
+    /// Pointer to the event of `sequence`.
+    fn slot(&self, sequence: Sequence) -> *mut E {
+        let index = self.index_of(sequence);
+        debug_assert!(index < self.slots.len(), "slot out of range: index={index}");
+        // SAFETY: I4: the index is masked with `slots.len() - 1`, a power of two less one.
+        let cell = unsafe { self.slots.get_unchecked(index) };
+        cell.get()
+    }
+
+    /// The event of `sequence`, to read.
+    ///
+    /// # Safety
+    ///
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1), or published and not released by
+    /// the caller's stage (I2).
+    pub(crate) unsafe fn event(&self, sequence: Sequence) -> &E {
+        self.watch_read(sequence..sequence + 1);
+        // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
+        unsafe { &*self.slot(sequence) }
+    }
+
+    /// The event of `sequence`, to write.
+    ///
+    /// # Safety
+    ///
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1) or the caller is an exclusive
+    /// stage that has it (I2), and this borrow is its only one.
+    #[allow(clippy::mut_from_ref)] // the claim, not the borrow of the ring, is what makes it unique
+    pub(crate) unsafe fn event_mut(&self, sequence: Sequence) -> &mut E {
+        self.watch_write(sequence..sequence + 1);
+        // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
+        unsafe { &mut *self.slot(sequence) }
+    }
+
+    /// The events of `range`, to read.
+    ///
+    /// # Safety
+    ///
+    /// As for [`event`](Self::event), for each sequence of `range`, which does not cross the wrap.
+    pub(crate) unsafe fn slice(&self, range: Range<Sequence>) -> &[E] {
+        self.watch_read(range.clone());
+        let length = self.length_of(&range);
+        // SAFETY: I1 or I2, by the caller; I3; I4: contiguous, since the range does not cross the wrap.
+        unsafe { std::slice::from_raw_parts(self.slot(range.start), length) }
+    }
+
+    /// The events of `range`, to write.
+    ///
+    /// # Safety
+    ///
+    /// As for [`event_mut`](Self::event_mut), for each sequence of `range`, which does not cross the wrap.
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn slice_mut(&self, range: Range<Sequence>) -> &mut [E] {
+        self.watch_write(range.clone());
+        let length = self.length_of(&range);
+        // SAFETY: I1 or I2, by the caller; I3; I4: contiguous, since the range does not cross the wrap.
+        unsafe { std::slice::from_raw_parts_mut(self.slot(range.start), length) }
+    }
+
+    fn length_of(&self, range: &Range<Sequence>) -> usize {
+        debug_assert!(
+            range.end <= self.wrap_after(range.start),
+            "a slice must not cross the wrap: range={range:?}, capacity={}",
+            self.capacity()
+        );
+        (range.end - range.start) as usize
+    }
+
+    /// Tells loom that `range` is read now. Called when a right begins and again when it ends, so
+    /// that an overlapping write is found wherever it falls.
+    #[cfg(loom)]
+    pub(crate) fn watch_read(&self, range: Range<Sequence>) {
+        for sequence in range {
+            self.watched[self.index_of(sequence)].with(|_| ());
+        }
+    }
+
+    /// Tells loom that `range` is written now.
+    #[cfg(loom)]
+    pub(crate) fn watch_write(&self, range: Range<Sequence>) {
+        for sequence in range {
+            self.watched[self.index_of(sequence)].with_mut(|_| ());
+        }
+    }
+
+    /// Nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn watch_read(&self, _: Range<Sequence>) {}
+
+    /// Nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn watch_write(&self, _: Range<Sequence>) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Capacity, construction and drop of the storage.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::*;
+
+/// Counts its drops in `drops`.
+struct Counted<'a> {
+    drops: &'a Cell<usize>,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.drops.set(self.drops.get() + 1);
+    }
+}
+
+#[test]
+fn capacity_must_be_a_power_of_two_in_range() {
+    for requested in [0, 3, 6, 1000, MAX_CAPACITY + 1, MAX_CAPACITY * 2, usize::MAX, 1 << 63] {
+        let error = RingBuffer::new(requested, |_| 0_u8).err();
+        assert_eq!(error, Some(BuildError::Capacity { requested }));
+    }
+    for capacity in [1, 2, 4, 1024] {
+        assert_eq!(RingBuffer::new(capacity, |_| 0_u8).unwrap().capacity(), capacity as u64);
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
+    type Huge = [u64; 1 << 40];
+    let made = RingBuffer::<Huge>::new(1 << 30, |_| unreachable!("no event may be made"));
+    let event_bytes = size_of::<Huge>();
+    assert_eq!(made.err(), Some(BuildError::OutOfMemory { capacity: 1 << 30, event_bytes }));
+}
+
+#[test]
+fn events_are_dropped_exactly_once() {
+    let drops = Cell::new(0);
+    drop(RingBuffer::new(8, |_| Counted { drops: &drops }).unwrap());
+    assert_eq!(drops.get(), 8);
+}
+
+#[test]
+fn a_factory_that_panics_drops_what_was_made_once() {
+    let drops = Cell::new(0);
+    let build = || {
+        RingBuffer::new(8, |index| {
+            assert!(index < 5, "the factory fails here on purpose");
+            Counted { drops: &drops }
+        })
+    };
+    assert!(catch_unwind(AssertUnwindSafe(build)).is_err());
+    assert_eq!(drops.get(), 5);
+}
+
+#[test]
+fn a_slice_ends_at_the_wrap() {
+    let ring = RingBuffer::new(4, |_| 0_u8).unwrap();
+    assert_eq!(ring.wrap_after(0), 4);
+    assert_eq!(ring.wrap_after(3), 4);
+    assert_eq!(ring.wrap_after(4), 8);
+    assert_eq!(RingBuffer::new(1, |_| 0_u8).unwrap().wrap_after(7), 8);
+}

@@ -1,0 +1,78 @@
+//! Who may write next: claims and publications. Not here: where events lie (`ring_buffer`), who reads them
+//! (`barrier`), how a producer waits on a full ring (`wait`).
+//!
+//! ```text
+//!              next wrap: gate + capacity
+//! gate ────────────┐
+//!  | slots in use  |   free slots   |
+//!  ├───────────────┼────────────────┤
+//!  slowest       cursor           limit      try_claim(n): cursor + n <= limit, or Full
+//!  consumer
+//! ```
+
+mod gate;
+mod multi;
+mod single;
+pub(crate) mod stamps;
+
+use std::fmt::Debug;
+
+pub use multi::Multi;
+pub use single::Single;
+
+/// How many may publish: [`Single`] or [`Multi`]. Sealed.
+pub trait Sequencer: Claims {}
+
+impl Sequencer for Single {}
+impl Sequencer for Multi {}
+
+pub(crate) use sealed::Claims;
+
+mod sealed {
+    use super::Debug;
+    use crate::Sequence;
+    use crate::control::Control;
+    use crate::error::{Stopped, TryPublishError};
+
+    /// What one producer knows of the ring. All its state is the producer's own.
+    pub trait Claims: Debug + Send + Default {
+        /// Whether a ring may have several producers with this sequencer.
+        #[doc(hidden)]
+        const IS_MULTI: bool;
+
+        /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError>;
+
+        /// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at the gate.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn is_claimable(&self, control: &Control, count: u64) -> bool;
+
+        /// The sequence that the slowest consumer has to finish before `count` can be claimed.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn wrap_point(&self, control: &Control, count: u64) -> Sequence;
+
+        /// Publishes the claimed sequences `first..first + count`.
+        ///
+        /// # Errors
+        ///
+        /// [`Stopped::Closed`] if the ring was closed in between: the events are not accepted.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn publish(&mut self, control: &Control, first: Sequence, count: u64)
+        -> Result<(), Stopped>;
+
+        /// Gives up the claimed sequences `first..first + count`: nobody will see their events.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn abandon(&mut self, control: &Control, first: Sequence, count: u64);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom;
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,94 @@
+//! Several producers: one counter that they claim from, and a stamp per slot to publish.
+//!
+//! The claim is the only write to a line that all producers share. It is a compare-and-swap, so that nothing is claimed
+//! that the ring cannot hold: a claim cannot be returned, and one beyond the gate would keep `try_claim`
+//! from ever succeeding and hang consumers if its owner died while waiting.
+
+use super::gate;
+use super::sealed::Claims;
+use crate::Sequence;
+use crate::control::{CLAIMS_CLOSED, Control};
+use crate::error::{Stopped, TryPublishError};
+use crate::sequencer::stamps::{Fate, Stamps};
+use crate::sync::Ordering;
+
+/// Sequencer of a ring with several producers. A claim that is given up becomes a tombstone, which
+/// consumers skip.
+#[derive(Debug, Default)]
+pub struct Multi {
+    /// First sequence that could not be claimed when this producer last read the gate; never too high.
+    limit: Sequence,
+}
+
+impl Multi {
+    fn stamps(control: &Control) -> &Stamps {
+        control.stamps.as_ref().expect("a multi-producer ring has stamps")
+    }
+
+    fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
+        Self::stamps(control).settle(first..first + count, fate);
+        if control.is_signalled {
+            // O6: between the stamps and the look for sleepers.
+            control.fence.light();
+            control.published.notify();
+        }
+    }
+}
+
+#[allow(private_interfaces)]
+impl Claims for Multi {
+    const IS_MULTI: bool = true;
+
+    #[inline]
+    fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
+        if let Some(stopped) = control.life.stopped() {
+            return Err(stopped.into());
+        }
+        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the gate (O2).
+        let mut claimed = control.cursor.load(Ordering::Relaxed);
+        loop {
+            if claimed & CLAIMS_CLOSED != 0 {
+                return Err(TryPublishError::Closed);
+            }
+            let end = claimed + count;
+            if end > self.limit {
+                self.limit = gate::refresh(control, end)?;
+            }
+            // O12, Relaxed: as above, for both outcomes.
+            let swap = control.cursor.compare_exchange_weak(
+                claimed,
+                end,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match swap {
+                Ok(first) => return Ok(first),
+                Err(now) => claimed = now,
+            }
+        }
+    }
+
+    fn is_claimable(&self, control: &Control, count: u64) -> bool {
+        gate::is_passable(control, control.claimed() + count)
+    }
+
+    fn wrap_point(&self, control: &Control, count: u64) -> Sequence {
+        (control.claimed() + count).saturating_sub(control.capacity)
+    }
+
+    #[inline]
+    fn publish(
+        &mut self,
+        control: &Control,
+        first: Sequence,
+        count: u64,
+    ) -> Result<(), Stopped> {
+        Self::settle(control, first, count, Fate::Published);
+        Ok(())
+    }
+
+    #[cold]
+    fn abandon(&mut self, control: &Control, first: Sequence, count: u64) {
+        Self::settle(control, first, count, Fate::Tombstone);
+    }
+}

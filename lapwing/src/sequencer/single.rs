@@ -1,0 +1,73 @@
+//! One producer: a plain counter, and one release store to publish. No lock, no read-modify-write.
+
+use super::gate;
+use super::sealed::Claims;
+use crate::Sequence;
+use crate::control::Control;
+use crate::error::{Stopped, TryPublishError};
+use crate::sync::Ordering;
+
+/// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
+#[derive(Debug, Default)]
+pub struct Single {
+    /// First sequence that is not published, hence the next to claim.
+    next: Sequence,
+    /// First sequence that could not be claimed when the gate was last read; never too high.
+    limit: Sequence,
+}
+
+#[allow(private_interfaces)]
+impl Claims for Single {
+    const IS_MULTI: bool = false;
+
+    #[inline(always)]
+    fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
+        if !control.life.is_open() {
+            return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
+        }
+        let end = self.next + count;
+        if end > self.limit {
+            self.limit = gate::refresh(control, end)?;
+        }
+        Ok(self.next)
+    }
+
+    fn is_claimable(&self, control: &Control, count: u64) -> bool {
+        gate::is_passable(control, self.next + count)
+    }
+
+    fn wrap_point(&self, control: &Control, count: u64) -> Sequence {
+        (self.next + count).saturating_sub(control.capacity)
+    }
+
+    #[inline(always)]
+    fn publish(
+        &mut self,
+        control: &Control,
+        first: Sequence,
+        count: u64,
+    ) -> Result<(), Stopped> {
+        debug_assert_eq!(first, self.next, "a single producer publishes in order");
+        let end = first + count;
+        self.next = end;
+        // O1, Release: pairs with the Acquire in `Barrier::published`; carries the events below `end`.
+        control.cursor.store(end, Ordering::Release);
+        // O6 and O8: between the store of the cursor and the looks for sleepers and for a close.
+        control.fence.light();
+        if control.is_signalled {
+            control.published.notify();
+        }
+        if control.life.is_open() { Ok(()) } else { accepted(control, end) }
+    }
+
+    fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
+}
+
+/// Whether events up to `end`, just published, came before the close.
+#[cold]
+fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
+    if control.life.is_closing() && control.life.settled_end() < end {
+        return Err(Stopped::Closed);
+    }
+    Ok(())
+}

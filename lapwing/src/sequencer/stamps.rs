@@ -1,0 +1,111 @@
+//! Which claims of several producers are published: a stamp for each slot.
+//!
+//! ```text
+//! stamp = (lap + 1) << 1 | tombstone        capacity 4, lap = sequence / 4
+//!
+//! sequence    4      5      6      7
+//! stamp      2<<1   2<<1|1  1<<1   2<<1     5 was given up, 6 is not published yet: a reader gets 4,
+//!                                           skips 5, and waits at 6
+//! ```
+//!
+//! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The lap is cut to 31 bits.
+//! That is enough, since a slot is at most one lap ahead of any reader: its stamp is this lap's or the last one's.
+
+use std::ops::Range;
+
+use crate::Sequence;
+use crate::barrier::Span;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Its event is there to be read.
+    Published = 0,
+    /// It was given up; consumers skip it.
+    Tombstone = 1,
+}
+
+/// One stamp for each slot of a multi-producer ring.
+#[derive(Debug)]
+pub(crate) struct Stamps {
+    /// Written by the owner of the slot's claim, read by consumers; 0 before the first lap. Sixteen to a line: packed,
+    /// since a consumer reads them in order.
+    stamps: Box<[AtomicU32]>,
+    /// log2 of the capacity: `sequence >> lap_shift` is the lap.
+    lap_shift: u32,
+    /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be published.
+    tombstones: AtomicU64,
+}
+
+impl Stamps {
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self {
+            stamps: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
+            lap_shift: capacity.trailing_zeros(),
+            tombstones: AtomicU64::new(0),
+        }
+    }
+
+    fn slot(&self, sequence: Sequence) -> &AtomicU32 {
+        &self.stamps[(sequence as usize) & (self.stamps.len() - 1)]
+    }
+
+    /// The stamp of `sequence`; the lap is cut to its low bits.
+    fn stamp(&self, sequence: Sequence, fate: Fate) -> u32 {
+        let lap = (sequence >> self.lap_shift) as u32;
+        lap.wrapping_add(1) << 1 | fate as u32
+    }
+
+    /// Stamps claims with what became of them. The caller owns them.
+    #[inline]
+    pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
+        if fate == Fate::Tombstone {
+            // O5, Relaxed: released by the stamps below.
+            self.tombstones.fetch_add(1, Ordering::Relaxed);
+        }
+        for sequence in claims {
+            // O4, Release: pairs with the Acquire in `fate`; carries the event.
+            self.slot(sequence).store(self.stamp(sequence, fate), Ordering::Release);
+        }
+    }
+
+    /// What became of `sequence`, if that is known yet.
+    #[inline]
+    fn fate(&self, sequence: Sequence) -> Option<Fate> {
+        // O4, Acquire: pairs with the Release in `settle`; brings the event.
+        let stamp = self.slot(sequence).load(Ordering::Acquire);
+        let published = self.stamp(sequence, Fate::Published);
+        match stamp ^ published {
+            0 => Some(Fate::Published),
+            1 => Some(Fate::Tombstone),
+            _ => None,
+        }
+    }
+
+    /// The settled sequences from `next` on, below `limit`, as far as they have one fate.
+    #[inline]
+    pub(crate) fn settled(&self, next: Sequence, limit: Sequence) -> Span {
+        let Some(fate) = self.fate(next) else {
+            return Span::Empty;
+        };
+        let end = (next + 1..limit).find(|&at| self.fate(at) != Some(fate)).unwrap_or(limit);
+        match fate {
+            Fate::Published => Span::Events(end),
+            Fate::Tombstone => Span::Tombstones(end),
+        }
+    }
+
+    /// As [`settled`](Self::settled), where a stage upstream has shown that all of `next..limit` is
+    /// settled: reads the stamps only if there ever was a tombstone.
+    #[inline]
+    pub(crate) fn known_settled(&self, next: Sequence, limit: Sequence) -> Span {
+        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped, and the stamp was
+        // acquired upstream (O4), whose sequence we have acquired (O3).
+        if self.tombstones.load(Ordering::Relaxed) == 0 {
+            Span::Events(limit)
+        } else {
+            self.settled(next, limit)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Decides where atomics, locks and threads come from: the standard library, or loom when a model runs.
+//!
+//! The only file that mentions loom outside tests and the storage's access tracker.
+
+#[cfg(not(loom))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread::yield_now,
+};
+#[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
+pub(crate) use std::sync::{Condvar, Mutex};
+
+#[cfg(loom)]
+pub(crate) use loom::{
+    hint::spin_loop,
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicU32, AtomicU64, Ordering, fence},
+    },
+    thread::yield_now,
+};

@@ -1,0 +1,70 @@
+//! Whether a graph may be built: names, ids, and that nobody writes beside another stage.
+
+use std::collections::HashSet;
+
+use super::graph::Node;
+use crate::error::BuildError;
+
+/// Checks `nodes` and returns the stages that each one comes after.
+///
+/// # Errors
+///
+/// The first of the graph's faults, in the order of its stages.
+pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[usize]>>, BuildError> {
+    if nodes.is_empty() {
+        return Err(BuildError::NoConsumers);
+    }
+    let mut names = HashSet::new();
+    let mut upstream = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let stage = &node.stage;
+        let name = || stage.name.clone();
+        if stage.name.is_empty() || stage.name.contains('\0') {
+            return Err(BuildError::InvalidName { stage: name() });
+        }
+        if !names.insert(stage.name.as_str()) {
+            return Err(BuildError::DuplicateName { stage: name() });
+        }
+        if stage.max_batch == Some(0) {
+            return Err(BuildError::ZeroMaxBatch { stage: name() });
+        }
+        let Some(after) = &node.upstream else {
+            return Err(BuildError::UnknownStage { stage: name() });
+        };
+        upstream.push(after.clone().into_boxed_slice());
+    }
+    check_exclusive(nodes, &ancestors(&upstream))?;
+    Ok(upstream)
+}
+
+/// For each stage, all that come before it, directly or not.
+fn ancestors(upstream: &[Box<[usize]>]) -> Vec<HashSet<usize>> {
+    let mut all: Vec<HashSet<usize>> = Vec::with_capacity(upstream.len());
+    for after in upstream {
+        let further = after.iter().flat_map(|&stage| all[stage].iter().copied());
+        let ancestors = after.iter().copied().chain(further).collect();
+        all.push(ancestors);
+    }
+    all
+}
+
+/// A stage that writes must be before or after each other stage.
+fn check_exclusive<E>(
+    nodes: &[Node<'_, E>],
+    ancestors: &[HashSet<usize>],
+) -> Result<(), BuildError> {
+    for (writer, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_exclusive) {
+        let is_beside = |&other: &usize| {
+            other != writer
+                && !ancestors[writer].contains(&other)
+                && !ancestors[other].contains(&writer)
+        };
+        if let Some(other) = (0..nodes.len()).find(is_beside) {
+            return Err(BuildError::Overlap {
+                exclusive: node.stage.name.clone(),
+                other: nodes[other].stage.name.clone(),
+            });
+        }
+    }
+    Ok(())
+}

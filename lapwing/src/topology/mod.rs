@@ -1,0 +1,14 @@
+//! Which stage comes after which, and who may write: the graph, the fluent builder in front of it, and the wiring
+//! of both to a ring. Not here: what a stage does (`consumer`), who runs it (`lifecycle`).
+
+mod builder;
+mod check;
+mod graph;
+mod side;
+mod stage;
+mod wiring;
+
+pub use builder::{Builder, Disruptor};
+pub use graph::{Graph, StageId};
+pub use side::{Chain, Side};
+pub use stage::Stage;

@@ -1,0 +1,88 @@
+//! From a graph to a ring: sequences, barriers, gates, and the two ends.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::check::check;
+use super::graph::{Body, Graph};
+use crate::consumer::{Poller, Reader};
+use crate::control::{Control, StageControl};
+use crate::error::BuildError;
+use crate::lifecycle::{Consumers, UntakenPoller};
+use crate::producer::Producer;
+use crate::ring::Ring;
+use crate::ring_buffer::RingBuffer;
+use crate::sequencer::Sequencer;
+use crate::sync::Arc;
+use crate::wait::{Adaptive, AnyWaitStrategy};
+
+/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits for it can go on
+/// meanwhile. Measured: see `perf/results/experiments.md`.
+const BATCHES_PER_RING: u64 = 4;
+
+/// What a ring is made of, apart from its graph.
+pub(super) struct Parts<'env, E, S> {
+    pub(super) capacity: usize,
+    pub(super) factory: Box<dyn FnMut(usize) -> E + 'env>,
+    pub(super) wait: Box<dyn AnyWaitStrategy>,
+    pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
+    pub(super) sequencer: PhantomData<S>,
+}
+
+impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
+    pub(super) fn new(capacity: usize, factory: impl FnMut(usize) -> E + 'env) -> Self {
+        Self {
+            capacity,
+            factory: Box::new(factory),
+            wait: Box::new(Adaptive::default()),
+            producer_wait: Box::new(Adaptive::default()),
+            sequencer: PhantomData,
+        }
+    }
+
+    /// Checks the graph, makes the ring, and hands out its ends. Starts nothing.
+    pub(super) fn build(
+        self,
+        graph: Graph<'env, E>,
+    ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
+        let upstream = check(&graph.nodes)?;
+        let buffer = RingBuffer::new(self.capacity, self.factory)?;
+        let is_signalled = self.producer_wait.parks()
+            || graph.nodes.iter().any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
+        let stages = upstream.into_iter().map(StageControl::new).collect();
+        let capacity = buffer.capacity();
+        let control = Control::new(capacity, S::IS_MULTI, stages, is_signalled);
+        let ring = Arc::new(Ring { control, buffer });
+        let producer = Producer::new(Arc::clone(&ring), self.producer_wait);
+
+        let mut names = Vec::new();
+        let mut consumers = Vec::new();
+        let mut pollers = HashMap::new();
+        for (index, mut node) in graph.nodes.into_iter().enumerate() {
+            let wait = node.stage.wait.take().unwrap_or_else(|| self.wait.clone());
+            let longest = (capacity / BATCHES_PER_RING).max(1);
+            let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
+            let reader = Reader::new(Arc::clone(&ring), index, wait, max_batch);
+            names.push(node.stage.name.clone());
+            match node.body {
+                Body::Handler(make) => consumers.push(make(reader, node.stage)),
+                Body::Poller => {
+                    let poller = if node.is_exclusive {
+                        UntakenPoller::Exclusive(Poller::new(reader))
+                    } else {
+                        UntakenPoller::Shared(Poller::new(reader))
+                    };
+                    pollers.insert(node.stage.name, Some(poller));
+                }
+            }
+        }
+        Ok((producer, Consumers::new(ring, names, consumers, pollers)))
+    }
+}
+
+impl<E, S> fmt::Debug for Parts<'_, E, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("capacity", &self.capacity).finish_non_exhaustive()
+    }
+}

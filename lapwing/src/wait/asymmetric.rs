@@ -1,0 +1,76 @@
+//! The store-load fence between those who publish often and those who park or close seldom.
+//!
+//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the frequent
+//! side pays a compiler fence only: the rare side calls `membarrier`, which runs a full fence on every
+//! CPU that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). Elsewhere, and in
+//! models, both sides run `fence(SeqCst)`.
+
+#[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
+mod platform {
+    /// No asymmetric fence here.
+    pub(super) fn register() -> bool {
+        false
+    }
+
+    pub(super) fn on_every_cpu() -> bool {
+        false
+    }
+}
+
+#[cfg(not(any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
+mod platform {
+    use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
+
+    /// Registers the process, once; false where the kernel has no private expedited `membarrier`.
+    pub(super) fn register() -> bool {
+        let needed = MembarrierQuery::PRIVATE_EXPEDITED | MembarrierQuery::REGISTER_PRIVATE_EXPEDITED;
+        membarrier_query().contains(needed)
+            && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+
+    pub(super) fn on_every_cpu() -> bool {
+        // A forked child has to register anew.
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+            || (register() && membarrier(MembarrierCommand::PrivateExpedited).is_ok())
+    }
+}
+
+use crate::sync::{Ordering, fence};
+
+/// Which of the two forms the rings of this process use. Decided when a ring is built, then only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AsymmetricFence {
+    /// `membarrier` on the rare side, nothing but the compiler's order on the frequent one.
+    #[cfg_attr(any(loom, miri, lapwing_portable, not(target_os = "linux")), allow(dead_code))]
+    Membarrier,
+    /// `fence(SeqCst)` on both.
+    Full,
+}
+
+impl AsymmetricFence {
+    /// The best form that this machine has.
+    pub(crate) fn detect() -> Self {
+        if platform::register() { Self::Membarrier } else { Self::Full }
+    }
+
+    /// The frequent side's half: between its store and its load.
+    #[inline(always)]
+    pub(crate) fn light(self) {
+        match self {
+            // O6, compiler order only: the fence of the CPU is run here by `heavy` on the other side.
+            Self::Membarrier => std::sync::atomic::compiler_fence(Ordering::SeqCst),
+            // O6: pairs with the fence in `heavy`.
+            Self::Full => fence(Ordering::SeqCst),
+        }
+    }
+
+    /// The rare side's half: between its store and its load.
+    #[cold]
+    pub(crate) fn heavy(self) {
+        // O6: pairs with `light`. With `membarrier` this fence orders the caller itself.
+        fence(Ordering::SeqCst);
+        if self == Self::Membarrier {
+            assert!(platform::on_every_cpu(), "membarrier was registered and must not fail");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Spinning on the CPU: the lowest latency, for threads that have a CPU each.
+
+use super::{WaitStrategy, Waiting};
+use crate::sync::spin_loop;
+
+/// Looks again and again with the CPU's pause hint in between.
+///
+/// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the very
+/// thread that it waits for.
+///
+/// ```
+/// use lapwing::wait::{BusySpin, WaitStrategy};
+///
+/// assert!(!BusySpin::PARKS);
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BusySpin;
+
+impl WaitStrategy for BusySpin {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        waiting.repeat(spin_loop);
+    }
+}

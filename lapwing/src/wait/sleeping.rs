@@ -1,0 +1,49 @@
+//! Polling with pauses: little CPU, and nobody has to wake the waiter.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{WaitStrategy, Waiting};
+
+/// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each further look.
+///
+/// An event that comes during a sleep waits for its end. Linux adds its timer slack, 50 µs by default, to each.
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::wait::Sleeping;
+///
+/// let relaxed = Sleeping { sleep: Duration::from_millis(1), ..Sleeping::default() };
+/// assert_eq!(relaxed.spins, 100);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Sleeping {
+    /// Looks before the first yield, in iterations.
+    pub spins: u32,
+    /// Looks before the first sleep, in iterations.
+    pub yields: u32,
+    /// Length of each sleep.
+    pub sleep: Duration,
+}
+
+impl Default for Sleeping {
+    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs, which is what
+    /// Linux makes of any shorter one.
+    fn default() -> Self {
+        Self { spins: 100, yields: 100, sleep: Duration::from_micros(50) }
+    }
+}
+
+impl WaitStrategy for Sleeping {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        if waiting.spin(self.spins) || waiting.yield_up_to(self.yields) {
+            return;
+        }
+        while !waiting.is_over() && !waiting.is_expired() {
+            let left = waiting.deadline().map(|at| at.saturating_duration_since(Instant::now()));
+            thread::sleep(left.map_or(self.sleep, |left| left.min(self.sleep)));
+        }
+    }
+}

@@ -1,1 +1,16 @@
 //! Small programs, each one idea; run one with `cargo run --release --example NAME`.
+//!
+//! | name             | idea                                                                  |
+//! |------------------|-----------------------------------------------------------------------|
+//! | `hello`          | one producer, one stage, events reused in place                       |
+//! | `pipeline`       | stages one after another, each building on the one before             |
+//! | `diamond`        | two stages side by side, a third after both                           |
+//! | `many_producers` | several threads publish; each one's order is kept                     |
+//! | `poller`         | a loop of your own takes events when it has time for them             |
+//! | `batches`        | claim many slots at once, read many at once                           |
+//! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
+//!
+//! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so
+//! that its tests reach them.
+
+pub mod order_flow;

@@ -23,7 +23,9 @@ impl Stopped {
     fn text(self) -> &'static str {
         match self {
             Self::Closed => "the ring is closed",
-            Self::Halted => "the ring is halted: a stage panicked, nobody consumes, or halt was called",
+            Self::Halted => {
+                "the ring is halted: a stage panicked, nobody consumes, or halt was called"
+            }
         }
     }
 }
@@ -128,10 +130,9 @@ impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Zero => f.write_str("a batch must have at least one event"),
-            Self::TooLarge { requested, capacity } => write!(
-                f,
-                "a batch must fit the ring: requested={requested}, capacity={capacity}"
-            ),
+            Self::TooLarge { requested, capacity } => {
+                write!(f, "a batch must fit the ring: requested={requested}, capacity={capacity}")
+            }
             Self::Full => f.write_str("the ring has too few free slots"),
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
             Self::Closed => f.write_str(Stopped::Closed.text()),
@@ -280,10 +281,9 @@ impl fmt::Display for BuildError {
                 f,
                 "capacity must be a power of two in 1..={MAX_CAPACITY}: requested={requested}"
             ),
-            Self::OutOfMemory { capacity, event_bytes } => write!(
-                f,
-                "no memory for the ring: capacity={capacity}, event_bytes={event_bytes}"
-            ),
+            Self::OutOfMemory { capacity, event_bytes } => {
+                write!(f, "no memory for the ring: capacity={capacity}, event_bytes={event_bytes}")
+            }
             Self::NoConsumers => f.write_str("the graph has no stage: add a consumer before build"),
             Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
             Self::InvalidName { stage } => {

@@ -59,6 +59,8 @@ pub mod docs;
 mod error;
 mod life;
 mod lifecycle;
+#[cfg(all(test, loom))]
+mod models;
 mod padded;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
@@ -78,7 +80,8 @@ pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, S
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
-    Access, Batch, Consumer, EventHandler, Exclusive, Finished, Iter, IterMut, Outcome, Poller, Shared,
+    Access, Batch, Consumer, EventHandler, Exclusive, Finished, Iter, IterMut, Outcome, Poller,
+    Shared,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 

@@ -2,6 +2,8 @@
 //!
 //! The only file that mentions loom outside tests and the storage's access tracker.
 
+#[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
+pub(crate) use std::sync::{Condvar, Mutex};
 #[cfg(not(loom))]
 pub(crate) use std::{
     hint::spin_loop,
@@ -11,8 +13,6 @@ pub(crate) use std::{
     },
     thread::yield_now,
 };
-#[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
-pub(crate) use std::sync::{Condvar, Mutex};
 
 #[cfg(loom)]
 pub(crate) use loom::{

@@ -66,7 +66,7 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     fn poll_max_u64(&mut self, max: u64) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.reader.poll(max.min(UNLIMITED).max(1))?;
+        let range = self.reader.poll(max.clamp(1, UNLIMITED))?;
         let end = range.end.min(range.start + max);
         Ok(Batch::new(&mut self.reader, range.start..end))
     }

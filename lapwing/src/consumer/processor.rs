@@ -10,8 +10,8 @@ use super::handler::{BatchHandler, Progress};
 use super::reader::Reader;
 use super::{Finished, Outcome};
 use crate::error::WaitTimeoutError;
-use crate::sync::Arc;
 use crate::ring::Ring;
+use crate::sync::Arc;
 
 /// Work that a thread does once, to its end.
 pub(crate) trait Run: Send {

@@ -122,9 +122,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         'env: 'static,
         E: 'static,
     {
-        self.start_on(|name, body| {
-            thread::Builder::new().name(name).spawn(body).map(Handle::Owned)
-        })
+        self.start_on(|name, body| thread::Builder::new().name(name).spawn(body).map(Handle::Owned))
     }
 
     /// As [`start`](Self::start), on scoped threads: handlers may borrow from the scope's surroundings.

@@ -80,7 +80,10 @@ impl fmt::Display for Failed {
         match panics.next() {
             None => f.write_str("the ring was halted before every event was handled"),
             Some((name, message, sequence)) => {
-                write!(f, "a stage panicked: stage={name:?}, sequence={sequence}, message={message:?}")?;
+                write!(
+                    f,
+                    "a stage panicked: stage={name:?}, sequence={sequence}, message={message:?}"
+                )?;
                 match panics.count() {
                     0 => Ok(()),
                     more => write!(f, ", and {more} more"),

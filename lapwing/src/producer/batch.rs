@@ -113,9 +113,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let range = batch.range.clone();
         let Producer { ring, sequencer, .. } = &mut *batch.producer;
         ring.buffer.watch_write(range.clone());
-        sequencer
-            .publish(&ring.control, range.start, range.end - range.start)
-            .map(|()| range)
+        sequencer.publish(&ring.control, range.start, range.end - range.start).map(|()| range)
     }
 }
 

@@ -312,6 +312,12 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, first, count))
     }
 
+    /// The ring, for models.
+    #[cfg(all(test, loom))]
+    pub(crate) fn shared(&self) -> Arc<Ring<E>> {
+        Arc::clone(&self.ring)
+    }
+
     fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
         let capacity = self.capacity();
         match count {
@@ -337,9 +343,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         count: u64,
         timeout: Duration,
     ) -> Result<Sequence, PublishTimeoutError> {
-        self.try_claim_sequences(count).or_else(|_| {
-            self.wait_to_claim_until(count, Instant::now().checked_add(timeout))
-        })
+        self.try_claim_sequences(count)
+            .or_else(|_| self.wait_to_claim_until(count, Instant::now().checked_add(timeout)))
     }
 }
 

@@ -43,7 +43,8 @@ mod sealed {
         /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError>;
+        fn try_claim(&mut self, control: &Control, count: u64)
+        -> Result<Sequence, TryPublishError>;
 
         /// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at the gate.
         #[doc(hidden)]
@@ -62,8 +63,12 @@ mod sealed {
         /// [`Stopped::Closed`] if the ring was closed in between: the events are not accepted.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn publish(&mut self, control: &Control, first: Sequence, count: u64)
-        -> Result<(), Stopped>;
+        fn publish(
+            &mut self,
+            control: &Control,
+            first: Sequence,
+            count: u64,
+        ) -> Result<(), Stopped>;
 
         /// Gives up the claimed sequences `first..first + count`: nobody will see their events.
         #[doc(hidden)]
@@ -72,7 +77,5 @@ mod sealed {
     }
 }
 
-#[cfg(all(test, loom))]
-mod loom;
 #[cfg(all(test, not(loom)))]
 mod tests;

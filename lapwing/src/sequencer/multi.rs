@@ -77,12 +77,7 @@ impl Claims for Multi {
     }
 
     #[inline]
-    fn publish(
-        &mut self,
-        control: &Control,
-        first: Sequence,
-        count: u64,
-    ) -> Result<(), Stopped> {
+    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
         Self::settle(control, first, count, Fate::Published);
         Ok(())
     }

@@ -41,12 +41,7 @@ impl Claims for Single {
     }
 
     #[inline(always)]
-    fn publish(
-        &mut self,
-        control: &Control,
-        first: Sequence,
-        count: u64,
-    ) -> Result<(), Stopped> {
+    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
         debug_assert_eq!(first, self.next, "a single producer publishes in order");
         let end = first + count;
         self.next = end;

@@ -64,7 +64,8 @@ impl Stage {
     }
 
     /// Most events of a batch, at least 1. A stage lets go of its events by the batch, so a shorter one lets stages downstream
-    /// and producers follow more closely, and costs a cache line each. The default is a quarter of the ring.
+    /// and producers follow more closely, and costs a cache line each. The default is a quarter of the ring, and for a poller the
+    /// whole.
     pub fn max_batch(mut self, events: usize) -> Self {
         self.max_batch = Some(events);
         self

@@ -49,7 +49,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let upstream = check(&graph.nodes)?;
         let buffer = RingBuffer::new(self.capacity, self.factory)?;
         let is_signalled = self.producer_wait.parks()
-            || graph.nodes.iter().any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
+            || graph
+                .nodes
+                .iter()
+                .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let stages = upstream.into_iter().map(StageControl::new).collect();
         let capacity = buffer.capacity();
         let control = Control::new(capacity, S::IS_MULTI, stages, is_signalled);
@@ -61,7 +64,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let mut pollers = HashMap::new();
         for (index, mut node) in graph.nodes.into_iter().enumerate() {
             let wait = node.stage.wait.take().unwrap_or_else(|| self.wait.clone());
-            let longest = (capacity / BATCHES_PER_RING).max(1);
+            let longest = match &node.body {
+                Body::Handler(_) => (capacity / BATCHES_PER_RING).max(1),
+                // Whoever polls lets go of what is done when it likes.
+                Body::Poller => capacity,
+            };
             let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
             let reader = Reader::new(Arc::clone(&ring), index, wait, max_batch);
             names.push(node.stage.name.clone());

@@ -147,7 +147,8 @@ impl Waiting<'_> {
         let mut looks = 0_u32;
         while !self.is_over() {
             looks = looks.wrapping_add(1);
-            if self.deadline.is_some() && looks.is_multiple_of(LOOKS_PER_CLOCK) && self.is_expired() {
+            if self.deadline.is_some() && looks.is_multiple_of(LOOKS_PER_CLOCK) && self.is_expired()
+            {
                 return;
             }
             step();

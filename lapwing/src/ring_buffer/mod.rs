@@ -118,7 +118,7 @@ impl<E> RingBuffer<E> {
     pub(crate) unsafe fn slice(&self, range: Range<Sequence>) -> &[E] {
         self.watch_read(range.clone());
         let length = self.length_of(&range);
-        // SAFETY: I1 or I2, by the caller; I3; I4: contiguous, since the range does not cross the wrap.
+        // SAFETY: I1 or I2, by the caller; I3: initialised; I4: contiguous, up to the wrap at most.
         unsafe { std::slice::from_raw_parts(self.slot(range.start), length) }
     }
 
@@ -131,7 +131,7 @@ impl<E> RingBuffer<E> {
     pub(crate) unsafe fn slice_mut(&self, range: Range<Sequence>) -> &mut [E] {
         self.watch_write(range.clone());
         let length = self.length_of(&range);
-        // SAFETY: I1 or I2, by the caller; I3; I4: contiguous, since the range does not cross the wrap.
+        // SAFETY: I1 or I2, by the caller; I3: initialised; I4: contiguous, up to the wrap at most.
         unsafe { std::slice::from_raw_parts_mut(self.slot(range.start), length) }
     }
 

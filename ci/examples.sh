@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Does every example run to its end? Each is a program that a newcomer copies, so it must work as it is.
+# `order_flow` runs on the orders that it makes up, and again on recorded ones where they are at hand:
+# the recording is not part of the project, LAPWING_DATA names its folder.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target="${CARGO_TARGET_DIR:-target}"
+limit_seconds=60
+log="$target/example.log"
+
+# Runs one example with a time limit; shows what it printed only if it fails.
+run() {
+    local name=$1 start=$SECONDS status=0
+    timeout "$limit_seconds" "$target/release/examples/$@" >"$log" 2>&1 </dev/null || status=$?
+    if ((status != 0)); then
+        cat "$log"
+        echo "examples: $* failed with status $status (124: over $limit_seconds s)" >&2
+        exit 1
+    fi
+    echo "example $*: $((SECONDS - start)) s"
+}
+
+mapfile -t names < <(awk -F'"' '
+    /^\[/ { inside = ($0 ~ /^\[\[example\]\]/) }
+    inside && /^name *=/ { print $2 }' examples/Cargo.toml)
+if ((${#names[@]} == 0)); then
+    echo 'examples: examples/Cargo.toml declares none' >&2
+    exit 1
+fi
+for file in examples/*.rs; do
+    if [[ $file != examples/lib.rs ]] && ! grep -qF "\"${file#examples/}\"" examples/Cargo.toml; then
+        echo "examples: $file is not declared in examples/Cargo.toml" >&2
+        exit 1
+    fi
+done
+
+cargo build --release --package lapwing-examples --examples
+for name in "${names[@]}"; do run "$name"; done
+
+for file in "${LAPWING_DATA:-../shared/data}"/*_message_*.csv; do
+    if [[ -f $file ]]; then run order_flow "$file"; fi
+done
+echo "examples: ${#names[@]} ran to their end"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Does every memory ordering do what its row says? Loom runs each model test through every schedule of
+# its threads and every value that the memory model lets a load return, up to a number of preemptions.
+# The check fails if no model ran, or if a row of the ordering table names a model that did not pass.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Most faults show with two or three preemptions; more takes far longer.
+export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
+# Other flags than every other check, hence a target directory of its own.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom"
+table=lapwing/src/docs/memory_ordering.rs
+mkdir -p "$CARGO_TARGET_DIR"
+log="$CARGO_TARGET_DIR/models.log"
+
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" \
+    cargo test --profile model --package lapwing --lib loom_ 2>&1 | tee "$log"
+
+passed=$(grep -cE '^test .*\bloom_[a-z0-9_]+( - should panic)? \.\.\. ok$' "$log" || true)
+if ((passed == 0)); then
+    echo 'models: no model test ran' >&2
+    exit 1
+fi
+
+# The `|| true` leaves it to the next line to say what is wrong.
+rows=$(grep -E '^//! \|[ *`]*O[0-9]+' "$table" || true)
+models=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
+if [[ -z $models ]]; then
+    echo "models: no row of $table names a model" >&2
+    exit 1
+fi
+missing=0
+for model in $models; do
+    if ! grep -qE "^test (.*::)?$model( - should panic)? \.\.\. ok\$" "$log"; then
+        echo "models: a row names $model, which did not pass" >&2
+        missing=1
+    fi
+done
+if ((missing)); then exit 1; fi
+echo "models: $passed passed, with at most $LOOM_MAX_PREEMPTIONS preemptions"

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Breaks each pair of the ordering table by hand and checks that its model sees it.
+
+Usage: ci/mutants.py [ROW ...]     (default: all rows)
+
+Each mutant is one edit of a copy of the library. A model that still passes proves nothing, so that is
+a failure here; so is an edit whose text is not in the source any more. Decides nothing about the code.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# row, file, text, replacement, model that must fail
+MUTANTS = [
+    ("O1", "sequencer/single.rs", "cursor.store(end, Ordering::Release)", "cursor.store(end, Ordering::Relaxed)",
+     "loom_publish_then_read"),
+    ("O1", "barrier.rs", "cursor.load(Ordering::Acquire)", "cursor.load(Ordering::Relaxed)",
+     "loom_publish_then_read"),
+    ("O2", "control.rs", "sequence.store(sequence, Ordering::Release)", "sequence.store(sequence, Ordering::Relaxed)",
+     "loom_wrap_waits_for_reader"),
+    ("O2", "control.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",
+     "loom_wrap_waits_for_reader"),
+    ("O2", "control.rs", "sequence.store(DETACHED, Ordering::Release)", "sequence.store(DETACHED, Ordering::Relaxed)",
+     "loom_a_consumer_that_left_has_read_its_last"),
+    ("O3", "control.rs", "sequence.store(sequence, Ordering::Release)", "sequence.store(sequence, Ordering::Relaxed)",
+     "loom_dependent_stage"),
+    ("O3", "control.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",
+     "loom_dependent_stage"),
+    ("O4", "sequencer/stamps.rs", "self.stamp(sequence, fate), Ordering::Release", "self.stamp(sequence, fate), Ordering::Relaxed",
+     "loom_multi_producer_stamps"),
+    ("O4", "sequencer/stamps.rs", ".load(Ordering::Acquire)", ".load(Ordering::Relaxed)",
+     "loom_multi_producer_stamps"),
+    ("O5", "sequencer/stamps.rs", "if fate == Fate::Tombstone {", "if false {",
+     "loom_tombstone_downstream"),
+    ("O6", "wait/asymmetric.rs", "Self::Full => fence(Ordering::SeqCst)", "Self::Full => ()",
+     "loom_park_on_publication"),
+    ("O6", "wait/asymmetric.rs", "Self::Full => fence(Ordering::SeqCst)", "Self::Full => ()",
+     "loom_park_on_upstream_stage"),
+    ("O6", "wait/asymmetric.rs", "Self::Full => fence(Ordering::SeqCst)", "Self::Full => ()",
+     "loom_park_on_full_ring"),
+    ("O6", "wait/event_count.rs", "fence.heavy();", "",
+     "loom_park_on_publication"),
+    ("O7", "wait/park/portable.rs", "fetch_add(1, Ordering::Release)", "fetch_add(1, Ordering::Relaxed)",
+     "loom_halt_against_park"),
+    ("O7", "wait/park/portable.rs", "self.word.load(Ordering::Acquire)\n    }", "self.word.load(Ordering::Relaxed)\n    }",
+     "loom_halt_against_park"),
+    ("O8", "consumer/reader.rs", "control.fence.light();", "",
+     "loom_close_against_publish"),
+    ("O8", "control.rs", "self.fence.heavy();", "",
+     "loom_close_against_publish"),
+    ("O9", "life.rs", "fetch_or(CLOSED, Ordering::Release)", "fetch_or(CLOSED, Ordering::Relaxed)",
+     "loom_close_against_publish"),
+    ("O9", "life.rs", "state.load(Ordering::Acquire)", "state.load(Ordering::Relaxed)",
+     "loom_close_against_publish"),
+    ("O10", "control.rs", "self.life.halt();\n        self.wake_everybody();", "self.wake_everybody();\n        self.life.halt();",
+     "loom_halt_against_park"),
+    ("O12", "control.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)", "self.cursor.load(Ordering::Relaxed)",
+     "loom_close_against_claim"),
+    ("O14", "control.rs", "fence(Ordering::SeqCst);", "",
+     "loom_last_two_consumers_leave"),
+]
+
+
+def build_and_run(folder, model):
+    """Runs one model in `folder`; returns the finished process."""
+    env = dict(os.environ, RUSTFLAGS="--cfg loom -Awarnings", LOOM_MAX_PREEMPTIONS="3", RUST_BACKTRACE="0")
+    command = ["cargo", "test", "--profile", "model", "-p", "lapwing", "--lib",
+               "--target-dir", str(ROOT / "target-loom"), "--", model]
+    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    if f"{model} ... " not in result.stdout:
+        sys.exit(f"the mutant does not compile, or has no such model: {model}\n{result.stderr[-2000:]}")
+    return result
+
+
+def main(rows):
+    survivors = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "tree"
+        ignore = shutil.ignore_patterns("target*", ".git")
+        shutil.copytree(ROOT, folder, ignore=ignore)
+        for row, name, text, replacement, model in MUTANTS:
+            if rows and row not in rows:
+                continue
+            path = folder / "lapwing/src" / name
+            source = path.read_text()
+            if source.count(text) != 1:
+                sys.exit(f"{row}: the text must stand once in {name}, and stands {source.count(text)} times: {text!r}")
+            path.write_text(source.replace(text, replacement))
+            result = build_and_run(folder, model)
+            path.write_text(source)
+            verdict = "seen" if result.returncode != 0 else "NOT SEEN"
+            print(f"{row:4} {name:24} {model:46} {verdict}", flush=True)
+            if result.returncode == 0:
+                survivors.append((row, model))
+    if survivors:
+        sys.exit(f"models that cannot fail: {survivors}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

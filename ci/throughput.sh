@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Does every contender of the laboratory give the right answer on every workload? A short run: its
+# speeds mean nothing on a machine that does other work, and no speed is judged here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target="${CARGO_TARGET_DIR:-target}"
+json="$target/throughput.json"
+mkdir -p "$target"
+rm -f "$json"
+
+cargo run --release --package lapwing-perf -- throughput --runs 1 --events 200000 --json "$json"
+
+if ! command -v python3 >/dev/null; then
+    echo 'throughput: the run passed, its JSON was not checked: python3 is not installed' >&2
+    exit 77
+fi
+python3 - "$json" <<'PYTHON'
+import json
+import sys
+
+EXPECTED = 25  # five workloads, five contenders
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    report = json.load(file)
+results = report if isinstance(report, list) else report["results"]
+wrong = [result for result in results if result.get("verified") is not True]
+for result in wrong:
+    print("not verified:", json.dumps(result), file=sys.stderr)
+if len(results) != EXPECTED:
+    print(f"results: expected={EXPECTED}, found={len(results)}", file=sys.stderr)
+if wrong or len(results) != EXPECTED:
+    sys.exit(1)
+print(f"throughput: {len(results)} results, all verified")
+PYTHON

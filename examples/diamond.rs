@@ -1,0 +1,58 @@
+//! Diamond: two stages side by side, and a third one after both.
+//!
+//! ```text
+//!                 +-- fizz <--+
+//! P1 --> [ring] <-+           +-- fizzbuzz          arrow: "waits for"
+//!                 +-- buzz <--+
+//! ```
+//!
+//! Stages side by side share each event as `&Number`, so what they write into it is atomic.
+//! `Relaxed` is enough: `fizzbuzz` waits for the sequences of both, and seeing those makes their
+//! stores visible.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use lapwing::Disruptor;
+
+const NUMBERS: u64 = 3_000;
+
+#[derive(Default)]
+struct Number {
+    value: u64,
+    fizz: AtomicBool,
+    buzz: AtomicBool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut both = 0_u64;
+
+    let (mut producer, consumers) = Disruptor::single_producer(256, Number::default)
+        .then_all(|side| {
+            side.read("fizz", |number, _, _| number.fizz.store(number.value % 3 == 0, Relaxed))
+                .read("buzz", |number, _, _| number.buzz.store(number.value % 5 == 0, Relaxed))
+        })
+        .then("fizzbuzz", |number, _, _| {
+            if number.fizz.load(Relaxed) && number.buzz.load(Relaxed) {
+                both += 1;
+            }
+        })
+        .build()?;
+
+    // Scoped threads may borrow: `fizzbuzz` counts straight into `both`. The producer moves in, so
+    // that leaving early by `?` drops it; that closes the ring, and the scope's threads come to an
+    // end.
+    thread::scope(move |scope| -> Result<(), Box<dyn Error>> {
+        let running = consumers.start_scoped(scope)?;
+        for value in 1..=NUMBERS {
+            producer.publish(|number| number.value = value)?;
+        }
+        running.shutdown()?;
+        Ok(())
+    })?;
+
+    println!("{both} of the numbers 1 to {NUMBERS} are fizz and buzz");
+    assert_eq!(both, NUMBERS / 15);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Many producers: several threads publish into one ring, each through its own clone.
+//!
+//! ```text
+//! P1 --+
+//! P2 --+
+//! P3 --+--> [ring] <-- ledger          arrow: "waits for"
+//! P4 --+
+//! ```
+//!
+//! Between producers the order is whatever the race gave. Each producer's own events stay in the
+//! order in which it published them, and none is lost or seen twice.
+
+use std::error::Error;
+use std::thread;
+
+use lapwing::{Disruptor, MultiProducer, Stopped};
+
+const PRODUCERS: usize = 4;
+const EVENTS_PER_PRODUCER: u64 = 10_000;
+
+#[derive(Default)]
+struct Entry {
+    producer: usize,
+    number: u64,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // What the ledger has seen: for each producer, the number that comes next.
+    let mut next = [0_u64; PRODUCERS];
+
+    let (producer, consumers) = Disruptor::multi_producer(1024, Entry::default)
+        .then("ledger", |entry, _, _| {
+            assert_eq!(
+                entry.number, next[entry.producer],
+                "out of order: producer={}",
+                entry.producer
+            );
+            next[entry.producer] += 1;
+        })
+        .build()?;
+
+    thread::scope(move |scope| -> Result<(), Box<dyn Error>> {
+        let running = consumers.start_scoped(scope)?;
+        let publishers: Vec<_> = (0..PRODUCERS)
+            .map(|id| {
+                let producer = producer.clone();
+                scope.spawn(move || publish_all(producer, id))
+            })
+            .collect();
+        for publisher in publishers {
+            publisher.join().map_err(|_| "a publishing thread panicked")??;
+        }
+        running.shutdown()?;
+        Ok(())
+    })?;
+
+    println!("{PRODUCERS} producers, {EVENTS_PER_PRODUCER} events each: all there, each in order");
+    assert_eq!(next, [EVENTS_PER_PRODUCER; PRODUCERS]);
+    Ok(())
+}
+
+fn publish_all(mut producer: MultiProducer<Entry>, id: usize) -> Result<(), Stopped> {
+    for number in 0..EVENTS_PER_PRODUCER {
+        producer.publish(|entry| {
+            entry.producer = id;
+            entry.number = number;
+        })?;
+    }
+    Ok(())
+}

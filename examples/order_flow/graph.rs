@@ -1,0 +1,115 @@
+//! The parts on a ring, a thread each.
+//!
+//! ```text
+//!                                   +-- journal
+//! P1 --> [ring] <-- parse (&mut) <--+-- book            arrow: "waits for"
+//!                                   +-- tape
+//!                                   +-- bad lines
+//! ```
+//!
+//! P1 copies raw lines into the slots; `parse` is alone there and turns each into a message in
+//! place; the four behind it read the same slot side by side. The slowest of the four holds P1
+//! back.
+
+use std::error::Error;
+use std::io::{BufRead, Write};
+use std::thread;
+
+use lapwing::{Disruptor, SingleProducer};
+
+use super::bad_lines::BadLines;
+use super::figures::Figures;
+use super::journal::Journal;
+use super::lines::Lines;
+use super::message::{Message, MessageError};
+use super::order_book::OrderBook;
+use super::tape::Tape;
+
+/// Slots of the ring.
+const CAPACITY: usize = 1024;
+
+/// An event: a line, and after `parse` what it says. Slots are reused, and so is the room of
+/// `text`.
+struct Line {
+    /// Counted from 1.
+    number: u64,
+    /// Without the line end.
+    text: Vec<u8>,
+    /// Of this line once `parse` has seen it; of the slot's last lap until then.
+    message: Result<Message, MessageError>,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { number: 0, text: Vec::new(), message: Err(MessageError::Blank) }
+    }
+}
+
+/// Runs all of `input` through the graph.
+///
+/// # Errors
+///
+/// Whatever reading `input` reports, and what the Disruptor reports: a stage that panicked, a
+/// thread that could not be started. The journal keeps its own failure.
+pub fn run(
+    input: impl BufRead,
+    journal: &mut Journal<impl Write + Send>,
+) -> Result<Figures, Box<dyn Error>> {
+    let mut book = OrderBook::default();
+    let mut tape = Tape::default();
+    let mut bad_lines = BadLines::default();
+
+    let (producer, consumers) = Disruptor::single_producer(CAPACITY, Line::default)
+        .then_mut("parse", |line, _, _| line.message = Message::parse(&line.text))
+        .then_all(|side| {
+            side.read("journal", |line, _, end_of_batch| {
+                if line.message.is_ok() {
+                    journal.record(line.number, &line.text);
+                }
+                if end_of_batch {
+                    journal.flush();
+                }
+            })
+            .read("book", |line, _, _| {
+                if let Ok(message) = &line.message {
+                    book.apply(message);
+                }
+            })
+            .read("tape", |line, _, _| {
+                if let Ok(message) = &line.message {
+                    tape.record(message);
+                }
+            })
+            .read("bad lines", |line, _, _| {
+                if let Err(reason) = &line.message {
+                    bad_lines.record(line.number, reason);
+                }
+            })
+        })
+        .build()?;
+
+    let count = thread::scope(move |scope| {
+        let running = consumers.start_scoped(scope)?;
+        let fed = feed(input, producer);
+        running.shutdown()?; // first: a stage that panicked explains why feeding stopped
+        fed
+    })?;
+    Ok(Figures::new(count, bad_lines, journal.records(), &tape, &book))
+}
+
+/// Publishes every line of `input`; how many there were. However it ends, the producer goes with
+/// it, which closes the ring: a reader that panics leaves no stage waiting.
+fn feed(input: impl BufRead, mut producer: SingleProducer<Line>) -> Result<u64, Box<dyn Error>> {
+    let mut lines = Lines::new(input);
+    let mut text = Vec::new();
+    let mut count = 0;
+    while let Some(number) = lines.read_into(&mut text)? {
+        count = number;
+        producer.publish(|line| {
+            line.number = number;
+            line.text.clear();
+            line.text.extend_from_slice(&text);
+        })?;
+    }
+    Ok(count)
+}

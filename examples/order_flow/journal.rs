@@ -1,0 +1,120 @@
+//! Good lines to a file: a record is the line's number, a comma and the line.
+//!
+//! Records gather in a buffer, and whoever feeds the journal flushes it at the end of a batch: one
+//! write to the file for all events that were there, so that a slow file makes batches longer
+//! instead of slower.
+
+use std::io::{self, BufWriter, Write};
+
+/// A journal that keeps its first failure for the end: a full disk stops the journal, not the flow.
+#[derive(Debug)]
+pub struct Journal<W: Write> {
+    output: BufWriter<W>,
+    records: u64,
+    /// The first failure. Nothing is written after it.
+    failure: Option<io::Error>,
+}
+
+impl<W: Write> Journal<W> {
+    /// An empty journal on `output`.
+    pub fn new(output: W) -> Self {
+        Self { output: BufWriter::new(output), records: 0, failure: None }
+    }
+
+    /// Adds a record to the buffer.
+    pub fn record(&mut self, number: u64, line: &[u8]) {
+        let written = self.attempt(|output| {
+            write!(output, "{number},")?;
+            output.write_all(line)?;
+            output.write_all(b"\n")
+        });
+        self.records += u64::from(written);
+    }
+
+    /// Hands what is in the buffer to the operating system (which may still hold it back from the
+    /// disk).
+    pub fn flush(&mut self) {
+        self.attempt(BufWriter::flush);
+    }
+
+    /// Records taken so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Flushes what is left and closes the journal.
+    ///
+    /// # Errors
+    ///
+    /// The first failure since the journal was opened; the output then ends somewhere before it.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush();
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    /// Does `write` unless the journal has failed before; whether it has not failed now either.
+    fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>) -> bool {
+        if self.failure.is_none() {
+            self.failure = write(&mut self.output).err();
+        }
+        self.failure.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes `room` bytes, then fails, as a disk does.
+    struct Disk {
+        room: usize,
+        attempts_when_full: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.room == 0 {
+                self.attempts_when_full += 1;
+                return Err(io::Error::new(io::ErrorKind::StorageFull, "disk full"));
+            }
+            let taken = bytes.len().min(self.room);
+            self.room -= taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_record_is_number_and_line_and_reaches_the_output_with_the_flush() {
+        let mut bytes = Vec::new();
+        let mut journal = Journal::new(&mut bytes);
+        journal.record(7, b"a,b");
+        journal.record(9, b"c");
+        assert!(
+            journal.output.get_ref().is_empty(),
+            "nothing is written before the end of the batch"
+        );
+        journal.flush();
+        assert_eq!(journal.output.get_ref().as_slice(), b"7,a,b\n9,c\n");
+        assert_eq!(journal.records(), 2);
+        journal.finish().unwrap();
+    }
+
+    #[test]
+    fn the_first_failure_is_reported_at_the_end_and_nothing_is_written_after_it() {
+        let mut disk = Disk { room: 3, attempts_when_full: 0 };
+        let mut journal = Journal::new(&mut disk);
+        journal.record(1, b"abcdef");
+        journal.flush();
+        for number in 2..1_000 {
+            journal.record(number, b"abcdef");
+            journal.flush();
+        }
+        assert_eq!(journal.output.get_ref().attempts_when_full, 1);
+        assert_eq!(journal.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+}

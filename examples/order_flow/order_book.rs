@@ -1,0 +1,238 @@
+//! Price levels from order messages. Single-threaded; knows neither files nor the Disruptor.
+//!
+//! | type                | what the book does                                            |
+//! |---------------------|---------------------------------------------------------------|
+//! | 1 new limit order   | the order rests at its price                                  |
+//! | 2 partial cancel    | the named order loses `size` shares                           |
+//! | 3 delete            | the named order leaves with all it has left, whatever `size`  |
+//! | 4 visible execution | the named order loses `size` shares                           |
+//! | 5 hidden execution  | nothing: a hidden order is in no level                        |
+//! | 6 cross trade       | nothing: an auction, not the book                             |
+//! | 7 halt              | nothing                                                       |
+//!
+//! An order that has no shares left is forgotten. Where a message and the resting order disagree
+//! about price or side, the resting order counts.
+//!
+//! The book starts empty, in the middle of a day: messages may name orders from before. Those are
+//! counted ([`OrderBook::unknown_orders`]) and change nothing. So the book holds what was added
+//! since its first message, not all that rests in the market.
+
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
+use std::fmt;
+
+use super::message::{Kind, Message, Side};
+
+/// Price units in a dollar.
+const UNITS_PER_DOLLAR: i64 = 10_000;
+
+/// An order that rests in the book.
+#[derive(Debug)]
+struct RestingOrder {
+    side: Side,
+    price: i64,
+    /// Shares left, at least 1.
+    size: u32,
+}
+
+/// A price and what rests there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Dollars x 10000.
+    pub price: i64,
+    /// Shares of all orders at this price together.
+    pub shares: u64,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (dollars, units) = (self.price / UNITS_PER_DOLLAR, self.price % UNITS_PER_DOLLAR);
+        write!(f, "{dollars}.{units:04} x {}", self.shares)
+    }
+}
+
+/// Resting orders by id, and both sides by price.
+#[derive(Debug, Default)]
+pub struct OrderBook {
+    orders: HashMap<i64, RestingOrder>,
+    /// Shares by price; no level is empty.
+    bids: BTreeMap<i64, u64>,
+    /// As `bids`.
+    asks: BTreeMap<i64, u64>,
+    unknown_orders: u64,
+    contradictions: u64,
+}
+
+impl OrderBook {
+    /// Does what `message` says, by the table above.
+    pub fn apply(&mut self, message: &Message) {
+        match message.kind {
+            Kind::Add => self.add(message),
+            Kind::Cancel | Kind::Execute => self.reduce(message.order_id, Some(message.size)),
+            Kind::Delete => self.reduce(message.order_id, None),
+            Kind::ExecuteHidden | Kind::Cross | Kind::Halt => {}
+        }
+    }
+
+    /// The highest price at which someone buys.
+    #[must_use]
+    pub fn best_bid(&self) -> Option<Level> {
+        self.bids.last_key_value().map(|(&price, &shares)| Level { price, shares })
+    }
+
+    /// The lowest price at which someone sells.
+    #[must_use]
+    pub fn best_ask(&self) -> Option<Level> {
+        self.asks.first_key_value().map(|(&price, &shares)| Level { price, shares })
+    }
+
+    /// Messages so far that named an order which does not rest here.
+    #[must_use]
+    pub fn unknown_orders(&self) -> u64 {
+        self.unknown_orders
+    }
+
+    /// Messages so far that cannot be true: a new order under the id of a resting one (the resting
+    /// one stays), or more shares taken from an order than it has (it loses all of them).
+    #[must_use]
+    pub fn contradictions(&self) -> u64 {
+        self.contradictions
+    }
+
+    fn add(&mut self, message: &Message) {
+        let Entry::Vacant(free) = self.orders.entry(message.order_id) else {
+            self.contradictions += 1;
+            return;
+        };
+        let &Message { side, price, size, .. } = message;
+        free.insert(RestingOrder { side, price, size });
+        *self.levels(side).entry(price).or_default() += u64::from(size);
+    }
+
+    /// Takes `shares` from an order, or all that it has.
+    fn reduce(&mut self, order_id: i64, shares: Option<u32>) {
+        let Some(order) = self.orders.get_mut(&order_id) else {
+            self.unknown_orders += 1;
+            return;
+        };
+        let wanted = shares.unwrap_or(order.size);
+        let taken = wanted.min(order.size);
+        self.contradictions += u64::from(wanted > taken);
+        order.size -= taken;
+
+        let &mut RestingOrder { side, price, size } = order;
+        if size == 0 {
+            self.orders.remove(&order_id);
+        }
+        self.lower_level(side, price, taken);
+    }
+
+    fn lower_level(&mut self, side: Side, price: i64, taken: u32) {
+        let levels = self.levels(side);
+        if let Some(shares) = levels.get_mut(&price) {
+            *shares -= u64::from(taken);
+            if *shares == 0 {
+                levels.remove(&price);
+            }
+        }
+    }
+
+    fn levels(&mut self, side: Side) -> &mut BTreeMap<i64, u64> {
+        match side {
+            Side::Buy => &mut self.bids,
+            Side::Sell => &mut self.asks,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A book after `lines`.
+    fn book_after(lines: &[&str]) -> OrderBook {
+        let mut book = OrderBook::default();
+        for line in lines {
+            book.apply(&Message::parse(line.as_bytes()).unwrap());
+        }
+        book
+    }
+
+    fn level(price: i64, shares: u64) -> Option<Level> {
+        Some(Level { price, shares })
+    }
+
+    /// Two bids at 100.00 and one at 99.00; an ask at 101.00 and one at 102.00.
+    const FIVE_ORDERS: [&str; 5] = [
+        "1,1,11,10,1000000,1",
+        "2,1,12,20,1000000,1",
+        "3,1,13,30,990000,1",
+        "4,1,21,40,1010000,-1",
+        "5,1,22,50,1020000,-1",
+    ];
+
+    /// As `FIVE_ORDERS`, followed by `more`.
+    fn five_orders_and(more: &[&str]) -> OrderBook {
+        book_after(&[&FIVE_ORDERS, more].concat())
+    }
+
+    #[test]
+    fn orders_at_one_price_add_up_and_the_best_level_is_the_inner_one() {
+        let book = five_orders_and(&[]);
+        assert_eq!(book.best_bid(), level(1_000_000, 30));
+        assert_eq!(book.best_ask(), level(1_010_000, 40));
+        assert_eq!(book_after(&[]).best_bid(), None, "a book starts empty");
+    }
+
+    #[test]
+    fn cancel_and_execution_take_a_part_and_delete_takes_all() {
+        let book =
+            five_orders_and(&["6,2,11,4,1000000,1", "7,4,12,5,1000000,1", "8,3,21,1,1010000,-1"]);
+        assert_eq!(book.best_bid(), level(1_000_000, 21), "30 - 4 - 5");
+        assert_eq!(book.best_ask(), level(1_020_000, 50), "a delete takes the whole order");
+        assert_eq!((book.unknown_orders(), book.contradictions()), (0, 0));
+    }
+
+    #[test]
+    fn an_order_executed_to_its_last_share_is_forgotten() {
+        let book =
+            five_orders_and(&["6,4,11,10,1000000,1", "7,4,12,20,1000000,1", "8,4,11,1,1000000,1"]);
+        assert_eq!(book.best_bid(), level(990_000, 30), "the level went with its last order");
+        assert_eq!(book.unknown_orders(), 1, "order 11 was gone at time 8");
+    }
+
+    #[test]
+    fn hidden_cross_and_halt_leave_the_book_alone() {
+        let book =
+            five_orders_and(&["6,5,11,10,1000000,1", "7,6,11,10,1000000,1", "8,7,11,0,-1,-1"]);
+        assert_eq!(book.best_bid(), level(1_000_000, 30));
+        assert_eq!((book.unknown_orders(), book.contradictions()), (0, 0));
+    }
+
+    #[test]
+    fn an_unknown_order_is_counted_and_changes_nothing() {
+        let book =
+            five_orders_and(&["6,2,90,5,1000000,1", "7,3,91,5,1000000,1", "8,4,92,5,1010000,-1"]);
+        assert_eq!(book.best_bid(), level(1_000_000, 30));
+        assert_eq!(book.best_ask(), level(1_010_000, 40));
+        assert_eq!(book.unknown_orders(), 3);
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_true_is_counted() {
+        let book = five_orders_and(&["6,1,11,99,1000000,1", "7,4,12,21,1000000,1"]);
+        assert_eq!(book.best_bid(), level(1_000_000, 10), "11 keeps its 10, 12 had only 20");
+        assert_eq!(book.contradictions(), 2);
+    }
+
+    #[test]
+    fn the_resting_order_knows_its_price_and_side_better_than_the_message() {
+        let book = five_orders_and(&["6,3,11,10,7,-1"]);
+        assert_eq!(book.best_bid(), level(1_000_000, 20));
+    }
+
+    #[test]
+    fn a_level_prints_dollars_with_four_decimals() {
+        assert_eq!(Level { price: 5_853_305, shares: 18 }.to_string(), "585.3305 x 18");
+        assert_eq!(Level { price: 7, shares: 1 }.to_string(), "0.0007 x 1");
+    }
+}

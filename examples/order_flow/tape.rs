@@ -1,0 +1,56 @@
+//! What was traded. Visible (4), hidden (5) and cross (6) executions are a trade each, of their
+//! `size`.
+
+use super::message::{Kind, Message};
+
+/// Counts of all messages and of the trades among them.
+#[derive(Debug, Default)]
+pub struct Tape {
+    messages: u64,
+    trades: u64,
+    volume: u64,
+}
+
+impl Tape {
+    /// Counts `message`.
+    pub fn record(&mut self, message: &Message) {
+        self.messages += 1;
+        if matches!(message.kind, Kind::Execute | Kind::ExecuteHidden | Kind::Cross) {
+            self.trades += 1;
+            self.volume += u64::from(message.size);
+        }
+    }
+
+    /// Messages of any type.
+    #[must_use]
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// Trades.
+    #[must_use]
+    pub fn trades(&self) -> u64 {
+        self.trades
+    }
+
+    /// Shares of all trades together.
+    #[must_use]
+    pub fn volume(&self) -> u64 {
+        self.volume
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_of_every_kind_are_trades_and_nothing_else_is() {
+        let mut tape = Tape::default();
+        for (kind, size) in (1..=7).zip([1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]) {
+            let line = format!("34200,{kind},1,{size},1,1");
+            tape.record(&Message::parse(line.as_bytes()).unwrap());
+        }
+        assert_eq!((tape.messages(), tape.trades(), tape.volume()), (7, 3, 111_000));
+    }
+}

@@ -1,0 +1,22 @@
+//! The pairs of atomic operations, what each one carries, and the model that checks it.
+//!
+//! | id | release side | acquire side | carries | checked by |
+//! |----|--------------|--------------|---------|------------|
+//! | O1 | `Single::publish`: cursor | `Barrier::published` | the event, to a first stage | `loom_publish_then_read` |
+//! | O2 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for the gate | the end of the stage's reads, to the producer that writes the slot again | `loom_wrap_waits_for_reader` |
+//! | O3 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for a barrier | the stage's writes and the end of its reads, to stages after it | `loom_dependent_stage` |
+//! | O4 | `Stamps::settle`: stamp | `Stamps::fate` | the event, to a first stage; many producers | `loom_multi_producer_stamps` |
+//! | O5 | `Stamps::settle`: count of tombstones, then stamp | `Stamps::known_settled`, after O3 and O4 | that there is a tombstone to look for | `loom_tombstone_downstream` |
+//! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring` |
+//! | O7 | `Epoch::advance_and_wake` | `Epoch::current` and the look before the sleep | what was stored before the epoch was advanced | `loom_halt_against_park` |
+//! | O8 | cursor, `light` fence, look for a close; reader: cursor, `light` fence, look for a close | closing, `heavy` fence, cursor | either the close counts the event or the producer learns of the close; and no reader sees an event that was not counted | `loom_close_against_publish` |
+//! | O9 | `Life::finish_close`: end, then closed | `Life::end` | the number of events accepted | `loom_close_against_publish` |
+//! | O10 | `Life::halt` | every look at the state | nothing: the flag itself, and to sleepers by O7 | `loom_halt_against_park` |
+//! | O11 | `Life::remove_producer` | the same, by the last one | what other producers published, before the ring is closed | `loom_last_producer_closes` |
+//! | O12 | `Multi::try_claim`, `Control::close`: cursor | the same | nothing: numbers, in one modification order; slots come by O2 and O4 | `loom_multi_producer_stamps`, `loom_close_against_claim` |
+//! | O13 | any | any | nothing: a look that something else decides, or a number that need only be unique | `loom_park_on_full_ring` |
+//! | O14 | `Control::detach`: sequence, fence | the same by another stage | of two stages that leave together, one sees that nobody is left | `loom_last_two_consumers_leave` |
+//!
+//! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be seen before a later
+//! load of something else (O6, O8, O14); on Linux the frequent side of O6 and O8 is a compiler fence, since the rare side runs
+//! `membarrier`, which the model replaces by a fence on both.

@@ -1,0 +1,77 @@
+//! A close while others publish: what was accepted is seen, what was refused is not, and both sides agree.
+
+use loom::thread;
+
+use super::{drain, multi, single, take};
+use crate::Stopped;
+
+/// O8 and O9: one producer publishes, another thread closes, a third one reads.
+#[test]
+fn loom_close_against_publish() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(2);
+        let ring = producer.shared();
+        let publisher = thread::spawn(move || {
+            let result = producer.publish(|event| *event = 1);
+            (producer, result)
+        });
+        let closer = thread::spawn(move || ring.control.close());
+        let mut seen = take(&mut poller).unwrap_or_default();
+        closer.join().unwrap();
+        let (producer, result) = publisher.join().unwrap();
+        seen.extend(drain(&mut poller));
+        match result {
+            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
+            Err(error) => assert_eq!((error, seen), (Stopped::Closed, vec![])),
+        }
+        drop(producer);
+    });
+}
+
+/// O12: as above with a claim of several producers; the close waits for it.
+#[test]
+fn loom_close_against_claim() {
+    loom::model(|| {
+        let (mut producer, mut poller) = multi(2);
+        let ring = producer.shared();
+        let publisher = thread::spawn(move || {
+            let result = producer.publish(|event| *event = 1);
+            (producer, result)
+        });
+        ring.control.close();
+        let seen = drain(&mut poller);
+        let (producer, result) = publisher.join().unwrap();
+        match result {
+            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
+            Err(error) => assert_eq!((error, seen), (Stopped::Closed, vec![])),
+        }
+        drop(producer);
+    });
+}
+
+/// O11: the ring closes with the last producer, not before.
+#[test]
+fn loom_last_producer_closes() {
+    loom::model(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        let one = thread::spawn(move || first.publish(|event| *event = 1).unwrap());
+        let two = thread::spawn(move || second.publish(|event| *event = 2).unwrap());
+        one.join().unwrap();
+        two.join().unwrap();
+        assert_eq!(drain(&mut poller).len(), 2);
+    });
+}
+
+/// Two threads close at once: both return with the ring closed to their own producers.
+#[test]
+fn loom_two_closers() {
+    loom::model(|| {
+        let (producer, mut poller) = single(2);
+        let ring = producer.shared();
+        let closer = thread::spawn(move || ring.control.close());
+        producer.close();
+        closer.join().unwrap();
+        assert_eq!(drain(&mut poller), []);
+    });
+}

@@ -1,0 +1,65 @@
+//! Models: each runs the library's own code through every interleaving that loom finds, small enough to end. Each
+//! one proves rows of [`crate::docs::memory_ordering`]; CONTRIBUTING says how to break a row and see its model fail.
+//!
+//! The storage tells loom of every borrow of an event, so a slot that is written while it is read fails
+//! the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
+
+mod closing;
+mod leaving;
+mod parking;
+mod publication;
+
+use std::cell::Cell;
+
+use crate::wait::Blocking;
+use crate::{Access, MultiProducer, PollError, Poller, Sequence, SingleProducer};
+
+thread_local! {
+    /// Whether rings made on this thread have a light fence that does nothing; see `wait::asymmetric`.
+    pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a model in which nobody parks or closes, without the fences that only those need.
+pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
+    IS_LIGHT_NOTHING.set(true);
+    loom::model(model);
+    IS_LIGHT_NOTHING.set(false);
+}
+
+/// Parks without looking twice.
+pub(super) const PARK: Blocking = Blocking { spins: 0 };
+
+pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
+    let builder = crate::Disruptor::single_producer(capacity, || 0_u64);
+    let (producer, mut consumers) =
+        builder.wait(PARK).producer_wait(PARK).then_poller("a").build().unwrap();
+    (producer, consumers.take_poller("a").unwrap())
+}
+
+pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
+    let builder = crate::Disruptor::multi_producer(capacity, || 0_u64);
+    let (producer, mut consumers) =
+        builder.wait(PARK).producer_wait(PARK).then_poller("a").build().unwrap();
+    (producer, consumers.take_poller("a").unwrap())
+}
+
+/// What one poll finds and consumes.
+pub(super) fn take<A: Access>(
+    poller: &mut Poller<u64, A>,
+) -> Result<Vec<(Sequence, u64)>, PollError> {
+    poller
+        .poll()
+        .map(|mut batch| batch.iter().map(|(sequence, event)| (sequence, *event)).collect())
+}
+
+/// Polls until the ring is closed and drained.
+pub(super) fn drain<A: Access>(poller: &mut Poller<u64, A>) -> Vec<(Sequence, u64)> {
+    let mut all = Vec::new();
+    loop {
+        match take(poller) {
+            Ok(events) => all.extend(events),
+            Err(PollError::Empty) => loom::thread::yield_now(),
+            Err(PollError::Closed | PollError::Halted) => return all,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Waiters that park, and those who wake them. A wake-up that is lost shows as a deadlock.
+
+use loom::thread;
+
+use super::{PARK, multi, single, take};
+use crate::{Disruptor, Stopped};
+
+/// O6: an empty ring, one producer.
+#[test]
+fn loom_park_on_publication() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(2);
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 1).unwrap();
+            producer
+        });
+        assert_eq!(poller.wait().unwrap().as_slice(), [1]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: an empty ring, several producers.
+#[test]
+fn loom_park_on_publication_multi() {
+    loom::model(|| {
+        let (mut producer, mut poller) = multi(2);
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 1).unwrap();
+            producer
+        });
+        assert_eq!(poller.wait().unwrap().as_slice(), [1]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: a claim that is given up wakes the stage that waits behind it.
+#[test]
+fn loom_park_behind_a_claim_that_is_given_up() {
+    loom::model(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        let giver = thread::spawn(move || {
+            drop(first.claim().unwrap());
+            first
+        });
+        second.publish(|event| *event = 1).unwrap();
+        assert_eq!(poller.wait().unwrap().as_slice(), [1]);
+        drop(giver.join());
+    });
+}
+
+/// O6: a stage upstream.
+#[test]
+fn loom_park_on_upstream_stage() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = Disruptor::single_producer(2, || 0_u64)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .then_poller("first")
+            .then_poller("second")
+            .build()
+            .unwrap();
+        let mut first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let upstream = thread::spawn(move || {
+            take(&mut first).unwrap();
+            first
+        });
+        assert_eq!(second.wait().unwrap().as_slice(), [1]);
+        drop(upstream.join());
+    });
+}
+
+/// O6 and O13: a full ring.
+#[test]
+fn loom_park_on_full_ring() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(1);
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 2).unwrap();
+            producer
+        });
+        assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: two producers sleep on one full ring, and both are woken.
+#[test]
+fn loom_two_producers_park_on_full_ring() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        first.publish_batch(2, |slots| slots.iter_mut().for_each(|event| *event = 1)).unwrap();
+        let one = thread::spawn(move || {
+            first.publish(|event| *event = 2).unwrap();
+            first
+        });
+        let two = thread::spawn(move || {
+            second.publish(|event| *event = 3).unwrap();
+            second
+        });
+        assert_eq!(take(&mut poller).unwrap().len(), 2);
+        drop((one.join(), two.join()));
+    });
+}
+
+/// O7 and O10: a halt wakes whoever sleeps.
+#[test]
+fn loom_halt_against_park() {
+    loom::model(|| {
+        let (producer, mut poller) = single(2);
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt());
+        assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+        halter.join().unwrap();
+        drop(producer);
+    });
+}
+
+/// O7 and O10: a halt wakes a producer that sleeps on a full ring.
+#[test]
+fn loom_halt_against_park_on_full_ring() {
+    loom::model(|| {
+        let (mut producer, poller) = single(1);
+        producer.publish(|event| *event = 1).unwrap();
+        let leaver = thread::spawn(move || drop(poller)); // the last consumer: halts
+        assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Halted));
+        leaver.join().unwrap();
+    });
+}
+
+/// O7 and O9: a close wakes whoever sleeps.
+#[test]
+fn loom_close_against_park() {
+    loom::model(|| {
+        let (producer, mut poller) = single(2);
+        let closer = thread::spawn(move || drop(producer));
+        assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+        closer.join().unwrap();
+    });
+}

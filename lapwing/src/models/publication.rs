@@ -1,0 +1,138 @@
+//! Events on their way: published, read, passed on, written again.
+
+use loom::thread;
+
+use super::{PARK, check_without_fences, multi, single, take};
+use crate::{Disruptor, TryPublishError};
+
+/// O1: what is read has been written.
+#[test]
+fn loom_publish_then_read() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = single(2);
+        let publisher = thread::spawn(move || {
+            for value in 7..9 {
+                producer.publish(|event| *event = value).unwrap();
+            }
+            producer // not dropped here: closing is another model
+        });
+        for _ in 0..2 {
+            for (sequence, event) in take(&mut poller).unwrap_or_default() {
+                assert_eq!(event, sequence + 7);
+            }
+        }
+        drop(publisher.join());
+    });
+}
+
+/// O2: a slot is written again only when its reader has let go of it.
+#[test]
+fn loom_wrap_waits_for_reader() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = single(1);
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || {
+            match producer.try_publish(|event| *event = 2) {
+                Ok(sequence) => assert_eq!(sequence, 1),
+                Err(error) => assert_eq!(error, TryPublishError::Full),
+            }
+            producer
+        });
+        assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
+        drop(publisher.join());
+    });
+}
+
+/// O3: a stage sees what the stage before it wrote, and not before it is done.
+#[test]
+fn loom_dependent_stage() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = Disruptor::single_producer(2, || 0_u64)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .then_poller_mut("first")
+            .then_poller("second")
+            .build()
+            .unwrap();
+        let mut first = consumers.take_poller_mut("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let writer = thread::spawn(move || {
+            for (_, event) in first.poll().unwrap().iter_mut() {
+                *event += 10;
+            }
+            first
+        });
+        if let Ok(events) = take(&mut second) {
+            assert_eq!(events, [(0, 11)]);
+        }
+        drop(writer.join());
+    });
+}
+
+/// O4 and O12: two producers, one order, and nothing is seen before it is stamped.
+#[test]
+fn loom_multi_producer_stamps() {
+    check_without_fences(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        let one = thread::spawn(move || {
+            first.publish(|event| *event = 1).unwrap();
+            first
+        });
+        let two = thread::spawn(move || {
+            second.publish(|event| *event = 2).unwrap();
+            second
+        });
+        let mut seen = take(&mut poller).unwrap_or_default();
+        let ends = (one.join().unwrap(), two.join().unwrap());
+        seen.extend(take(&mut poller).unwrap_or_default());
+        seen.sort_unstable_by_key(|&(_, event)| event);
+        assert_eq!(seen.iter().map(|&(_, event)| event).collect::<Vec<_>>(), [1, 2]);
+        drop(ends);
+    });
+}
+
+/// O2 for several producers: a claim a lap later comes after the reader.
+#[test]
+fn loom_multi_producer_wrap() {
+    check_without_fences(|| {
+        let (mut first, mut poller) = multi(1);
+        let mut second = first.clone();
+        first.publish(|event| *event = 1).unwrap();
+        let again = thread::spawn(move || {
+            let _ = second.try_publish(|event| *event = 2);
+            second
+        });
+        let _ = first.try_publish(|event| *event = 3);
+        assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
+        drop(again.join());
+    });
+}
+
+/// O5: a stage downstream skips a claim that was given up.
+#[test]
+fn loom_tombstone_downstream() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = Disruptor::multi_producer(4, || 0_u64)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .then_poller("first")
+            .then_poller("second")
+            .build()
+            .unwrap();
+        let mut first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        let publisher = thread::spawn(move || {
+            *producer.claim().unwrap() = 99; // given up
+            producer.publish(|event| *event = 1).unwrap();
+            producer
+        });
+        let reader = thread::spawn(move || {
+            assert!(take(&mut first).unwrap_or_default().iter().all(|&(_, event)| event == 1));
+            first
+        });
+        assert!(take(&mut second).unwrap_or_default().iter().all(|&(_, event)| event == 1));
+        drop((publisher.join(), reader.join()));
+    });
+}

@@ -1,0 +1,223 @@
+//! Claims and publications without threads: each case once, run for both sequencers.
+
+use super::*;
+use crate::Sequence;
+use crate::barrier::{Barrier, Span};
+use crate::control::{CLAIMS_CLOSED, Control, StageControl};
+use crate::error::{Stopped, TryPublishError};
+use crate::sync::Ordering;
+
+/// A ring's words with one first stage, which is also the gate.
+fn control<S: Sequencer>(capacity: u64) -> Control {
+    Control::new(capacity, S::IS_MULTI, vec![StageControl::new([])], false)
+}
+
+/// What the first stage sees from `next` on.
+fn seen(control: &Control, next: Sequence) -> Span {
+    Barrier::new(Box::default()).span(control, next, next + control.capacity)
+}
+
+fn claim_and_publish<S: Sequencer>(sequencer: &mut S, control: &Control, count: u64) -> Sequence {
+    let first = sequencer.try_claim(control, count).unwrap();
+    sequencer.publish(control, first, count).unwrap();
+    first
+}
+
+fn claims_are_numbered_from_zero_without_gaps<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(16));
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 4), 1);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 5);
+    assert_eq!(seen(&control, 0), Span::Events(6));
+}
+
+fn nothing_is_claimed_beyond_a_lap<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(4));
+    claim_and_publish(&mut sequencer, &control, 4);
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
+    assert!(!sequencer.is_claimable(&control, 1));
+    control.advance(0, 1);
+    assert!(sequencer.is_claimable(&control, 1));
+    assert_eq!(sequencer.try_claim(&control, 2), Err(TryPublishError::Full), "one slot is free");
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 4);
+    assert_eq!(control.claimed(), 5, "a refused claim has moved nothing");
+}
+
+fn trap_11_the_first_lap_overwrites_nothing<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(1));
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
+}
+
+fn trap_10_the_first_event_alone_is_seen<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(8));
+    assert_eq!(seen(&control, 0), Span::Empty);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+}
+
+fn a_claim_is_invisible_until_published<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(4));
+    let first = sequencer.try_claim(&control, 2).unwrap();
+    assert_eq!(seen(&control, 0), Span::Empty);
+    sequencer.publish(&control, first, 2).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(2));
+}
+
+fn the_slots_of_the_last_lap_are_not_seen_again<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(2));
+    for lap in 0..10 {
+        assert_eq!(seen(&control, 2 * lap), Span::Empty);
+        claim_and_publish(&mut sequencer, &control, 2);
+        assert_eq!(seen(&control, 2 * lap), Span::Events(2 * lap + 2));
+        control.advance(0, 2 * lap + 2);
+    }
+}
+
+fn a_closed_ring_grants_nothing<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(4));
+    claim_and_publish(&mut sequencer, &control, 3);
+    control.close();
+    control.close();
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(control.life.end(), Some(3));
+    assert_eq!(seen(&control, 0), Span::Events(3));
+}
+
+fn a_halted_ring_grants_nothing<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(4));
+    control.halt();
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Halted));
+    assert!(sequencer.is_claimable(&control, 4), "a wait for slots is over");
+}
+
+fn a_ring_whose_consumers_left_grants_nothing<S: Sequencer>() {
+    let (mut sequencer, control) = (S::default(), control::<S>(4));
+    control.detach(0);
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Halted));
+}
+
+/// Runs each case for both sequencers.
+macro_rules! for_both {
+    ($($case:ident),* $(,)?) => {
+        mod single { $(#[test] fn $case() { super::$case::<super::Single>(); })* }
+        mod multi { $(#[test] fn $case() { super::$case::<super::Multi>(); })* }
+    };
+}
+
+for_both!(
+    claims_are_numbered_from_zero_without_gaps,
+    nothing_is_claimed_beyond_a_lap,
+    trap_11_the_first_lap_overwrites_nothing,
+    trap_10_the_first_event_alone_is_seen,
+    a_claim_is_invisible_until_published,
+    the_slots_of_the_last_lap_are_not_seen_again,
+    a_closed_ring_grants_nothing,
+    a_halted_ring_grants_nothing,
+    a_ring_whose_consumers_left_grants_nothing,
+);
+
+#[test]
+fn a_single_claim_that_is_given_up_is_claimed_again() {
+    let (mut sequencer, control) = (Single::default(), control::<Single>(4));
+    let first = sequencer.try_claim(&control, 2).unwrap();
+    sequencer.abandon(&control, first, 2);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), first);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+}
+
+#[test]
+fn a_single_publication_after_the_close_is_refused_and_not_counted() {
+    let (mut sequencer, control) = (Single::default(), control::<Single>(4));
+    claim_and_publish(&mut sequencer, &control, 1);
+    let first = sequencer.try_claim(&control, 1).unwrap();
+    control.close();
+    assert_eq!(sequencer.publish(&control, first, 1), Err(Stopped::Closed));
+    assert_eq!(control.life.end(), Some(1));
+}
+
+#[test]
+fn a_multi_claim_that_is_given_up_is_a_tombstone() {
+    let (mut sequencer, control) = (Multi::default(), control::<Multi>(8));
+    claim_and_publish(&mut sequencer, &control, 1);
+    let given_up = sequencer.try_claim(&control, 2).unwrap();
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert_eq!(seen(&control, 0), Span::Events(1), "1 and 2 are claimed");
+    sequencer.abandon(&control, given_up, 2);
+    assert_eq!(seen(&control, 0), Span::Events(1), "a batch ends at a tombstone");
+    assert_eq!(seen(&control, 1), Span::Tombstones(3));
+    assert_eq!(seen(&control, 3), Span::Events(4));
+}
+
+#[test]
+fn a_stage_downstream_sees_tombstones_too() {
+    let stages = vec![StageControl::new([]), StageControl::new([0])];
+    let control = Control::new(8, true, stages, false);
+    let mut sequencer = Multi::default();
+    let second = Barrier::new([0].into());
+    claim_and_publish(&mut sequencer, &control, 1);
+    control.advance(0, 1);
+    assert_eq!(second.span(&control, 0, 8), Span::Events(1));
+    let given_up = sequencer.try_claim(&control, 1).unwrap();
+    sequencer.abandon(&control, given_up, 1);
+    control.advance(0, 2);
+    assert_eq!(second.span(&control, 1, 8), Span::Tombstones(2));
+}
+
+#[test]
+fn a_stalled_producer_holds_back_what_comes_after_it() {
+    let control = control::<Multi>(8);
+    let (mut slow, mut fast) = (Multi::default(), Multi::default());
+    claim_and_publish(&mut fast, &control, 1);
+    let held = slow.try_claim(&control, 1).unwrap();
+    claim_and_publish(&mut fast, &control, 2);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+    slow.publish(&control, held, 1).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(4));
+}
+
+#[test]
+fn laps_beyond_32_bits_are_told_apart() {
+    let control = control::<Multi>(1);
+    let mut sequencer = Multi::default();
+    // Around the laps whose stamps' 31 bits come round to 0.
+    let around = (1_u64 << 31) - 3..(1 << 31) + 3;
+    control.cursor.store(around.start, Ordering::Relaxed);
+    control.advance(0, around.start);
+    for sequence in around {
+        assert_eq!(seen(&control, sequence), Span::Empty, "sequence={sequence}");
+        assert_eq!(claim_and_publish(&mut sequencer, &control, 1), sequence);
+        assert_eq!(seen(&control, sequence), Span::Events(sequence + 1));
+        control.advance(0, sequence + 1);
+    }
+}
+
+#[test]
+fn stages_wait_for_whom_a_stage_that_left_waited_for() {
+    let stages = vec![StageControl::new([]), StageControl::new([0]), StageControl::new([1])];
+    let control = Control::new(8, false, stages, false);
+    let mut sequencer = Single::default();
+    let last = Barrier::new([1].into());
+    claim_and_publish(&mut sequencer, &control, 4);
+    control.advance(0, 3);
+    control.advance(1, 1);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(1));
+    control.detach(1);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(3), "as far as the first stage has got");
+    control.detach(0);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(4), "as far as is published");
+    control.detach(2);
+    assert!(control.life.is_halted(), "nobody is left");
+}
+
+#[test]
+fn closing_keeps_the_claims_of_several_producers() {
+    let control = control::<Multi>(8);
+    let mut sequencer = Multi::default();
+    let held = sequencer.try_claim(&control, 1).unwrap();
+    control.close();
+    assert_eq!(control.life.end(), Some(1), "the close waits for the claim");
+    sequencer.publish(&control, held, 1).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(1));
+    assert_ne!(control.cursor.load(Ordering::Relaxed) & CLAIMS_CLOSED, 0);
+}

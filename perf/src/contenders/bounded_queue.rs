@@ -1,0 +1,152 @@
+//! The paper's baseline, `ArrayBlockingQueue`, as a Rust user would write it: a ring in a mutex,
+//! one condition variable for "not full" and one for "not empty".
+//!
+//! A condition variable of the standard library enters the kernel at every notification. Java's
+//! does not when nobody waits, so the waiters are counted here: without the count the baseline
+//! would be slower than the one in the paper for a reason that is not the paper's.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::contenders::queue::{Payload, Queue, Receiver, Sender};
+use crate::crew::Disconnected;
+
+/// A mutex with two condition variables.
+pub(super) struct BoundedQueue;
+
+impl Queue for BoundedQueue {
+    const NAME: &'static str = super::BASELINE;
+    const WAIT: &'static str = "condvar";
+
+    type Sender<T: Payload> = SendEnd<T>;
+    type Receiver<T: Payload> = ReceiveEnd<T>;
+
+    fn bounded<T: Payload>(capacity: usize) -> (SendEnd<T>, ReceiveEnd<T>) {
+        let mut ring = VecDeque::new();
+        ring.resize(capacity, T::default()); // touches the memory
+        ring.clear();
+
+        let state = State {
+            ring,
+            senders: 1,
+            receiver_is_gone: false,
+            waiting_senders: 0,
+            waiting_receivers: 0,
+        };
+        let shared = Arc::new(Shared {
+            capacity,
+            state: Mutex::new(state),
+            not_full: Condvar::new(),
+            not_empty: Condvar::new(),
+        });
+        (SendEnd(Arc::clone(&shared)), ReceiveEnd(shared))
+    }
+}
+
+/// What both ends share.
+struct Shared<T> {
+    /// Most messages in the queue.
+    capacity: usize,
+    /// Everything that changes.
+    state: Mutex<State<T>>,
+    /// Notified when a message was taken and a sender waits.
+    not_full: Condvar,
+    /// Notified when a message was put and a receiver waits.
+    not_empty: Condvar,
+}
+
+/// The queue and who is waiting, under the mutex.
+struct State<T> {
+    /// The messages, oldest first; never grows beyond the capacity.
+    ring: VecDeque<T>,
+    /// Sending ends that exist.
+    senders: usize,
+    /// Whether nobody can receive any more.
+    receiver_is_gone: bool,
+    /// Senders that wait for `not_full`.
+    waiting_senders: usize,
+    /// Receivers that wait for `not_empty`.
+    waiting_receivers: usize,
+}
+
+impl<T> Shared<T> {
+    /// Locks the state. No code that can panic runs under the lock, so a poisoned one is sound.
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Gives the lock back and waits for `condition`.
+fn wait<'a, T>(condition: &Condvar, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+    condition.wait(state).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The sending end.
+pub(super) struct SendEnd<T>(Arc<Shared<T>>);
+
+impl<T: Payload> Sender<T> for SendEnd<T> {
+    #[inline]
+    fn send(&self, message: T) -> Result<(), Disconnected> {
+        let mut state = self.0.lock();
+        while state.ring.len() == self.0.capacity && !state.receiver_is_gone {
+            state.waiting_senders += 1;
+            state = wait(&self.0.not_full, state);
+            state.waiting_senders -= 1;
+        }
+        if state.receiver_is_gone {
+            return Err(Disconnected);
+        }
+        state.ring.push_back(message);
+
+        let somebody_waits = state.waiting_receivers > 0;
+        drop(state);
+        if somebody_waits {
+            self.0.not_empty.notify_one();
+        }
+        Ok(())
+    }
+}
+
+impl<T> Clone for SendEnd<T> {
+    fn clone(&self) -> Self {
+        self.0.lock().senders += 1;
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Drop for SendEnd<T> {
+    fn drop(&mut self) {
+        self.0.lock().senders -= 1;
+        self.0.not_empty.notify_all();
+    }
+}
+
+/// The receiving end.
+pub(super) struct ReceiveEnd<T>(Arc<Shared<T>>);
+
+impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
+    #[inline]
+    fn receive(&self) -> Result<T, Disconnected> {
+        let mut state = self.0.lock();
+        while state.ring.is_empty() && state.senders > 0 {
+            state.waiting_receivers += 1;
+            state = wait(&self.0.not_empty, state);
+            state.waiting_receivers -= 1;
+        }
+        let message = state.ring.pop_front().ok_or(Disconnected)?;
+
+        let somebody_waits = state.waiting_senders > 0;
+        drop(state);
+        if somebody_waits {
+            self.0.not_full.notify_one();
+        }
+        Ok(message)
+    }
+}
+
+impl<T> Drop for ReceiveEnd<T> {
+    fn drop(&mut self) {
+        self.0.lock().receiver_is_gone = true;
+        self.0.not_full.notify_all();
+    }
+}

@@ -1,0 +1,101 @@
+//! The lock-free ring `crossbeam_queue::ArrayQueue`. It cannot wait, so both ends spin and then
+//! yield the CPU (`Backoff::snooze`), as its users do.
+
+use std::sync::{Arc, Weak};
+
+use crossbeam_queue::ArrayQueue;
+use crossbeam_utils::Backoff;
+
+use crate::contenders::queue::{Payload, Queue, Receiver, Sender};
+use crate::crew::Disconnected;
+
+/// `crossbeam_queue::ArrayQueue` with yielding ends.
+pub(super) struct CrossbeamArrayQueue;
+
+impl Queue for CrossbeamArrayQueue {
+    const NAME: &'static str = "crossbeam-arrayqueue";
+    const WAIT: &'static str = "yield";
+
+    type Sender<T: Payload> = SendEnd<T>;
+    type Receiver<T: Payload> = ReceiveEnd<T>;
+
+    fn bounded<T: Payload>(capacity: usize) -> (SendEnd<T>, ReceiveEnd<T>) {
+        let queue = Arc::new(ArrayQueue::new(capacity));
+        let sender = Arc::new(Sign);
+        let receiver = Arc::new(Sign);
+
+        let receive_end = ReceiveEnd {
+            queue: Arc::clone(&queue),
+            senders: Arc::downgrade(&sender),
+            _receiver: Arc::clone(&receiver),
+        };
+        let send_end = SendEnd { queue, receiver: Arc::downgrade(&receiver), _sender: sender };
+        (send_end, receive_end)
+    }
+}
+
+/// A sign of life: an end of the queue exists as long as its sign does.
+struct Sign;
+
+/// The sending end.
+pub(super) struct SendEnd<T> {
+    /// The messages.
+    queue: Arc<ArrayQueue<T>>,
+    /// Whether somebody can still receive; read only when the queue is full.
+    receiver: Weak<Sign>,
+    /// This end's own sign, shared with its clones.
+    _sender: Arc<Sign>,
+}
+
+impl<T> Clone for SendEnd<T> {
+    fn clone(&self) -> Self {
+        Self {
+            queue: Arc::clone(&self.queue),
+            receiver: Weak::clone(&self.receiver),
+            _sender: Arc::clone(&self._sender),
+        }
+    }
+}
+
+impl<T: Payload> Sender<T> for SendEnd<T> {
+    #[inline]
+    fn send(&self, message: T) -> Result<(), Disconnected> {
+        let backoff = Backoff::new();
+        let mut unsent = message;
+        while let Err(returned) = self.queue.push(unsent) {
+            if self.receiver.strong_count() == 0 {
+                return Err(Disconnected);
+            }
+            unsent = returned;
+            backoff.snooze();
+        }
+        Ok(())
+    }
+}
+
+/// The receiving end.
+pub(super) struct ReceiveEnd<T> {
+    /// The messages.
+    queue: Arc<ArrayQueue<T>>,
+    /// Whether somebody can still send; read only when the queue is empty.
+    senders: Weak<Sign>,
+    /// This end's own sign.
+    _receiver: Arc<Sign>,
+}
+
+impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
+    #[inline]
+    fn receive(&self) -> Result<T, Disconnected> {
+        let backoff = Backoff::new();
+        loop {
+            if let Some(message) = self.queue.pop() {
+                return Ok(message);
+            }
+            if self.senders.strong_count() == 0 {
+                // The last sender may have sent once more since the first look.
+                return self.queue.pop().ok_or(Disconnected);
+            }
+            backoff.snooze();
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The channel that most Rust programs reach for: `crossbeam_channel::bounded`.
+
+use crossbeam_channel as channel;
+
+use crate::contenders::queue::{Payload, Queue, Receiver, Sender};
+use crate::crew::Disconnected;
+
+/// `crossbeam_channel::bounded`, which spins briefly and then parks.
+pub(super) struct CrossbeamChannel;
+
+impl Queue for CrossbeamChannel {
+    const NAME: &'static str = "crossbeam-channel";
+    const WAIT: &'static str = "park";
+
+    type Sender<T: Payload> = channel::Sender<T>;
+    type Receiver<T: Payload> = channel::Receiver<T>;
+
+    fn bounded<T: Payload>(capacity: usize) -> (channel::Sender<T>, channel::Receiver<T>) {
+        channel::bounded(capacity)
+    }
+}
+
+impl<T: Payload> Sender<T> for channel::Sender<T> {
+    #[inline]
+    fn send(&self, message: T) -> Result<(), Disconnected> {
+        channel::Sender::send(self, message).map_err(|_| Disconnected)
+    }
+}
+
+impl<T: Payload> Receiver<T> for channel::Receiver<T> {
+    #[inline]
+    fn receive(&self) -> Result<T, Disconnected> {
+        self.recv().map_err(|_| Disconnected)
+    }
+}

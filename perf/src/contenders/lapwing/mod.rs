@@ -1,0 +1,90 @@
+//! This project: one ring for the whole graph, events written and read in place.
+
+mod crew; // threads for a ring's ends
+mod tally; // what a consumer keeps
+mod wiring; // the five topologies over a ring
+
+use clap::ValueEnum;
+use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, Yielding};
+use lapwing::{Builder, Sequencer};
+
+use self::wiring::Wiring;
+use crate::contenders::{Contender, Pass};
+use crate::crew::RunError;
+use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::topologies::Topology;
+use crate::workload::{EventBytes, Workload};
+
+/// A wait strategy on the command line, for Lapwing's consumers and producers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitName {
+    /// Spins for a moment, yields for a while, then parks.
+    Adaptive,
+    /// Spins without end.
+    BusySpin,
+    /// Spins for a moment, then yields the CPU without end.
+    Yielding,
+    /// Spins, yields, then sleeps for short times.
+    Sleeping,
+    /// Parks until woken.
+    Blocking,
+}
+
+impl WaitName {
+    /// The name on the command line and in every report.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::BusySpin => "busy-spin",
+            Self::Yielding => "yielding",
+            Self::Sleeping => "sleeping",
+            Self::Blocking => "blocking",
+        }
+    }
+
+    /// Lets every consumer and every producer of `builder` wait in this way.
+    fn applied_to<'env, E, S>(self, builder: Builder<'env, E, S>) -> Builder<'env, E, S>
+    where
+        E: Send + 'env,
+        S: Sequencer,
+    {
+        match self {
+            Self::Adaptive => builder.wait(Adaptive::default()).producer_wait(Adaptive::default()),
+            Self::BusySpin => builder.wait(BusySpin).producer_wait(BusySpin),
+            Self::Yielding => builder.wait(Yielding::default()).producer_wait(Yielding::default()),
+            Self::Sleeping => builder.wait(Sleeping::default()).producer_wait(Sleeping::default()),
+            Self::Blocking => builder.wait(Blocking::default()).producer_wait(Blocking::default()),
+        }
+    }
+}
+
+/// The contender that waits by `wait`.
+pub(super) fn contender(wait: WaitName) -> Box<dyn Contender> {
+    Box::new(Lapwing { wait })
+}
+
+/// Every topology over one ring.
+struct Lapwing {
+    /// How consumers wait for events and producers for slots.
+    wait: WaitName,
+}
+
+impl Contender for Lapwing {
+    fn name(&self) -> &'static str {
+        "lapwing"
+    }
+
+    fn wait(&self) -> &'static str {
+        self.wait.name()
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        let wiring = Wiring { wait: self.wait, workload };
+        match workload.event_bytes {
+            EventBytes::B8 => wiring.run::<PAD_8>(topology),
+            EventBytes::B32 => wiring.run::<PAD_32>(topology),
+            EventBytes::B64 => wiring.run::<PAD_64>(topology),
+            EventBytes::B256 => wiring.run::<PAD_256>(topology),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The five topologies over one ring: a stage for each consumer, in the order in which events pass
+//! them. The work is that of `topologies`, called on the event in its slot.
+
+use std::time::Duration;
+
+use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
+
+use super::WaitName;
+use super::crew::{self, Feed};
+use super::tally::Tally;
+use crate::contenders::Pass;
+use crate::crew::{Answers, RunError};
+use crate::event::Event;
+use crate::fold::Fold;
+use crate::topologies::diamond::{self, FizzBuzz};
+use crate::topologies::multicast::CONSUMERS;
+use crate::topologies::sequencer::{self, FoldPerProducer};
+use crate::topologies::{Topology, pipeline};
+use crate::workload::Workload;
+
+/// Everything that a wiring depends on beside its topology.
+#[derive(Clone, Copy)]
+pub(super) struct Wiring<'a> {
+    /// How every end of the ring waits.
+    pub(super) wait: WaitName,
+    /// How much is moved.
+    pub(super) workload: &'a Workload,
+}
+
+/// The ring refused to be built.
+fn refused(error: BuildError) -> RunError {
+    RunError::Build(error.to_string())
+}
+
+impl Wiring<'_> {
+    /// Runs `topology` once, with events of one size.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if the ring could not be built or a worker did not come to its end.
+    pub(super) fn run<const PAD: usize>(self, topology: Topology) -> Result<Pass, RunError> {
+        match topology {
+            Topology::Unicast => self.unicast::<PAD>(),
+            Topology::Pipeline => self.pipeline::<PAD>(),
+            Topology::Sequencer => self.sequencer::<PAD>(),
+            Topology::Multicast => self.multicast::<PAD>(),
+            Topology::Diamond => self.diamond::<PAD>(),
+        }
+    }
+
+    /// A ring for one producer, without stages.
+    fn ring<'env, const PAD: usize>(self) -> Builder<'env, Event<PAD>, Single> {
+        let builder = Disruptor::single_producer(self.workload.ring, Event::default);
+        self.wait.applied_to(builder)
+    }
+
+    /// The consumer folds.
+    fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut sum = Tally::<Fold>::new();
+        let (producer, consumers) = self
+            .ring::<PAD>()
+            .then("consumer", |event, _, end_of_batch| {
+                sum.answer.add(event.digest());
+                sum.count(end_of_batch);
+            })
+            .build()
+            .map_err(refused)?;
+
+        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        Ok(self.pass(elapsed, vec![sum.answer.answer()], &[sum.batches]))
+    }
+
+    /// Two steps change the event in its slot, the third folds.
+    fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut first = Tally::<()>::new();
+        let mut second = Tally::<()>::new();
+        let mut third = Tally::<Fold>::new();
+        let (producer, consumers) = self
+            .ring::<PAD>()
+            .then_mut("step-1", |event, _, end_of_batch| {
+                event.value = pipeline::step_one(event.value, event.digest());
+                first.count(end_of_batch);
+            })
+            .then_mut("step-2", |event, _, end_of_batch| {
+                event.value = pipeline::step_two(event.value, event.digest());
+                second.count(end_of_batch);
+            })
+            .then("step-3", |event, _, end_of_batch| {
+                third.answer.add(event.digest());
+                third.count(end_of_batch);
+            })
+            .build()
+            .map_err(refused)?;
+
+        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let batches = [first.batches, second.batches, third.batches];
+        Ok(self.pass(elapsed, vec![third.answer.answer()], &batches))
+    }
+
+    /// Three producers share the ring; the consumer folds the events of each.
+    fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let workload = self.workload;
+        let mut sum = Tally::<FoldPerProducer>::new();
+        let builder = Disruptor::multi_producer(workload.ring, Event::<PAD>::default);
+        let (producer, consumers) = self
+            .wait
+            .applied_to(builder)
+            .then("consumer", |event, _, end_of_batch| {
+                sum.answer.add(event.left(), event.digest());
+                sum.count(end_of_batch);
+            })
+            .build()
+            .map_err(refused)?;
+
+        let feeds = sequencer::producers().map(|(origin, name)| Feed {
+            name,
+            producer: producer.clone(),
+            origin: Some(origin),
+            events: sequencer::share(workload.events, origin),
+        });
+        let feeds = feeds.collect();
+        drop(producer); // only the feeds keep the ring open
+        let elapsed = crew::run(feeds, consumers, workload.publish)?;
+        Ok(self.pass(elapsed, sum.answer.answers(), &[sum.batches]))
+    }
+
+    /// Three consumers side by side fold every event.
+    fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
+        let (producer, consumers) = self
+            .ring::<PAD>()
+            .then_all(|side| {
+                CONSUMERS.iter().zip(&mut sums).fold(side, |side, (name, sum)| {
+                    side.read(*name, |event, _, end_of_batch| {
+                        sum.answer.add(event.digest());
+                        sum.count(end_of_batch);
+                    })
+                })
+            })
+            .build()
+            .map_err(refused)?;
+
+        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
+        let batches = sums.each_ref().map(|sum| sum.batches);
+        Ok(self.pass(elapsed, answers, &batches))
+    }
+
+    /// Two stages side by side leave a property in the event, the third joins.
+    fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut left = Tally::<()>::new();
+        let mut right = Tally::<()>::new();
+        let mut joined = Tally::<FizzBuzz>::new();
+        let (producer, consumers) = self
+            .ring::<PAD>()
+            .then_all(|side| {
+                side.read("fizz", |event, _, end_of_batch| {
+                    event.leave_left(diamond::fizz(event.digest()));
+                    left.count(end_of_batch);
+                })
+                .read("buzz", |event, _, end_of_batch| {
+                    event.leave_right(diamond::buzz(event.digest()));
+                    right.count(end_of_batch);
+                })
+            })
+            .then("fizz-buzz", |event, _, end_of_batch| {
+                joined.answer.add(event.digest(), event.left(), event.right());
+                joined.count(end_of_batch);
+            })
+            .build()
+            .map_err(refused)?;
+
+        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let batches = [left.batches, right.batches, joined.batches];
+        Ok(self.pass(elapsed, joined.answer.answers(), &batches))
+    }
+
+    /// The only producer publishes every event.
+    fn one_feed<const PAD: usize>(
+        self,
+        producer: SingleProducer<Event<PAD>>,
+    ) -> Vec<Feed<PAD, Single>> {
+        vec![Feed { name: "producer", producer, origin: None, events: self.workload.events }]
+    }
+
+    /// A run that took `elapsed`, whose consumers were handed `batches` each.
+    fn pass(self, elapsed: Duration, answers: Answers, batches: &[u64]) -> Pass {
+        let handed_over = f64::from(self.workload.events) * batches.len() as f64;
+        let all_batches = batches.iter().sum::<u64>();
+        Pass { elapsed, answers, events_per_batch: handed_over / all_batches.max(1) as f64 }
+    }
+}

@@ -1,0 +1,181 @@
+//! Every topology over every contender, small enough to wrap often, and what happens when a
+//! neighbour is lost.
+
+use std::num::NonZeroUsize;
+
+use super::bounded_queue::BoundedQueue;
+use super::crossbeam_array_queue::CrossbeamArrayQueue;
+use super::crossbeam_channel::CrossbeamChannel;
+use super::std_mpsc::StdMpsc;
+use super::{Contender, ContenderName, Queue, Receiver, Sender, WaitName};
+use crate::crew::{Crew, Disconnected, RunError};
+use crate::topologies::Topology;
+use crate::workload::{EventBytes, Publish, Workload};
+
+/// Events of one test run: many laps of the rings below.
+const EVENTS: u32 = 1_000;
+
+/// Every wait strategy of Lapwing.
+const WAITS: [WaitName; 5] = [
+    WaitName::Adaptive,
+    WaitName::BusySpin,
+    WaitName::Yielding,
+    WaitName::Sleeping,
+    WaitName::Blocking,
+];
+
+/// Runs `contender` in every topology and asserts its answers.
+fn assert_right(contender: &dyn Contender, workload: Workload) {
+    for topology in Topology::ALL {
+        let pass = contender.run(topology, &workload).unwrap();
+        let expected = topology.expected(&workload);
+        let name = contender.name();
+        assert_eq!(pass.answers, expected, "{topology:?} {name} {workload:?}");
+        assert!(pass.events_per_batch >= 1.0, "{topology:?} {name} {workload:?}");
+    }
+}
+
+/// A workload of [`EVENTS`].
+fn workload(ring: usize, event_bytes: EventBytes, publish: Publish) -> Workload {
+    Workload { events: EVENTS, ring, event_bytes, publish }
+}
+
+/// A batch of `size` events.
+fn batch(size: usize) -> Publish {
+    Publish::Batch(NonZeroUsize::new(size).unwrap())
+}
+
+/// Runs every contender of `name` over small and larger rings and events.
+fn assert_right_at_every_size(name: ContenderName) {
+    for contender in name.enlist(&[WaitName::Adaptive]) {
+        for ring in [2, 64] {
+            for event_bytes in [EventBytes::B8, EventBytes::B256] {
+                assert_right(&*contender, workload(ring, event_bytes, Publish::One));
+            }
+        }
+    }
+}
+
+#[test]
+fn lapwing_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::Lapwing);
+}
+
+#[test]
+fn bounded_queue_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::BoundedQueue);
+}
+
+#[test]
+fn std_mpsc_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::StdMpsc);
+}
+
+#[test]
+fn crossbeam_channel_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::CrossbeamChannel);
+}
+
+#[test]
+fn crossbeam_array_queue_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::CrossbeamArrayQueue);
+}
+
+#[test]
+fn lapwing_is_right_with_every_wait_strategy() {
+    for contender in ContenderName::Lapwing.enlist(&WAITS) {
+        assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
+    }
+}
+
+#[test]
+fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
+    for contender in ContenderName::Lapwing.enlist(&[WaitName::Adaptive]) {
+        for size in [1, 7, 16] {
+            assert_right(&*contender, workload(16, EventBytes::B64, batch(size)));
+        }
+    }
+}
+
+#[test]
+fn fewer_events_than_producers_are_right() {
+    for name in ContenderName::ALL {
+        for contender in name.enlist(&[WaitName::Adaptive]) {
+            let mut single = workload(1, EventBytes::B8, Publish::One);
+            single.events = 1;
+            assert_right(&*contender, single);
+        }
+    }
+}
+
+/// A crew whose consumer panics after one message while its producer still sends.
+fn run_with_a_panicking_consumer<Q: Queue>() -> RunError {
+    let (sender, receiver) = Q::bounded::<u64>(2);
+    let mut crew = Crew::new();
+    crew.enlist("producer", move || {
+        loop {
+            sender.send(1)?;
+        }
+    });
+    crew.enlist("consumer", move || {
+        receiver.receive()?;
+        panic!("on purpose");
+    });
+    crew.run().unwrap_err()
+}
+
+/// A crew whose producer panics after one message while its consumer still receives.
+fn run_with_a_panicking_producer<Q: Queue>() -> RunError {
+    let (sender, receiver) = Q::bounded::<u64>(2);
+    let mut crew = Crew::new();
+    crew.enlist("consumer", move || {
+        loop {
+            receiver.receive()?;
+        }
+    });
+    crew.enlist("producer", move || {
+        sender.send(1)?;
+        panic!("on purpose");
+    });
+    crew.run().unwrap_err()
+}
+
+/// Asserts that `error` is the panic of the worker `culprit`.
+fn assert_panicked(error: &RunError, culprit: &str, queue: &str) {
+    let is_reported = matches!(error, RunError::Panicked { worker, .. } if worker == culprit);
+    assert!(is_reported, "queue={queue} error={error}");
+}
+
+/// Asserts that a queue of kind `Q` reports either end's panic instead of hanging.
+fn assert_panics_are_reported<Q: Queue>() {
+    let lost_consumer = run_with_a_panicking_consumer::<Q>();
+    assert_panicked(&lost_consumer, "consumer", Q::NAME);
+
+    let lost_producer = run_with_a_panicking_producer::<Q>();
+    assert_panicked(&lost_producer, "producer", Q::NAME);
+}
+
+#[test]
+fn panic_at_either_end_of_a_queue_is_reported() {
+    assert_panics_are_reported::<BoundedQueue>();
+    assert_panics_are_reported::<StdMpsc>();
+    assert_panics_are_reported::<CrossbeamChannel>();
+    assert_panics_are_reported::<CrossbeamArrayQueue>();
+}
+
+#[test]
+fn last_message_arrives_after_its_sender_is_gone() {
+    /// Sends one message, drops the sender, and receives twice.
+    fn receive_twice<Q: Queue>() -> [Result<u64, Disconnected>; 2] {
+        let (sender, receiver) = Q::bounded::<u64>(2);
+        sender.send(7).unwrap();
+        drop(sender);
+        [receiver.receive(), receiver.receive()]
+    }
+
+    let expected = [Ok(7), Err(Disconnected)];
+    assert_eq!(receive_twice::<BoundedQueue>(), expected);
+    assert_eq!(receive_twice::<StdMpsc>(), expected);
+    assert_eq!(receive_twice::<CrossbeamChannel>(), expected);
+    assert_eq!(receive_twice::<CrossbeamArrayQueue>(), expected);
+}

@@ -1,0 +1,30 @@
+//! A contender that lies, hidden from the help: it shows that the command refuses a wrong answer
+//! instead of reporting a speed.
+
+use std::time::Duration;
+
+use crate::contenders::{Contender, Pass};
+use crate::crew::RunError;
+use crate::topologies::Topology;
+use crate::workload::Workload;
+
+/// Answers as if one event had been damaged, and claims to have been fast.
+pub(super) struct WrongAnswer;
+
+impl Contender for WrongAnswer {
+    fn name(&self) -> &'static str {
+        "wrong-answer"
+    }
+
+    fn wait(&self) -> &'static str {
+        "none"
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        let mut answers = topology.expected(workload);
+        if let Some(last) = answers.last_mut() {
+            *last ^= 1;
+        }
+        Ok(Pass { elapsed: Duration::from_secs(1), answers, events_per_batch: 1.0 })
+    }
+}

@@ -1,0 +1,51 @@
+//! What ends the command with exit code 1, each with what a reader needs to find the cause.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::crew::RunError;
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+pub(crate) enum Error {
+    /// A consumer's answer differs from the plain loop's: such a run has no speed.
+    #[error(
+        "wrong answer, so no speed: topology={topology} contender={contender} events={events} \
+         expected={expected:x?} found={found:x?}"
+    )]
+    WrongAnswer {
+        /// The topology that was run.
+        topology: &'static str,
+        /// Whose answer is wrong.
+        contender: &'static str,
+        /// Events of the run.
+        events: u32,
+        /// The answers of the plain loop.
+        expected: Vec<u64>,
+        /// The answers of the consumers.
+        found: Vec<u64>,
+    },
+    /// A run did not come to its end.
+    #[error("run failed: topology={topology} contender={contender}: {source}")]
+    Run {
+        /// The topology that was run.
+        topology: &'static str,
+        /// Whose run failed.
+        contender: &'static str,
+        /// What went wrong.
+        source: RunError,
+    },
+    /// The report cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Json {
+        /// The file named on the command line.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Standard output is closed.
+    #[error("cannot print the report: {0}")]
+    Print(#[from] io::Error),
+}

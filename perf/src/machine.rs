@@ -1,0 +1,78 @@
+//! Where the numbers were measured. A speed without its machine says nothing.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::thread;
+
+use serde::Serialize;
+use sysinfo::{CpuRefreshKind, RefreshKind, System};
+
+/// The machine and the builds of one report.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Machine {
+    /// Operating system, as the compiler calls it.
+    os: &'static str,
+    /// Architecture, as the compiler calls it.
+    arch: &'static str,
+    /// Version of the kernel.
+    kernel: String,
+    /// Model of the first CPU.
+    cpu: String,
+    /// CPUs of the machine, hardware threads counted.
+    logical_cpus: usize,
+    /// CPUs that this process may use, after affinity and quotas.
+    available_parallelism: usize,
+    /// The compiler of this binary.
+    rustc: &'static str,
+    /// The version of Lapwing.
+    lapwing: &'static str,
+    /// CPUs that others used during the measurement, as a mean; none if that is not known.
+    pub(crate) cpus_used_by_others: Option<f64>,
+}
+
+impl Machine {
+    /// Looks at this machine.
+    pub(crate) fn detect() -> Self {
+        let cpus = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
+        let system = System::new_with_specifics(cpus);
+        let model = system.cpus().first().map(|cpu| cpu.brand().trim());
+
+        let logical_cpus = system.cpus().len();
+        let available_parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Self {
+            os: std::env::consts::OS,
+            arch: std::env::consts::ARCH,
+            kernel: System::kernel_version().unwrap_or_else(unknown),
+            cpu: model.filter(|name| !name.is_empty()).map_or_else(unknown, str::to_owned),
+            logical_cpus: logical_cpus.max(available_parallelism),
+            available_parallelism,
+            rustc: env!("LAPWING_RUSTC"),
+            lapwing: env!("CARGO_PKG_VERSION"),
+            cpus_used_by_others: None, // known after the measurement
+        }
+    }
+
+    /// CPUs that this process may use.
+    pub(crate) const fn available_parallelism(&self) -> usize {
+        self.available_parallelism
+    }
+}
+
+/// What is reported when the system does not tell.
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+impl fmt::Display for Machine {
+    /// One line for the head of a report.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            os, arch, kernel, cpu, logical_cpus, available_parallelism, rustc, lapwing, ..
+        } = self;
+        write!(
+            formatter,
+            "lapwing {lapwing} | {cpu}, {logical_cpus} CPUs ({available_parallelism} usable) | \
+             {os} {kernel} {arch} | {rustc}"
+        )
+    }
+}

@@ -77,20 +77,20 @@ pub(crate) struct NextEvent<'a> {
 
 impl Awaited for NextEvent<'_> {
     fn is_over(&self) -> bool {
-        !self.control.life.is_open() && self.is_stopped()
-            || self.barrier.span(self.control, self.next, self.next + 1) != Span::Empty
+        let life = &self.control.life;
+        let is_there = || self.barrier.span(self.control, self.next, self.next + 1) != Span::Empty;
+        if life.is_open() {
+            return is_there();
+        }
+        match life.end() {
+            _ if life.is_halted() => true,
+            // A close is under way, and wakes everybody when it is done.
+            None => false,
+            Some(end) => end <= self.next || is_there(),
+        }
     }
 
     fn event_count(&self) -> &EventCount {
         self.control.behind(&self.barrier.upstream, self.next)
-    }
-}
-
-impl NextEvent<'_> {
-    /// Whether nothing will come any more: halted, or closed and drained. While a close is under way it says yes, so that the
-    /// caller looks closely.
-    fn is_stopped(&self) -> bool {
-        let life = &self.control.life;
-        life.is_halted() || life.end().is_none_or(|end| end <= self.next)
     }
 }

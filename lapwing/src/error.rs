@@ -327,6 +327,11 @@ pub enum StartError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// A stage is a poller that nobody has taken: its events would never be done.
+    UntakenPoller {
+        /// The stage.
+        stage: String,
+    },
 }
 
 impl fmt::Display for StartError {
@@ -336,6 +341,9 @@ impl fmt::Display for StartError {
             Self::Pin { stage, cpu, .. } => {
                 write!(f, "cannot pin a thread: stage={stage:?}, cpu={cpu}")
             }
+            Self::UntakenPoller { stage } => {
+                write!(f, "a poller must be taken before the start: stage={stage:?}")
+            }
         }
     }
 }
@@ -344,6 +352,7 @@ impl Error for StartError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Spawn { source, .. } | Self::Pin { source, .. } => Some(source),
+            Self::UntakenPoller { .. } => None,
         }
     }
 }
@@ -366,7 +375,7 @@ impl fmt::Display for TakeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownName => "no stage has this name",
-            Self::WrongType => "the stage holds something of another type",
+            Self::WrongType => "the stage holds nothing of this type",
             Self::AlreadyTaken => "it has been taken before",
         })
     }

@@ -49,8 +49,11 @@ impl Neighbours {
 /// CPU time that this process has used so far; none if the system does not tell.
 fn own_cpu_time(system: &mut System) -> Option<Duration> {
     let own = Pid::from_u32(process::id());
-    let only_own = ProcessesToUpdate::Some(&[own]);
-    system.refresh_processes_specifics(only_own, false, ProcessRefreshKind::nothing().with_cpu());
+    system.refresh_processes_specifics(
+        ProcessesToUpdate::Some(&[own]),
+        false,
+        ProcessRefreshKind::nothing().with_cpu(),
+    );
 
     let process = system.process(own)?;
     Some(Duration::from_millis(process.accumulated_cpu_time()))

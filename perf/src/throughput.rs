@@ -1,7 +1,5 @@
 //! `lapwing throughput`: from arguments to rows, from rows to a report.
 
-use std::path::Path;
-
 use crate::cli::ThroughputArguments;
 use crate::contenders::{Contender, ContenderName};
 use crate::error::Error;
@@ -43,8 +41,10 @@ pub(crate) fn run(arguments: &ThroughputArguments) -> Result<(), Error> {
     report::print(&table::detailed(&records))?;
     report::print(&table::closing(&records, &machine))?;
 
-    let path = arguments.json.as_deref();
-    path.map_or(Ok(()), |path: &Path| json::write(path, &machine, &records))
+    if let Some(path) = &arguments.json {
+        json::write(path, &machine, &records)?;
+    }
+    Ok(())
 }
 
 /// Runs every contender of `plan` in each of its topologies; notes in `machine` how busy others

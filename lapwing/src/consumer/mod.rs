@@ -98,7 +98,8 @@ pub enum Outcome {
     Panicked {
         /// Text of the panic.
         message: String,
-        /// The event that it was at; for a handler that gets batches, the first one of the batch.
+        /// The event that it was at; for a handler that gets batches, the first one of the batch; between
+        /// batches, the next one.
         sequence: Sequence,
     },
 }
@@ -124,7 +125,7 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of events that it has finished, claims that were given up included: its sequence.
+    /// Number of events that it has finished: its sequence. Claims that were given up count as well.
     #[must_use]
     pub fn processed(&self) -> Sequence {
         self.processed

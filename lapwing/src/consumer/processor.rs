@@ -73,7 +73,9 @@ where
                 Outcome::Panicked { message: message_of(&*panic), sequence: progress.get() }
             }
         };
-        Finished { name, outcome, processed: reader.next(), handler }
+        // Past the reader after a panic in the middle of a batch.
+        let processed = reader.next().max(progress.get());
+        Finished { name, outcome, processed, handler }
     }
 }
 
@@ -98,6 +100,7 @@ fn handle_all<E, A: Access, H: BatchHandler<E, A>>(
                 handler.on_batch(events, range.start, progress);
                 A::watch(&reader.ring.buffer, range.clone());
                 reader.release(range.end);
+                progress.set(range.end);
             }
             Err(WaitTimeoutError::TimedOut) => handler.on_timeout(reader.next()),
             Err(WaitTimeoutError::Closed) => break Outcome::Drained,

@@ -18,8 +18,7 @@ use crate::sync::Arc;
 /// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
 /// pollers, to be taken by name.
 ///
-/// If a stage with a handler is dropped without having run, the ring halts: its events would never be done. A poller that was not
-/// taken leaves the graph.
+/// If a stage with a handler is dropped without having run, the ring halts: its events would never be done.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -112,11 +111,15 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`StartError`] if a thread cannot be had or pinned. The ring is then halted and the threads that had begun have ended.
+    /// [`StartError`] if a thread cannot be had or pinned, or if a poller was not taken. The ring is then halted and the
+    /// threads that had begun have ended.
     ///
     /// # Blocking
     ///
     /// Until every thread that is to be pinned is.
+    ///
+    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler), and
+    /// [`Report::take`](crate::Report::take) at the end), or let closures borrow, with [`start_scoped`](Self::start_scoped).
     pub fn start(self) -> Result<Running<'static>, StartError>
     where
         'env: 'static,
@@ -176,6 +179,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     where
         'env: 'scope,
     {
+        let is_untaken = |name: &&String| matches!(self.pollers.get(*name), Some(Some(_)));
+        if let Some(name) = self.names.iter().find(is_untaken) {
+            return Err(StartError::UntakenPoller { stage: name.clone() });
+        }
         let completion = Arc::new(Completion::default());
         let mut running =
             Running::new(Box::new(Arc::clone(&self.ring)), self.names, Arc::clone(&completion));
@@ -231,7 +238,7 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type Item = Consumer<'env>;
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
-    /// The stages with handlers, to be run on threads of the caller's own.
+    /// The stages with handlers, to be run on threads of the caller's own. A poller that was not taken leaves the graph.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()
     }

@@ -13,8 +13,8 @@ use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
 ///
-/// Dropping it leaves them alone, as with a thread's handle: they end when the last producer is gone, or
-/// the ring is halted.
+/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. So a scope that is left early,
+/// by `?` or by a panic, ends too. To leave the threads alone instead, [`detach`](Self::detach) it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,13 +33,15 @@ use crate::sync::Arc;
 /// assert_eq!((stage.name(), stage.outcome(), stage.processed()), ("work", &Outcome::Drained, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "call `shutdown` or `join` to wait for the stages and to see how they ended"]
+#[must_use = "dropping it closes the ring; call `shutdown` or `join` to see how the stages ended"]
 pub struct Running<'scope> {
     ring: Box<dyn AnyRing + 'scope>,
     /// All stages, at the index that they have in the ring.
     names: Vec<String>,
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
+    /// Whether dropping this leaves the ring open.
+    is_detached: bool,
 }
 
 /// A ring whatever its events.
@@ -76,7 +78,7 @@ impl<'scope> Running<'scope> {
         names: Vec<String>,
         completion: Arc<Completion>,
     ) -> Self {
-        Self { ring, names, threads: Vec::new(), completion }
+        Self { ring, names, threads: Vec::new(), completion, is_detached: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {
@@ -86,6 +88,10 @@ impl<'scope> Running<'scope> {
     /// Halts, and waits for the threads there are.
     pub(super) fn abort(mut self) {
         self.halt();
+        self.join_threads();
+    }
+
+    fn join_threads(&mut self) {
         self.threads.drain(..).for_each(Handle::join);
     }
 
@@ -157,6 +163,11 @@ impl<'scope> Running<'scope> {
         Err(ShutdownError::TimedOut { running: self, backlog })
     }
 
+    /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or halted.
+    pub fn detach(mut self) {
+        self.is_detached = true;
+    }
+
     /// Waits until the stages have ended, because the producers are gone or somebody closed or halted the ring.
     ///
     /// # Errors
@@ -168,8 +179,16 @@ impl<'scope> Running<'scope> {
     /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
     pub fn join(mut self) -> Result<Report, Failed> {
         self.completion.wait(self.threads.len(), None);
-        self.threads.drain(..).for_each(Handle::join);
+        self.join_threads();
         Report::new(&self.names, self.completion.take()).into_result()
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.is_detached {
+            self.close();
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{PARK, multi, single, take};
-use crate::{Disruptor, Stopped};
+use crate::{Disruptor, Poller, SingleProducer, Stopped};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -85,6 +85,66 @@ fn loom_park_on_full_ring() {
         assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
         drop(publisher.join());
     });
+}
+
+/// O6: a full ring with two stages at its gate, each of which may be the last. A producer that slept with the one while
+/// the other was behind was never woken.
+#[test]
+fn loom_park_on_full_ring_with_two_gates() {
+    loom::model(|| {
+        let (mut producer, mut left, mut right) = side_by_side();
+        producer.publish(|event| *event = 1).unwrap();
+        let one = thread::spawn(move || {
+            take(&mut left).unwrap();
+            left
+        });
+        let two = thread::spawn(move || {
+            take(&mut right).unwrap();
+            right
+        });
+        producer.publish(|event| *event = 2).unwrap();
+        drop((one.join(), two.join()));
+    });
+}
+
+/// O6: as above for a stage that joins two.
+#[test]
+fn loom_park_on_two_upstream_stages() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .then_all(|side| side.poller("left").poller("right"))
+            .then_poller("join")
+            .build()
+            .unwrap();
+        let mut left = consumers.take_poller("left").unwrap();
+        let mut right = consumers.take_poller("right").unwrap();
+        let mut join = consumers.take_poller("join").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let one = thread::spawn(move || {
+            take(&mut left).unwrap();
+            left
+        });
+        let two = thread::spawn(move || {
+            take(&mut right).unwrap();
+            right
+        });
+        assert_eq!(join.wait().unwrap().as_slice(), [1]);
+        drop((one.join(), two.join()));
+    });
+}
+
+/// A ring of one slot with two stages side by side.
+fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
+    let (producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
+        .wait(PARK)
+        .producer_wait(PARK)
+        .then_all(|side| side.poller("left").poller("right"))
+        .build()
+        .unwrap();
+    let left = consumers.take_poller("left").unwrap();
+    (producer, left, consumers.take_poller("right").unwrap())
 }
 
 /// O6: two producers sleep on one full ring, and both are woken.

@@ -277,7 +277,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Makes the ring and hands out its ends: the producer, and the consumers, not started.
+    /// Makes the ring and hands out its ends: the producer, and the consumers, not started. What is published before they
+    /// start waits for them, and fills the ring at most: a producer then waits too.
     ///
     /// # Errors
     ///

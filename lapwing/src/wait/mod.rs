@@ -23,6 +23,7 @@ mod sleeping;
 mod yielding;
 
 use std::fmt;
+use std::ptr;
 use std::time::Instant;
 
 pub use adaptive::Adaptive;
@@ -82,7 +83,7 @@ pub(crate) trait Awaited {
     /// Whether it is there, or will never come.
     fn is_over(&self) -> bool;
 
-    /// Where to sleep: with whatever is behind just now.
+    /// Where to sleep: with something that is behind just now. Who has lain down looks again whether it still is.
     fn event_count(&self) -> &EventCount;
 }
 
@@ -163,8 +164,11 @@ impl Waiting<'_> {
     /// ring where none does, has nobody to wake it and only yields here.
     pub fn park(&self) {
         if self.is_signalled {
-            let event_count = self.awaited.event_count();
-            event_count.park(self.fence, self.deadline, || self.is_over());
+            let place = self.awaited.event_count();
+            // Who was behind may have advanced before we lay down there, and somebody else may be behind
+            // by now, who would not wake us: then it is time to choose again.
+            let is_elsewhere = || !ptr::eq(place, self.awaited.event_count());
+            place.park(self.fence, self.deadline, || self.is_over() || is_elsewhere());
         } else {
             yield_now();
         }

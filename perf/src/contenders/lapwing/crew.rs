@@ -41,9 +41,9 @@ pub(super) fn run<const PAD: usize, S: Sequencer + Send>(
         let publishing = Arc::clone(&publishing);
         crew.enlist(feed.name, move || {
             feed.publish_all(publish)?;
-            // Relaxed suffices: `close` orders itself after what was published, and only the last
-            // of all producers calls it. Closing, not dropping: the ring is freed after the clock.
-            if publishing.fetch_sub(1, Ordering::Relaxed) == 1 {
+            // AcqRel: the last producer comes after all that the others published, so its close
+            // refuses none of it. Closing, not dropping: the ring is freed after the clock.
+            if publishing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 feed.producer.close();
             }
             Ok(Answers::new())

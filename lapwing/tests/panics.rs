@@ -1,0 +1,431 @@
+//! Decides what a panic of the user's code leaves: nobody hangs, the error says where it was, the other stages end,
+//! and no thread stays.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::thread;
+use std::time::Duration;
+
+use common::{
+    Kind, Ledger, ON_PURPOSE, Token, quiet_panics, unique_prefix, wait_until_no_thread_named,
+};
+use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::{
+    Builder, EventHandler, Failed, Outcome, PollError, Sequence, Stage, Stopped, TryPublishError,
+};
+
+common::for_both_producers! {
+    miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,
+    panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable,
+    miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer,
+    event_factory_that_panics_leaves_nothing_behind,
+    miri_event_destructor_that_panics_in_a_publish_closure_is_met_once,
+    miri_panic_in_on_event_ends_every_stage,
+    panic_in_on_event_of_a_writing_stage_ends_every_stage,
+    panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch,
+    panic_in_on_start_ends_every_stage,
+    panic_in_on_batch_start_ends_every_stage,
+    panic_in_on_timeout_ends_every_stage,
+    panic_in_on_shutdown_is_reported,
+    panic_in_a_local_factory_ends_every_stage,
+    panic_in_the_destructor_of_a_handler_is_reported,
+    panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well,
+    panic_with_a_payload_that_panics_when_dropped_is_reported,
+    panic_without_a_text_is_reported,
+    panic_of_a_wait_strategy_ends_every_stage,
+    panic_of_a_producers_wait_strategy_claims_nothing,
+    panics_of_two_stages_are_both_reported,
+    panicked_handler_is_handed_back,
+    miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others,
+}
+
+/// Where a handler panics.
+#[derive(Clone, Copy, PartialEq)]
+enum Point {
+    Start,
+    BatchStart,
+    Event(Sequence),
+    Timeout,
+    Shutdown,
+    Drop,
+    EventAndDrop,
+}
+
+/// A handler that panics at one point.
+struct Bad(Point);
+
+impl Bad {
+    fn reach(&self, point: Point) {
+        assert!(self.0 != point, "{ON_PURPOSE}");
+    }
+}
+
+impl EventHandler<u64> for Bad {
+    fn on_start(&mut self) {
+        self.reach(Point::Start);
+    }
+
+    fn on_batch_start(&mut self, _: u64, _: u64) {
+        self.reach(Point::BatchStart);
+    }
+
+    fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+        self.reach(Point::Event(sequence));
+        self.reach(Point::EventAndDrop);
+    }
+
+    fn on_timeout(&mut self, _: Sequence) {
+        self.reach(Point::Timeout);
+    }
+
+    fn on_shutdown(&mut self) {
+        self.reach(Point::Shutdown);
+    }
+}
+
+impl Drop for Bad {
+    fn drop(&mut self) {
+        self.reach(Point::Drop);
+        assert!(self.0 != Point::EventAndDrop, "{ON_PURPOSE}, the second");
+    }
+}
+
+type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+
+/// Runs a ring of which the stage that `add` adds is to panic, among others, until the producer is told. Returns how
+/// the bad stage ended.
+fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
+    quiet_panics();
+    let prefix = unique_prefix();
+    let bad = format!("{prefix}bad");
+    let ring = K::ring(4, || 0).then(format!("{prefix}before"), |_, _, _| {});
+    let ring = add(ring, Stage::new(&bad)).then(format!("{prefix}after"), |_, _, _| {});
+    let (mut producer, consumers) = ring.build().unwrap();
+    let running = consumers.start().unwrap();
+    let stopped = loop {
+        if let Err(stopped) = producer.publish(|event| *event = 1) {
+            break stopped;
+        }
+    };
+    assert_eq!(stopped, Stopped::Halted);
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    let failed = running.join().unwrap_err();
+    wait_until_no_thread_named(&prefix);
+    for stage in failed.report().stages().filter(|stage| stage.name() != bad) {
+        assert_eq!(*stage.outcome(), Outcome::Halted, "{}", stage.name());
+    }
+    outcome_of(&failed, &bad)
+}
+
+/// How `stage` ended, which the error's text must tell as well.
+fn outcome_of(failed: &Failed, stage: &str) -> Outcome {
+    let outcome = failed.report().stages().find(|each| each.name() == stage).unwrap().outcome();
+    if let Outcome::Panicked { message, sequence } = outcome {
+        let text = failed.to_string();
+        let tokens = [format!("{stage:?}"), format!("{message:?}"), format!("sequence={sequence}")];
+        assert!(tokens.iter().all(|token| text.contains(token)), "{text}");
+    }
+    outcome.clone()
+}
+
+fn panicked_at(sequence: Sequence) -> Outcome {
+    Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence }
+}
+
+// ---- stages ----
+
+fn miri_panic_in_on_event_ends_every_stage<K: Kind>() {
+    for at in [0, 5] {
+        let outcome =
+            run_until_halted::<K>(|ring, stage| ring.then_handler(stage, Bad(Point::Event(at))));
+        assert_eq!(outcome, panicked_at(at));
+    }
+}
+
+fn panic_in_on_event_of_a_writing_stage_ends_every_stage<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.then_mut(stage, |_, sequence, _| assert!(sequence != 5, "{ON_PURPOSE}"))
+    });
+    assert_eq!(outcome, panicked_at(5));
+}
+
+fn panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.then_batch(stage.max_batch(1), |_, first| assert!(first != 5, "{ON_PURPOSE}"))
+    });
+    assert_eq!(outcome, panicked_at(5));
+}
+
+fn panic_in_on_start_ends_every_stage<K: Kind>() {
+    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::Start));
+    assert_eq!(run_until_halted::<K>(add), panicked_at(0));
+}
+
+fn panic_in_on_batch_start_ends_every_stage<K: Kind>() {
+    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::BatchStart));
+    assert_eq!(run_until_halted::<K>(add), panicked_at(0));
+}
+
+fn panic_in_on_timeout_ends_every_stage<K: Kind>() {
+    // The producer goes on until it is told, so the stage has to wait for one that is slow.
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { spins: 0 });
+        ring.then("slow", |_, _, _| thread::sleep(Duration::from_millis(1)))
+            .then_handler(stage, Bad(Point::Timeout))
+    });
+    assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
+}
+
+fn panic_in_a_local_factory_ends_every_stage<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.then_local(stage, || -> Bad { panic!("{ON_PURPOSE}") })
+    });
+    assert_eq!(outcome, panicked_at(0));
+}
+
+/// Runs a ring whose one stage panics when the ring is closed and drained.
+fn run_until_closed<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
+    quiet_panics();
+    let prefix = unique_prefix();
+    let bad = format!("{prefix}bad");
+    let ring = K::ring(4, || 0).then(format!("{prefix}before"), |_, _, _| {});
+    let (mut producer, consumers) = add(ring, Stage::new(&bad)).build().unwrap();
+    let running = consumers.start().unwrap();
+    for _ in 0..9 {
+        producer.publish(|event| *event = 1).unwrap();
+    }
+    let failed = running.shutdown().unwrap_err();
+    wait_until_no_thread_named(&prefix);
+    assert!(failed.report().stages().all(|stage| stage.processed() == 9));
+    outcome_of(&failed, &bad)
+}
+
+fn panic_in_on_shutdown_is_reported<K: Kind>() {
+    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::Shutdown));
+    assert!(matches!(run_until_closed::<K>(add), Outcome::Panicked { .. }));
+}
+
+fn panic_in_the_destructor_of_a_handler_is_reported<K: Kind>() {
+    let local = |ring: Ring<K>, stage| ring.then_local(stage, || Bad(Point::Drop));
+    assert!(matches!(run_until_closed::<K>(local), Outcome::Panicked { .. }));
+    let captured = Bad(Point::Drop);
+    let closure = |ring: Ring<K>, stage| {
+        ring.then(stage, move |_, sequence, _| captured.reach(Point::Event(sequence)))
+    };
+    assert!(matches!(run_until_closed::<K>(closure), Outcome::Panicked { .. }));
+}
+
+/// The text of the destructor's panic took the place of the text that says what went wrong.
+fn panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well<K: Kind>() {
+    let outcome =
+        run_until_halted::<K>(|ring, stage| ring.then_local(stage, || Bad(Point::EventAndDrop)));
+    assert_eq!(outcome, panicked_at(0));
+}
+
+/// Such a payload took the stage's thread with it before it had left its result, and `join` waited for ever.
+fn panic_with_a_payload_that_panics_when_dropped_is_reported<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.then(stage, |_, _, _| panic_any(Bad(Point::Drop)))
+    });
+    assert!(matches!(outcome, Outcome::Panicked { sequence: 0, .. }), "{outcome:?}");
+}
+
+fn panic_without_a_text_is_reported<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.then(stage, |_, sequence, _| {
+            if sequence == 2 {
+                panic_any(7_u8)
+            }
+        })
+    });
+    assert!(matches!(outcome, Outcome::Panicked { sequence: 2, .. }), "{outcome:?}");
+}
+
+/// A strategy that panics as soon as it is asked to wait.
+#[derive(Clone)]
+struct PanicsWaiting;
+
+impl WaitStrategy for PanicsWaiting {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        panic!("{ON_PURPOSE}");
+    }
+}
+
+fn panic_of_a_wait_strategy_ends_every_stage<K: Kind>() {
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        let slow = |_: &u64, _, _| thread::sleep(Duration::from_millis(1));
+        ring.then("slow", slow).then(stage.wait(PanicsWaiting), |_, _, _| {})
+    });
+    assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
+}
+
+fn panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
+    quiet_panics();
+    let ring = K::ring(1, || 0_u64).producer_wait(PanicsWaiting).then_poller("poller");
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    producer.publish(|event| *event = 1).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| producer.publish(|event| *event = 2))).is_err());
+    assert_eq!(poller.poll().unwrap().iter().collect::<Vec<_>>(), [(0, &1)]);
+    assert_eq!(producer.publish(|event| *event = 3), Ok(1));
+    assert_eq!(poller.poll().unwrap().iter().collect::<Vec<_>>(), [(1, &3)]);
+}
+
+fn panics_of_two_stages_are_both_reported<K: Kind>() {
+    quiet_panics();
+    let (mut producer, consumers) = K::ring(1, || 0_u64)
+        .then_handler("first", Bad(Point::Shutdown))
+        .then_handler("second", Bad(Point::Shutdown))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let failed = running.shutdown().unwrap_err();
+    assert!(failed.to_string().ends_with(", and 1 more"), "{failed}");
+    assert!(
+        failed.report().stages().all(|stage| matches!(stage.outcome(), Outcome::Panicked { .. }))
+    );
+}
+
+fn panicked_handler_is_handed_back<K: Kind>() {
+    quiet_panics();
+    let (mut producer, consumers) =
+        K::ring(1, || 0_u64).then_handler("bad", Bad(Point::Event(0))).build().unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let mut report = running.shutdown().unwrap_err().into_report();
+    assert!(report.take::<Bad>("bad").unwrap().0 == Point::Event(0));
+}
+
+// ---- producers ----
+
+fn panics(body: impl FnOnce()) {
+    quiet_panics();
+    assert!(catch_unwind(AssertUnwindSafe(body)).is_err(), "the panic passes through");
+}
+
+fn miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64).then_poller("poller").build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    for number in 1..=5 {
+        panics(|| {
+            let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
+        });
+        assert_eq!(poller.poll().err(), Some(PollError::Empty));
+        producer.publish(|event| *event = number).unwrap();
+        let mut batch = poller.poll().unwrap();
+        assert_eq!(batch.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [number]);
+    }
+}
+
+fn panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(4, || 0_u64).then_poller("poller").build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    for number in 1..=5 {
+        panics(|| {
+            let _ = producer.publish_batch(3, |slots| {
+                *slots.iter_mut().next().unwrap() = 100;
+                panic!("{ON_PURPOSE}");
+            });
+        });
+        assert_eq!(poller.poll().err(), Some(PollError::Empty));
+        producer.publish_batch(1, |slots| *slots.iter_mut().next().unwrap() = number).unwrap();
+        let mut batch = poller.poll().unwrap();
+        assert_eq!(batch.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [number]);
+    }
+}
+
+fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kind>() {
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then("first", |_, _, _| {})
+        .then("second", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    panics(|| {
+        let mut producer = producer;
+        let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
+    });
+    let report = running.join().unwrap();
+    let processed = 1 + u64::from(K::IS_MULTI); // a claim given up by one of several producers has a sequence
+    assert!(report.stages().all(|stage| stage.processed() == processed));
+}
+
+fn event_factory_that_panics_leaves_nothing_behind<K: Kind>() {
+    let ledger = Ledger::default();
+    let factory = || {
+        assert!(ledger.made() < 5, "{ON_PURPOSE}");
+        ledger.token()
+    };
+    panics(|| drop(K::ring(8, factory).then_mut("never", |_, _, _| {}).build()));
+    assert_eq!((ledger.made(), ledger.dropped()), (5, 5));
+}
+
+/// An event whose destructor panics once it is armed.
+struct Bomb {
+    is_armed: bool,
+    _token: Token,
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        assert!(!self.is_armed, "{ON_PURPOSE}");
+    }
+}
+
+fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>() {
+    let ledger = Ledger::default();
+    let bomb = |is_armed| Bomb { is_armed, _token: ledger.token() };
+    let (mut producer, mut consumers) =
+        K::ring(2, || bomb(false)).then_poller_mut("poller").build().unwrap();
+    let mut poller = consumers.take_poller_mut("poller").unwrap();
+    for _ in 0..2 {
+        producer.publish(|event| *event = bomb(true)).unwrap();
+    }
+    poller.poll().unwrap().consume_all();
+    for _ in 0..2 {
+        panics(|| {
+            let _ = producer.publish(|event| *event = bomb(false));
+        });
+        // With one producer the same slot is claimed again, with its new event.
+        let Ok(mut claim) = producer.try_claim() else { break };
+        claim.is_armed = false;
+        claim.publish().unwrap();
+        drop(poller.poll().map(|mut batch| batch.consume_all()));
+    }
+    if let Ok(mut claim) = producer.try_claim() {
+        claim.is_armed = false;
+    }
+    drop((producer, poller, consumers));
+    assert_eq!(ledger.made(), ledger.dropped());
+}
+
+// ---- pollers ----
+
+fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others<K: Kind>() {
+    let (mut producer, mut consumers) =
+        K::ring(4, || 0_u64).then_poller("bad").then_poller("good").build().unwrap();
+    let mut bad = consumers.take_poller("bad").unwrap();
+    let mut good = consumers.take_poller("good").unwrap();
+    producer.publish_batch(4, |_| {}).unwrap();
+    panics(|| {
+        for (sequence, _) in bad.poll().unwrap().iter() {
+            assert!(sequence != 1, "{ON_PURPOSE}");
+        }
+    });
+    assert_eq!((bad.sequence(), good.poll().unwrap().len()), (2, 2));
+    panics(|| {
+        let mut bad = bad;
+        bad.poll().unwrap().iter().for_each(|_| panic!("{ON_PURPOSE}"));
+    });
+    assert_eq!(good.poll().unwrap().len(), 4);
+    panics(|| {
+        let mut good = good;
+        good.poll().unwrap().iter().for_each(|_| panic!("{ON_PURPOSE}"));
+    });
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+}

@@ -1,0 +1,283 @@
+//! Decides whether every waiter is woken: each strategy, both kinds of producer, each thing that can be waited
+//! for. One event, then silence: a wake-up that is lost is not made up for by the next event.
+
+mod common;
+
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use common::{Kind, Lcg, Many, One, repeats, wait_until, watched};
+use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
+use lapwing::{Disruptor, Graph, Stage};
+
+common::for_both_producers! {
+    miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other,
+    miri_producer_wakes_when_gating_stages_finish_one_after_the_other,
+    miri_stage_wakes_when_the_poller_before_it_leaves,
+    miri_producer_wakes_when_a_gating_poller_leaves,
+    adaptive_producer_wakes_on_a_full_ring,
+    blocking_producer_wakes_on_a_full_ring,
+    miri_blocking_producer_without_spins_wakes_on_a_full_ring,
+    busy_spin_producer_ends_its_wait_on_a_full_ring,
+    sleeping_producer_ends_its_wait_on_a_full_ring,
+    yielding_producer_ends_its_wait_on_a_full_ring,
+}
+
+/// Parks at the first look: nothing but the wake-up helps.
+const PARK_AT_ONCE: Blocking = Blocking { spins: 0 };
+
+/// Repeats of one event and silence, for strategies that leave the CPU to others.
+const EVENTS: u64 = repeats(2_000);
+
+/// The same for strategies that spin, which wait for each other's time slice where CPUs are few.
+const EVENTS_SPINNING: u64 = repeats(100);
+
+/// Publishes one event at a time, each when the last of `stages` stages in a row has handled the one before.
+fn one_event_then_silence<K: Kind, W: WaitStrategy>(strategy: W, stages: usize, events: u64) {
+    let handled = AtomicU64::new(0);
+    let mut graph = Graph::new();
+    let mut last = None;
+    for number in 0..stages {
+        let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
+        let is_last = number + 1 == stages;
+        let handled = &handled;
+        last = Some(graph.read(stage, move |event: &u64, sequence, _| {
+            assert_eq!(*event, sequence);
+            if is_last {
+                handled.store(sequence + 1, Ordering::Release);
+            }
+        }));
+    }
+    let (mut producer, consumers) = K::ring(8, || 0)
+        .wait(strategy.clone())
+        .producer_wait(strategy)
+        .graph(graph)
+        .build()
+        .unwrap();
+    let mut pause = Lcg(1);
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..events {
+            (0..pause.below(300)).for_each(|_| hint::spin_loop());
+            producer.publish(|event| *event = number).unwrap();
+            wait_until(|| handled.load(Ordering::Acquire) == number + 1);
+        }
+        running.shutdown().unwrap();
+    });
+}
+
+fn at_each_depth<W: WaitStrategy>(strategy: W, events: u64) {
+    for stages in 1..=3 {
+        watched(|| one_event_then_silence::<One, W>(strategy.clone(), stages, events));
+        watched(|| one_event_then_silence::<Many, W>(strategy.clone(), stages, events));
+    }
+}
+
+#[test]
+fn adaptive_wakes_at_each_depth() {
+    at_each_depth(Adaptive::default(), EVENTS);
+}
+
+#[test]
+fn blocking_wakes_at_each_depth() {
+    at_each_depth(Blocking::default(), EVENTS);
+}
+
+#[test]
+fn miri_blocking_without_spins_wakes_at_each_depth() {
+    at_each_depth(PARK_AT_ONCE, EVENTS);
+}
+
+#[test]
+fn busy_spin_ends_its_wait_at_each_depth() {
+    at_each_depth(BusySpin, EVENTS_SPINNING);
+}
+
+#[test]
+fn sleeping_ends_its_wait_at_each_depth() {
+    at_each_depth(Sleeping::default(), EVENTS);
+}
+
+#[test]
+fn yielding_ends_its_wait_at_each_depth() {
+    at_each_depth(Yielding::default(), EVENTS);
+}
+
+#[test]
+fn stages_with_different_strategies_end_their_waits() {
+    watched(different_strategies::<One>);
+    watched(different_strategies::<Many>);
+}
+
+fn different_strategies<K: Kind>() {
+    let handled = AtomicU64::new(0);
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .producer_wait(Yielding::default())
+        .then(Stage::new("blocking").wait(Blocking::default()), |_, _, _| {})
+        .then(Stage::new("yielding").wait(Yielding::default()), |_, _, _| {})
+        .then(Stage::new("sleeping").wait(Sleeping::default()), |_, _, _| {})
+        .then(Stage::new("adaptive").wait(Adaptive::default()), |_, sequence, _| {
+            handled.store(sequence + 1, Ordering::Release);
+        })
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..EVENTS / 4 {
+            producer.publish(|event| *event = number).unwrap();
+            wait_until(|| handled.load(Ordering::Acquire) == number + 1);
+        }
+        running.shutdown().unwrap();
+    });
+}
+
+// ---- waiting for one of several ----
+
+/// A join that went to sleep on the stage that was behind at its first look, and not on the one that was behind
+/// at its last, slept through the event.
+fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>() {
+    let handled = AtomicU64::new(0);
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .wait(PARK_AT_ONCE)
+        .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+        .then("join", |_, sequence, _| handled.store(sequence + 1, Ordering::Release))
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..repeats(5_000) {
+            producer.publish(|event| *event = number).unwrap();
+            wait_until(|| handled.load(Ordering::Acquire) == number + 1);
+        }
+        running.shutdown().unwrap();
+    });
+}
+
+/// As for a join: the gate of the producer is several stages, and it slept on one that had already passed.
+fn miri_producer_wakes_when_gating_stages_finish_one_after_the_other<K: Kind>() {
+    let (mut producer, consumers) = K::ring(1, || 0_u64)
+        .wait(PARK_AT_ONCE)
+        .producer_wait(PARK_AT_ONCE)
+        .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for number in 0..repeats(5_000) {
+        producer.publish(|event| *event = number).unwrap();
+    }
+    running.shutdown().unwrap();
+}
+
+fn miri_stage_wakes_when_the_poller_before_it_leaves<K: Kind>() {
+    let mut pause = Lcg(2);
+    for _ in 0..repeats(2_000) {
+        let handled = AtomicU64::new(0);
+        let (mut producer, mut consumers) = K::ring(4, || 0_u64)
+            .wait(PARK_AT_ONCE)
+            .then_poller("poller")
+            .then("after", |_, sequence, _| handled.store(sequence + 1, Ordering::Release))
+            .build()
+            .unwrap();
+        let poller = consumers.take_poller("poller").unwrap();
+        thread::scope(|scope| {
+            let running = consumers.start_scoped(scope).unwrap();
+            (0..pause.below(3_000)).for_each(|_| hint::spin_loop());
+            drop(poller);
+            producer.publish(|event| *event = 1).unwrap();
+            wait_until(|| handled.load(Ordering::Acquire) == 1);
+            running.shutdown().unwrap();
+        });
+    }
+}
+
+fn miri_producer_wakes_when_a_gating_poller_leaves<K: Kind>() {
+    for _ in 0..repeats(500) {
+        let (mut producer, mut consumers) = K::ring(1, || 0_u64)
+            .wait(PARK_AT_ONCE)
+            .producer_wait(PARK_AT_ONCE)
+            .then_all(|side| side.read("reader", |_, _, _| {}).poller("poller"))
+            .build()
+            .unwrap();
+        let poller = consumers.take_poller("poller").unwrap();
+        let running = consumers.start().unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| producer.publish(|event| *event = 2).unwrap());
+            drop(poller);
+        });
+        running.shutdown().unwrap();
+    }
+}
+
+/// A producer that found nobody behind at its first look, and the slot taken by another producer at its last,
+/// slept on publications, with nobody left to publish.
+#[test]
+fn miri_producers_wake_when_they_compete_for_one_slot() {
+    watched(|| {
+        for _ in 0..repeats(2_000) {
+            let (producer, consumers) = Disruptor::multi_producer(1, || 0_u64)
+                .wait(PARK_AT_ONCE)
+                .producer_wait(PARK_AT_ONCE)
+                .then("count", |_, _, _| {})
+                .build()
+                .unwrap();
+            let running = consumers.start().unwrap();
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    let mut producer = producer.clone();
+                    scope.spawn(move || {
+                        (0..3).for_each(|number| {
+                            assert!(producer.publish(|event| *event = number).is_ok())
+                        });
+                    });
+                }
+            });
+            let report = running.shutdown().unwrap();
+            assert_eq!(report.stages().next().unwrap().processed(), 9);
+        }
+    });
+}
+
+// ---- a full ring ----
+
+fn full_ring<K: Kind, W: WaitStrategy>(strategy: W, events: u64) {
+    let sum = AtomicU64::new(0);
+    let (mut producer, consumers) = K::ring(1, || 0_u64)
+        .producer_wait(strategy)
+        .then("sum", |event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..events {
+            producer.publish(|event| *event = number).unwrap();
+        }
+        running.shutdown().unwrap();
+    });
+    assert_eq!(sum.into_inner(), events * (events - 1) / 2);
+}
+
+fn adaptive_producer_wakes_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(Adaptive::default(), EVENTS);
+}
+
+fn blocking_producer_wakes_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(Blocking::default(), EVENTS);
+}
+
+fn miri_blocking_producer_without_spins_wakes_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(PARK_AT_ONCE, EVENTS);
+}
+
+fn busy_spin_producer_ends_its_wait_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(BusySpin, EVENTS_SPINNING);
+}
+
+fn sleeping_producer_ends_its_wait_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(Sleeping::default(), EVENTS);
+}
+
+fn yielding_producer_ends_its_wait_on_a_full_ring<K: Kind>() {
+    full_ring::<K, _>(Yielding::default(), EVENTS);
+}

@@ -8,20 +8,10 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
+use crate::stamps::Span;
 use crate::sync::Ordering;
 use crate::wait::Awaited;
 use crate::wait::event_count::EventCount;
-
-/// What lies at the next sequence of a stage, and up to where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Span {
-    /// Nothing yet.
-    Empty,
-    /// Events up to this sequence, itself excluded.
-    Events(Sequence),
-    /// Claims that were given up, up to this sequence, itself excluded.
-    Tombstones(Sequence),
-}
 
 /// The right to read of one stage.
 #[derive(Debug)]

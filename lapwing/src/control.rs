@@ -15,7 +15,7 @@
 use crate::Sequence;
 use crate::life::Life;
 use crate::padded::Padded;
-use crate::sequencer::stamps::Stamps;
+use crate::stamps::Stamps;
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::EventCount;

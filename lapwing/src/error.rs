@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::ring_buffer::MAX_CAPACITY;
+use crate::MAX_CAPACITY;
 
 /// Why a call that waits without limit came back empty: [`publish`](crate::Producer::publish),
 /// [`claim`](crate::Producer::claim), [`Poller::wait`](crate::Poller::wait).

@@ -70,6 +70,7 @@ mod ring;
 #[allow(unsafe_code)]
 mod ring_buffer;
 mod sequencer;
+mod stamps;
 mod sync;
 mod topology;
 pub mod wait;
@@ -89,8 +90,11 @@ pub use error::{
     BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped, TakeError,
     TryPublishError, WaitTimeoutError,
 };
-pub use ring_buffer::MAX_CAPACITY;
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of events that it has
 /// finished, which is the sequence of the next.
 pub type Sequence = u64;
+
+/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to be a byte
+/// count, or a zero-sized event, from filling the machine.
+pub const MAX_CAPACITY: usize = 1 << 30;

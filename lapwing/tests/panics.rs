@@ -1,5 +1,5 @@
-//! Decides what a panic of the user's code leaves: nobody hangs, the error says where it was, the other stages end,
-//! and no thread stays.
+//! Decides what a panic of a stage's code leaves: nobody hangs, the error says where it was, the other stages end,
+//! and no thread stays. Not here: panics on the caller's side (`panics_of_callers.rs`).
 
 mod common;
 
@@ -16,11 +16,6 @@ use lapwing::{
 };
 
 common::for_both_producers! {
-    miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,
-    panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable,
-    miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer,
-    event_factory_that_panics_leaves_nothing_behind,
-    miri_event_destructor_that_panics_in_a_publish_closure_is_met_once,
     miri_panic_in_on_event_ends_every_stage,
     panic_in_on_event_of_a_writing_stage_ends_every_stage,
     panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch,
@@ -37,7 +32,6 @@ common::for_both_producers! {
     panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
     panicked_handler_is_handed_back,
-    miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others,
 }
 
 /// Where a handler panics.
@@ -298,134 +292,4 @@ fn panicked_handler_is_handed_back<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     let mut report = running.shutdown().unwrap_err().into_report();
     assert!(report.take::<Bad>("bad").unwrap().0 == Point::Event(0));
-}
-
-// ---- producers ----
-
-fn panics(body: impl FnOnce()) {
-    quiet_panics();
-    assert!(catch_unwind(AssertUnwindSafe(body)).is_err(), "the panic passes through");
-}
-
-fn miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64).then_poller("poller").build().unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
-    for number in 1..=5 {
-        panics(|| {
-            let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
-        });
-        assert_eq!(poller.poll().err(), Some(PollError::Empty));
-        producer.publish(|event| *event = number).unwrap();
-        let mut batch = poller.poll().unwrap();
-        assert_eq!(batch.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [number]);
-    }
-}
-
-fn panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64).then_poller("poller").build().unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
-    for number in 1..=5 {
-        panics(|| {
-            let _ = producer.publish_batch(3, |slots| {
-                *slots.iter_mut().next().unwrap() = 100;
-                panic!("{ON_PURPOSE}");
-            });
-        });
-        assert_eq!(poller.poll().err(), Some(PollError::Empty));
-        producer.publish_batch(1, |slots| *slots.iter_mut().next().unwrap() = number).unwrap();
-        let mut batch = poller.poll().unwrap();
-        assert_eq!(batch.iter().map(|(_, event)| *event).collect::<Vec<_>>(), [number]);
-    }
-}
-
-fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then("second", |_, _, _| {})
-        .build()
-        .unwrap();
-    let running = consumers.start().unwrap();
-    producer.publish(|_| {}).unwrap();
-    panics(|| {
-        let mut producer = producer;
-        let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
-    });
-    let report = running.join().unwrap();
-    let processed = 1 + u64::from(K::IS_MULTI); // a claim given up by one of several producers has a sequence
-    assert!(report.stages().all(|stage| stage.processed() == processed));
-}
-
-fn event_factory_that_panics_leaves_nothing_behind<K: Kind>() {
-    let ledger = Ledger::default();
-    let factory = || {
-        assert!(ledger.made() < 5, "{ON_PURPOSE}");
-        ledger.token()
-    };
-    panics(|| drop(K::ring(8, factory).then_mut("never", |_, _, _| {}).build()));
-    assert_eq!((ledger.made(), ledger.dropped()), (5, 5));
-}
-
-/// An event whose destructor panics once it is armed.
-struct Bomb {
-    is_armed: bool,
-    _token: Token,
-}
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        assert!(!self.is_armed, "{ON_PURPOSE}");
-    }
-}
-
-fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>() {
-    let ledger = Ledger::default();
-    let bomb = |is_armed| Bomb { is_armed, _token: ledger.token() };
-    let (mut producer, mut consumers) =
-        K::ring(2, || bomb(false)).then_poller_mut("poller").build().unwrap();
-    let mut poller = consumers.take_poller_mut("poller").unwrap();
-    for _ in 0..2 {
-        producer.publish(|event| *event = bomb(true)).unwrap();
-    }
-    poller.poll().unwrap().consume_all();
-    for _ in 0..2 {
-        panics(|| {
-            let _ = producer.publish(|event| *event = bomb(false));
-        });
-        // With one producer the same slot is claimed again, with its new event.
-        let Ok(mut claim) = producer.try_claim() else { break };
-        claim.is_armed = false;
-        claim.publish().unwrap();
-        drop(poller.poll().map(|mut batch| batch.consume_all()));
-    }
-    if let Ok(mut claim) = producer.try_claim() {
-        claim.is_armed = false;
-    }
-    drop((producer, poller, consumers));
-    assert_eq!(ledger.made(), ledger.dropped());
-}
-
-// ---- pollers ----
-
-fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller("bad").then_poller("good").build().unwrap();
-    let mut bad = consumers.take_poller("bad").unwrap();
-    let mut good = consumers.take_poller("good").unwrap();
-    producer.publish_batch(4, |_| {}).unwrap();
-    panics(|| {
-        for (sequence, _) in bad.poll().unwrap().iter() {
-            assert!(sequence != 1, "{ON_PURPOSE}");
-        }
-    });
-    assert_eq!((bad.sequence(), good.poll().unwrap().len()), (2, 2));
-    panics(|| {
-        let mut bad = bad;
-        bad.poll().unwrap().iter().for_each(|_| panic!("{ON_PURPOSE}"));
-    });
-    assert_eq!(good.poll().unwrap().len(), 4);
-    panics(|| {
-        let mut good = good;
-        good.poll().unwrap().iter().for_each(|_| panic!("{ON_PURPOSE}"));
-    });
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
 }

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::time::Instant;
 
 use crate::Sequence;
-use crate::barrier::{Barrier, NextEvent, Span};
+use crate::barrier::{Barrier, NextEvent};
 use crate::control::StageIndex;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::ring::Ring;
+use crate::stamps::Span;
 use crate::sync::Arc;
 use crate::wait::{AnyWaitStrategy, Waiting};
 

@@ -14,5 +14,5 @@ mod running;
 
 pub use consumers::Consumers;
 pub(crate) use consumers::UntakenPoller;
-pub use report::{Backlog, Failed, Report, ShutdownError};
-pub use running::Running;
+pub use report::{Failed, Report};
+pub use running::{Backlog, Running, ShutdownError};

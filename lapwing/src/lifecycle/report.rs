@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use super::running::Running;
 use crate::consumer::{Finished, Outcome};
 use crate::error::TakeError;
 
@@ -94,49 +93,3 @@ impl fmt::Display for Failed {
 }
 
 impl Error for Failed {}
-
-/// Accepted events that a stage has not finished.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Backlog {
-    /// Name of the stage.
-    pub stage: String,
-    /// Number of events.
-    pub events: u64,
-}
-
-/// Error of [`Running::shutdown_timeout`].
-#[derive(Debug)]
-pub enum ShutdownError<'scope> {
-    /// Stages were still at work. The ring is closed, and they go on.
-    TimedOut {
-        /// The handle, to wait again or to halt.
-        running: Running<'scope>,
-        /// What each stage had left.
-        backlog: Vec<Backlog>,
-    },
-    /// The stages ended, but not well.
-    Failed(Failed),
-}
-
-impl fmt::Display for ShutdownError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(failed) => failed.fmt(f),
-            Self::TimedOut { backlog, .. } => {
-                f.write_str("stages were still at work at the timeout:")?;
-                for Backlog { stage, events } in backlog {
-                    write!(f, " stage={stage:?} events={events}")?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Error for ShutdownError<'_> {}
-
-impl From<Failed> for ShutdownError<'_> {
-    fn from(failed: Failed) -> Self {
-        Self::Failed(failed)
-    }
-}

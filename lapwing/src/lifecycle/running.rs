@@ -1,11 +1,12 @@
 //! The consumers of a ring that run: stopping them, and waiting until they have.
 
+use std::error::Error;
 use std::fmt;
 use std::thread::{JoinHandle, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use super::completion::Completion;
-use super::report::{Backlog, Failed, Report, ShutdownError};
+use super::report::{Failed, Report};
 use crate::Sequence;
 use crate::control::Control;
 use crate::ring::Ring;
@@ -202,5 +203,51 @@ impl Control {
     /// Number of events accepted so far; with several producers, of those claimed.
     fn accepted(&self) -> Sequence {
         self.life.end().unwrap_or_else(|| self.claimed())
+    }
+}
+
+/// Accepted events that a stage has not finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    /// Name of the stage.
+    pub stage: String,
+    /// Number of events.
+    pub events: u64,
+}
+
+/// Error of [`Running::shutdown_timeout`].
+#[derive(Debug)]
+pub enum ShutdownError<'scope> {
+    /// Stages were still at work. The ring is closed, and they go on.
+    TimedOut {
+        /// The handle, to wait again or to halt.
+        running: Running<'scope>,
+        /// What each stage had left.
+        backlog: Vec<Backlog>,
+    },
+    /// The stages ended, but not well.
+    Failed(Failed),
+}
+
+impl fmt::Display for ShutdownError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failed) => failed.fmt(f),
+            Self::TimedOut { backlog, .. } => {
+                f.write_str("stages were still at work at the timeout:")?;
+                for Backlog { stage, events } in backlog {
+                    write!(f, " stage={stage:?} events={events}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Error for ShutdownError<'_> {}
+
+impl From<Failed> for ShutdownError<'_> {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
     }
 }

@@ -9,15 +9,9 @@ mod leaving;
 mod parking;
 mod publication;
 
-use std::cell::Cell;
-
 use crate::wait::Blocking;
+use crate::wait::asymmetric::IS_LIGHT_NOTHING;
 use crate::{Access, MultiProducer, PollError, Poller, Sequence, SingleProducer};
-
-thread_local! {
-    /// Whether rings made on this thread have a light fence that does nothing; see `wait::asymmetric`.
-    pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Runs a model in which nobody parks or closes, without the fences that only those need.
 pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {

@@ -11,12 +11,8 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
-use crate::Sequence;
 use crate::error::BuildError;
-
-/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to be a
-/// byte count, or a zero-sized event, from filling the machine.
-pub const MAX_CAPACITY: usize = 1 << 30;
+use crate::{MAX_CAPACITY, Sequence};
 
 /// Pre-allocated events, made once and reused in place.
 pub(crate) struct RingBuffer<E> {
@@ -114,7 +110,7 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// As for [`event`](Self::event), for each sequence of `range`, which does not cross the wrap.
+    /// As for [`event`](Self::event) (I1 or I2), for each sequence of `range`, which does not cross the wrap (I4).
     pub(crate) unsafe fn slice(&self, range: Range<Sequence>) -> &[E] {
         self.watch_read(range.clone());
         let length = self.length_of(&range);
@@ -126,7 +122,7 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// As for [`event_mut`](Self::event_mut), for each sequence of `range`, which does not cross the wrap.
+    /// As for [`event_mut`](Self::event_mut) (I1 or I2), for each sequence of `range`, which does not cross the wrap (I4).
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn slice_mut(&self, range: Range<Sequence>) -> &mut [E] {
         self.watch_write(range.clone());

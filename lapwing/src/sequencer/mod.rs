@@ -13,7 +13,6 @@
 mod gate;
 mod multi;
 mod single;
-pub(crate) mod stamps;
 
 use std::fmt::Debug;
 

@@ -9,7 +9,7 @@ use super::sealed::Claims;
 use crate::Sequence;
 use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
-use crate::sequencer::stamps::{Fate, Stamps};
+use crate::stamps::{Fate, Stamps};
 use crate::sync::Ordering;
 
 /// Sequencer of a ring with several producers. A claim that is given up becomes a tombstone, which

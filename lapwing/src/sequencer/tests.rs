@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::Sequence;
-use crate::barrier::{Barrier, Span};
+use crate::barrier::Barrier;
 use crate::control::{CLAIMS_CLOSED, Control, StageControl};
 use crate::error::{Stopped, TryPublishError};
+use crate::stamps::Span;
 use crate::sync::Ordering;
 
 /// A ring's words with one first stage, which is also the gate.

@@ -7,10 +7,17 @@
 
 #[cfg(loom)]
 mod platform {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Whether rings made on this thread have a light fence that does nothing.
+        pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
+    }
+
     /// Some models run without any light fence, as the frequent side does on Linux: loom takes a
     /// fence for more than it is, and would not see that an ordering beside it is missing.
     pub(super) fn register() -> bool {
-        crate::models::IS_LIGHT_NOTHING.get()
+        IS_LIGHT_NOTHING.get()
     }
 
     pub(super) fn on_every_cpu() -> bool {
@@ -48,6 +55,9 @@ mod platform {
             || (register() && membarrier(MembarrierCommand::PrivateExpedited).is_ok())
     }
 }
+
+#[cfg(all(test, loom))]
+pub(crate) use platform::IS_LIGHT_NOTHING;
 
 use crate::sync::{Ordering, fence};
 

@@ -14,8 +14,18 @@
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::barrier::Span;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// What lies at the next sequence of a stage, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Nothing yet.
+    Empty,
+    /// Events up to this sequence, itself excluded.
+    Events(Sequence),
+    /// Claims that were given up, up to this sequence, itself excluded.
+    Tombstones(Sequence),
+}
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

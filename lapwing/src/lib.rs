@@ -98,3 +98,8 @@ pub type Sequence = u64;
 /// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to be a byte
 /// count, or a zero-sized event, from filling the machine.
 pub const MAX_CAPACITY: usize = 1 << 30;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use common::{
-    Kind, Ledger, ON_PURPOSE, Token, quiet_panics, unique_prefix, wait_until_no_thread_named,
+    Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named,
 };
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
 use lapwing::{
-    Builder, EventHandler, Failed, Outcome, PollError, Sequence, Stage, Stopped, TryPublishError,
+    Builder, EventHandler, Failed, Outcome, Sequence, Stage, Stopped, TryPublishError,
 };
 
 common::for_both_producers! {

@@ -19,6 +19,7 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one load.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct EventCount {
     /// Threads that sleep here or are about to. Written by waiters, read by whoever advances the thing.
     sleepers: AtomicU32,

@@ -8,6 +8,7 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// A word that threads sleep on. It lies in one process, hence `PRIVATE`.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Epoch(AtomicU32);
 
 impl Epoch {

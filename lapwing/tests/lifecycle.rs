@@ -1,0 +1,392 @@
+//! Decides how stages start and end: threads, closing and halting wherever somebody waits, and what the report says.
+
+mod common;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use common::{
+    Kind, MOMENT, Many, One, PATIENCE, repeats, threads_named, unique_prefix,
+    wait_until, wait_until_no_thread_named, watched,
+};
+use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
+use lapwing::{
+    Backlog, Disruptor, EventHandler, Exclusive, Outcome, PollError, Sequence, ShutdownError, Stage,
+    StartError, Stopped, TakeError,
+};
+
+common::for_both_producers! {
+    miri_shutdown_at_once_loses_nothing,
+    events_published_before_the_start_are_handled,
+    dropping_the_last_producer_ends_join,
+    close_then_drain_then_join,
+    threads_have_the_names_of_their_stages_and_end,
+    failing_to_pin_is_an_error_that_leaves_no_thread,
+    pinning_to_a_cpu_of_ours_works,
+    miri_scoped_stages_borrow,
+    miri_consumers_run_on_threads_of_the_callers_own,
+    consumer_that_is_dropped_without_having_run_halts_the_ring,
+    consumers_that_are_dropped_halt_the_ring,
+    dropping_running_leaves_the_stages_at_work,
+    halt_stops_a_stage_before_it_has_drained,
+    shutdown_timeout_says_what_is_left_and_hands_back_the_stages,
+    backlog_tells_of_stages_and_not_of_pollers,
+    report_hands_back_handlers_by_name_and_type,
+    report_lists_stages_in_the_order_of_the_graph,
+    handler_has_one_start_and_one_shutdown,
+    timeout_of_a_first_stage_is_called_while_nothing_comes,
+    timeout_of_a_later_stage_is_called_while_its_upstream_is_slow,
+    miri_local_handler_lives_on_its_thread,
+    miri_close_counts_what_it_accepted,
+    halt_wakes_every_waiter_whatever_its_strategy,
+    close_wakes_every_waiter_whatever_its_strategy,
+}
+
+/// A handler that counts the calls it gets.
+#[derive(Debug, Default)]
+struct Calls {
+    starts: u64,
+    events: Vec<u64>,
+    shutdowns: u64,
+    timeouts: Vec<Sequence>,
+}
+
+impl EventHandler<u64> for Calls {
+    fn on_start(&mut self) {
+        assert!(self.events.is_empty());
+        self.starts += 1;
+    }
+
+    fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+        assert_eq!((self.starts, self.shutdowns), (1, 0));
+        self.events.push(*event);
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        self.timeouts.push(next_sequence);
+    }
+
+    fn on_shutdown(&mut self) {
+        self.shutdowns += 1;
+    }
+}
+
+/// Tells the handler of an exclusive stage from that of a shared one.
+#[derive(Debug, Default, PartialEq)]
+struct Doubles(u64);
+
+impl EventHandler<u64, Exclusive> for Doubles {
+    fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+        *event *= 2;
+        self.0 += 1;
+    }
+}
+
+/// LMAX loses these events: a processor that has not begun to run counts as stopped (issue 517).
+fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
+    for round in 0..repeats(1_000) {
+        let (mut producer, consumers) = K::ring(8, || 0_u64)
+            .then_handler("first", Calls::default())
+            .then_handler("second", Calls::default())
+            .build()
+            .unwrap();
+        let running = consumers.start().unwrap();
+        let count = round % 9;
+        (0..count).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        let mut report = running.shutdown().unwrap();
+        for name in ["first", "second"] {
+            let calls: Calls = report.take(name).unwrap();
+            assert_eq!((calls.starts, calls.shutdowns), (1, 1));
+            assert_eq!(calls.events, (0..count).collect::<Vec<_>>());
+        }
+    }
+}
+
+fn events_published_before_the_start_are_handled<K: Kind>() {
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).then_handler("all", Calls::default()).build().unwrap();
+    (0..8).for_each(|number| _ = producer.try_publish(|event| *event = number).unwrap());
+    drop(producer);
+    let mut report = consumers.start().unwrap().join().unwrap();
+    assert_eq!(report.take::<Calls>("all").unwrap().events, (0..8).collect::<Vec<_>>());
+}
+
+fn dropping_the_last_producer_ends_join<K: Kind>() {
+    let (mut producer, consumers) = K::ring(8, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    let thread = thread::spawn(move || producer.publish(|_| {}).unwrap());
+    let report = running.join().unwrap();
+    assert_eq!(report.stages().next().unwrap().processed(), 1);
+    thread.join().unwrap();
+}
+
+fn close_then_drain_then_join<K: Kind>() {
+    let (may_go_on, gate) = mpsc::channel::<()>();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then("slow", move |_, _, _| drop(gate.recv()))
+        .then_handler("all", Calls::default())
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    running.close();
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert!(!running.is_finished());
+    drop(may_go_on);
+    let mut report = running.join().unwrap();
+    assert!(report.stages().all(|stage| *stage.outcome() == Outcome::Drained));
+    assert_eq!(report.take::<Calls>("all").unwrap().events, [0, 1, 2, 3]);
+}
+
+// ---- threads ----
+
+fn threads_have_the_names_of_their_stages_and_end<K: Kind>() {
+    let prefix = unique_prefix();
+    let (name, names) = mpsc::channel();
+    let stage = format!("{prefix}a name longer than the system keeps");
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(stage.clone(), move |_, _, _| {
+            name.send(thread::current().name().map(ToOwned::to_owned)).unwrap();
+        })
+        .build()
+        .unwrap();
+    assert_eq!(threads_named(&prefix), 0);
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    assert_eq!(names.recv().unwrap(), Some(stage));
+    assert_eq!(threads_named(&prefix), usize::from(cfg!(all(target_os = "linux", not(miri)))));
+    running.shutdown().unwrap();
+    wait_until_no_thread_named(&prefix);
+}
+
+fn failing_to_pin_is_an_error_that_leaves_no_thread<K: Kind>() {
+    for absurd in [usize::MAX, 1 << 40, 1023] {
+        let prefix = unique_prefix();
+        let (mut producer, consumers) = K::ring(2, || 0_u64)
+            .then(format!("{prefix}free"), |_, _, _| {})
+            .then(Stage::new(format!("{prefix}pinned")).pin(absurd), |_, _, _| {})
+            .then(format!("{prefix}last"), |_, _, _| {})
+            .build()
+            .unwrap();
+        producer.publish(|_| {}).unwrap();
+        let error = consumers.start().unwrap_err();
+        let StartError::Pin { stage, cpu, .. } = &error else { panic!("{error}") };
+        assert_eq!((stage.as_str(), *cpu), (format!("{prefix}pinned").as_str(), absurd));
+        assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+        wait_until_no_thread_named(&prefix);
+    }
+}
+
+fn pinning_to_a_cpu_of_ours_works<K: Kind>() {
+    if !cfg!(all(target_os = "linux", not(miri))) {
+        return;
+    }
+    let ours = first_allowed_cpu();
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then(Stage::new("pinned").pin(ours), move |_, _, _| assert_eq!(allowed_cpus(), ours.to_string()))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    running.shutdown().unwrap();
+}
+
+/// The CPUs that this thread may run on, as Linux lists them: "0-3,5".
+fn allowed_cpus() -> String {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.unwrap().trim().to_owned()
+}
+
+fn first_allowed_cpu() -> usize {
+    allowed_cpus().split(['-', ',']).next().unwrap().parse().unwrap()
+}
+
+fn miri_scoped_stages_borrow<K: Kind>() {
+    let (mut sum, mut count) = (0, 0);
+    let bonus = 1;
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_mut("add", |event, _, _| *event += bonus)
+        .then_all(|side| side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| count += 1))
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        running.shutdown().unwrap();
+    });
+    assert_eq!((sum, count), (55, 10));
+}
+
+fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_handler("first", Calls::default())
+        .then_handler(Stage::new("second").pin(0), Calls::default())
+        .build()
+        .unwrap();
+    let consumers: Vec<_> = consumers.into_iter().collect();
+    assert_eq!(consumers.iter().map(|each| (each.name(), each.pin())).collect::<Vec<_>>(), [("first", None), ("second", Some(0))]);
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            consumers.into_iter().map(|consumer| scope.spawn(move || consumer.run())).collect();
+        (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+        drop(producer);
+        for thread in threads {
+            let mut finished = thread.join().unwrap();
+            assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 10));
+            assert_eq!(finished.take_handler::<Doubles>().err(), Some(TakeError::WrongType));
+            assert_eq!(finished.take_handler::<Calls>().unwrap().events.len(), 10);
+        }
+    });
+}
+
+fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then("runs", |_, _, _| {})
+        .then("dropped", |_, _, _| {})
+        .build()
+        .unwrap();
+    let mut consumers = consumers.into_iter();
+    let runs = consumers.next().unwrap();
+    let thread = thread::spawn(move || runs.run());
+    drop(consumers);
+    assert_eq!(*thread.join().unwrap().outcome(), Outcome::Halted);
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+}
+
+fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
+    let (mut producer, mut consumers) =
+        K::ring(2, || 0_u64).then("never", |_, _, _| {}).then_poller("poller").build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    producer.publish(|_| {}).unwrap();
+    drop(consumers);
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(poller.poll().err(), Some(PollError::Halted));
+    assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+}
+
+fn dropping_running_leaves_the_stages_at_work<K: Kind>() {
+    let prefix = unique_prefix();
+    let (number, numbers) = mpsc::channel();
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then(format!("{prefix}work"), move |event, _, _| number.send(*event).unwrap())
+        .build()
+        .unwrap();
+    drop(consumers.start().unwrap());
+    (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    drop(producer);
+    assert_eq!(numbers.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+    wait_until_no_thread_named(&prefix);
+}
+
+// ---- stopping ----
+
+fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
+    let (may_go_on, gate) = mpsc::channel::<()>();
+    let (at_work, is_at_work) = mpsc::channel();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("slow").max_batch(1), move |_, _, _| {
+            at_work.send(()).unwrap();
+            drop(gate.recv());
+        })
+        .then("never", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    (0..4).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    is_at_work.recv().unwrap();
+    running.halt();
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    drop(may_go_on);
+    let failed = running.shutdown().unwrap_err();
+    assert_eq!(failed.to_string(), "the ring was halted before every event was handled");
+    let ends: Vec<_> = failed.report().stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
+    assert_eq!(ends, [(Outcome::Halted, 1), (Outcome::Halted, 0)]);
+}
+
+fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
+    let (may_go_on, gate) = mpsc::channel::<()>();
+    let (at_work, is_at_work) = mpsc::channel();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then("first", |_, _, _| {})
+        .then(Stage::new("slow").max_batch(1), move |_, _, _| {
+            at_work.send(()).unwrap();
+            drop(gate.recv());
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    (0..3).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    is_at_work.recv().unwrap();
+    wait_until(|| running.backlog()[0].events == 0);
+    let error = running.shutdown_timeout(MOMENT).unwrap_err();
+    assert!(error.to_string().contains("stage=\"slow\" events=3"), "{error}");
+    let ShutdownError::TimedOut { running, backlog } = error else { panic!("{error}") };
+    // The first stage may or may not have left its result by now.
+    assert_eq!(backlog.last(), Some(&Backlog { stage: "slow".to_owned(), events: 3 }));
+    assert!(backlog.iter().all(|left| left.stage == "slow" || left.events == 0));
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    running.halt();
+    drop(may_go_on);
+    let Err(ShutdownError::Failed(failed)) = running.shutdown_timeout(PATIENCE) else { panic!() };
+    assert_eq!(failed.report().stages().last().unwrap().processed(), 1);
+}
+
+/// As `Running::backlog` promises.
+fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
+        .then_all(|side| side.read("stage", |_, _, _| {}).poller("poller").poller("untaken"))
+        .build()
+        .unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let stages: Vec<_> = running.backlog().into_iter().map(|left| left.stage).collect();
+    assert_eq!(stages, ["stage"]);
+    poller.poll().unwrap().consume_all();
+    running.shutdown().unwrap();
+}
+
+// ---- the report ----
+
+fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then_handler_mut("doubles", Doubles::default())
+        .then_handler("calls", Calls::default())
+        .then("closure", |_, _, _| {})
+        .then_local("local", Calls::default)
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    (0..3).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    let mut report = running.shutdown().unwrap();
+    assert_eq!(report.take::<Calls>("doubles").err(), Some(TakeError::WrongType));
+    assert_eq!(report.take::<Doubles>("doubles"), Ok(Doubles(3)));
+    assert_eq!(report.take::<Doubles>("doubles"), Err(TakeError::AlreadyTaken));
+    assert_eq!(report.take::<Calls>("calls").unwrap().events, [0, 2, 4]);
+    assert_eq!(report.take::<Calls>("nobody").err(), Some(TakeError::UnknownName));
+    assert_eq!(report.take::<Calls>("closure").err(), Some(TakeError::WrongType));
+    assert_eq!(report.take::<Calls>("local").err(), Some(TakeError::WrongType));
+}
+
+fn report_lists_stages_in_the_order_of_the_graph<K: Kind>() {
+    let (producer, mut consumers) = K::ring(4, || 0_u64)
+        .then("z", |_, _, _| {})
+        .then_poller("poller")
+        .then_all(|side| {
+            side.chain(|chain| chain.read("m", |_, _, _| {}).read("n", |_, _, _| {}))
+                .read("a", |_, _, _| {})
+        })
+        .then(Stage::new("b").pin(first_cpu()), |_, _, _| {})
+        .build()
+        .unwrap();
+    assert!(consumers.names().eq(["z", "poller", "m", "n", "a", "b"]));
+    drop(consumers.take_poller("poller").unwrap());
+    drop(producer);
+    let report = consumers.start().unwrap().join().unwrap();
+    assert!(report.stages().map(|stage| stage.name()).eq(["z", "m", "n", "a", "b"]));
+}

@@ -1,6 +1,6 @@
 //! Every public error, with the call that returns it: small, `Copy` where it can be, one per operation.
 //!
-//! None of them has claimed, lost or changed anything when it is returned.
+//! A call that returns one has published nothing, holds no slot, and has lost no event that was accepted.
 
 use std::error::Error;
 use std::fmt;

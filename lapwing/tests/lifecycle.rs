@@ -1,21 +1,17 @@
-//! Decides how stages start and end: threads, closing and halting wherever somebody waits, and what the report says.
+//! Decides how stages start and end, on whose threads, and what the report says. Not here: who is woken by an end, and a
+//! handler's calls (`stopping.rs`).
 
 mod common;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use common::{
-    Kind, MOMENT, Many, One, PATIENCE, repeats, threads_named, unique_prefix,
-    wait_until, wait_until_no_thread_named, watched,
+    Kind, MOMENT, PATIENCE, repeats, threads_named, unique_prefix, wait_until,
+    wait_until_no_thread_named,
 };
-use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Backlog, Disruptor, EventHandler, Exclusive, Outcome, PollError, Sequence, ShutdownError, Stage,
+    Backlog, EventHandler, Exclusive, Outcome, PollError, Sequence, ShutdownError, Stage,
     StartError, Stopped, TakeError,
 };
 
@@ -31,19 +27,12 @@ common::for_both_producers! {
     miri_consumers_run_on_threads_of_the_callers_own,
     consumer_that_is_dropped_without_having_run_halts_the_ring,
     consumers_that_are_dropped_halt_the_ring,
-    dropping_running_leaves_the_stages_at_work,
-    halt_stops_a_stage_before_it_has_drained,
+    detached_stages_stay_at_work,
+    dropping_running_closes_the_ring_and_lets_the_stages_drain,
     shutdown_timeout_says_what_is_left_and_hands_back_the_stages,
     backlog_tells_of_stages_and_not_of_pollers,
     report_hands_back_handlers_by_name_and_type,
     report_lists_stages_in_the_order_of_the_graph,
-    handler_has_one_start_and_one_shutdown,
-    timeout_of_a_first_stage_is_called_while_nothing_comes,
-    timeout_of_a_later_stage_is_called_while_its_upstream_is_slow,
-    miri_local_handler_lives_on_its_thread,
-    miri_close_counts_what_it_accepted,
-    halt_wakes_every_waiter_whatever_its_strategy,
-    close_wakes_every_waiter_whatever_its_strategy,
 }
 
 /// A handler that counts the calls it gets.
@@ -52,7 +41,6 @@ struct Calls {
     starts: u64,
     events: Vec<u64>,
     shutdowns: u64,
-    timeouts: Vec<Sequence>,
 }
 
 impl EventHandler<u64> for Calls {
@@ -64,10 +52,6 @@ impl EventHandler<u64> for Calls {
     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
         assert_eq!((self.starts, self.shutdowns), (1, 0));
         self.events.push(*event);
-    }
-
-    fn on_timeout(&mut self, next_sequence: Sequence) {
-        self.timeouts.push(next_sequence);
     }
 
     fn on_shutdown(&mut self) {
@@ -127,7 +111,7 @@ fn dropping_the_last_producer_ends_join<K: Kind>() {
 fn close_then_drain_then_join<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("slow", move |_, _, _| drop(gate.recv()))
+        .then("slow", move |_, _, _| _ = gate.recv())
         .then_handler("all", Calls::default())
         .build()
         .unwrap();
@@ -187,7 +171,9 @@ fn pinning_to_a_cpu_of_ours_works<K: Kind>() {
     }
     let ours = first_allowed_cpu();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then(Stage::new("pinned").pin(ours), move |_, _, _| assert_eq!(allowed_cpus(), ours.to_string()))
+        .then(Stage::new("pinned").pin(ours), move |_, _, _| {
+            assert_eq!(allowed_cpus(), ours.to_string())
+        })
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -211,7 +197,9 @@ fn miri_scoped_stages_borrow<K: Kind>() {
     let bonus = 1;
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .then_mut("add", |event, _, _| *event += bonus)
-        .then_all(|side| side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| count += 1))
+        .then_all(|side| {
+            side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| count += 1)
+        })
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -229,7 +217,10 @@ fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
         .build()
         .unwrap();
     let consumers: Vec<_> = consumers.into_iter().collect();
-    assert_eq!(consumers.iter().map(|each| (each.name(), each.pin())).collect::<Vec<_>>(), [("first", None), ("second", Some(0))]);
+    assert_eq!(
+        consumers.iter().map(|each| (each.name(), each.pin())).collect::<Vec<_>>(),
+        [("first", None), ("second", Some(0))]
+    );
     thread::scope(|scope| {
         let threads: Vec<_> =
             consumers.into_iter().map(|consumer| scope.spawn(move || consumer.run())).collect();
@@ -269,44 +260,36 @@ fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
     assert_eq!(poller.wait().err(), Some(Stopped::Halted));
 }
 
-fn dropping_running_leaves_the_stages_at_work<K: Kind>() {
+fn detached_stages_stay_at_work<K: Kind>() {
     let prefix = unique_prefix();
     let (number, numbers) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .then(format!("{prefix}work"), move |event, _, _| number.send(*event).unwrap())
         .build()
         .unwrap();
-    drop(consumers.start().unwrap());
+    consumers.start().unwrap().detach();
     (0..10).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     drop(producer);
     assert_eq!(numbers.iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
     wait_until_no_thread_named(&prefix);
 }
 
-// ---- stopping ----
-
-fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
-    let (may_go_on, gate) = mpsc::channel::<()>();
-    let (at_work, is_at_work) = mpsc::channel();
+fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
+    let prefix = unique_prefix();
+    let (number, numbers) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("slow").max_batch(1), move |_, _, _| {
-            at_work.send(()).unwrap();
-            drop(gate.recv());
-        })
-        .then("never", |_, _, _| {})
+        .then(format!("{prefix}work"), move |event, _, _| number.send(*event).unwrap())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    (0..4).for_each(|_| _ = producer.publish(|_| {}).unwrap());
-    is_at_work.recv().unwrap();
-    running.halt();
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
-    drop(may_go_on);
-    let failed = running.shutdown().unwrap_err();
-    assert_eq!(failed.to_string(), "the ring was halted before every event was handled");
-    let ends: Vec<_> = failed.report().stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
-    assert_eq!(ends, [(Outcome::Halted, 1), (Outcome::Halted, 0)]);
+    (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    drop(running);
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+    wait_until_no_thread_named(&prefix);
 }
+
+// ---- stopping ----
 
 fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
@@ -315,7 +298,7 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
         .then("first", |_, _, _| {})
         .then(Stage::new("slow").max_batch(1), move |_, _, _| {
             at_work.send(()).unwrap();
-            drop(gate.recv());
+            let _ = gate.recv();
         })
         .build()
         .unwrap();
@@ -339,7 +322,7 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
 /// As `Running::backlog` promises.
 fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_all(|side| side.read("stage", |_, _, _| {}).poller("poller").poller("untaken"))
+        .then_all(|side| side.read("stage", |_, _, _| {}).poller("poller"))
         .build()
         .unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -381,7 +364,7 @@ fn report_lists_stages_in_the_order_of_the_graph<K: Kind>() {
             side.chain(|chain| chain.read("m", |_, _, _| {}).read("n", |_, _, _| {}))
                 .read("a", |_, _, _| {})
         })
-        .then(Stage::new("b").pin(first_cpu()), |_, _, _| {})
+        .then("b", |_, _, _| {})
         .build()
         .unwrap();
     assert!(consumers.names().eq(["z", "poller", "m", "n", "a", "b"]));

@@ -7,13 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::thread;
 use std::time::Duration;
 
-use common::{
-    Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named,
-};
+use common::{Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named};
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{
-    Builder, EventHandler, Failed, Outcome, Sequence, Stage, Stopped, TryPublishError,
-};
+use lapwing::{Builder, EventHandler, Failed, Outcome, Sequence, Stage, Stopped, TryPublishError};
 
 common::for_both_producers! {
     miri_panic_in_on_event_ends_every_stage,

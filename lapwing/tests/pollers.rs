@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
 use lapwing::{
-    Disruptor, Exclusive, Graph, PollError, Poller, Stage, Stopped, TakeError, TryPublishError,
-    WaitTimeoutError,
+    Disruptor, Exclusive, Graph, PollError, Poller, Stage, StartError, Stopped, TakeError,
+    TryPublishError, WaitTimeoutError,
 };
 
 common::for_both_producers! {
@@ -31,7 +31,7 @@ common::for_both_producers! {
     last_poller_to_leave_halts_the_ring,
     pipeline_of_pollers_survives_the_one_in_the_middle,
     miri_poller_shares_a_thread_with_its_producer,
-    untaken_poller_leaves_when_the_others_start,
+    poller_that_was_not_taken_fails_the_start,
     taking_a_poller_says_why_it_cannot,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
 }
@@ -323,16 +323,14 @@ fn miri_poller_shares_a_thread_with_its_producer<K: Kind>() {
     assert_eq!(shown(&mut poller), Err(PollError::Closed));
 }
 
-fn untaken_poller_leaves_when_the_others_start<K: Kind>() {
+fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .then_all(|side| side.poller("untaken").read("reader", |_, _, _| {}))
         .build()
         .unwrap();
-    let running = consumers.start().unwrap();
-    for number in 0..20 {
-        producer.publish(|event| *event = number).unwrap();
-    }
-    running.shutdown().unwrap();
+    let error = consumers.start().unwrap_err();
+    assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "untaken"), "{error}");
+    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
 }
 
 fn taking_a_poller_says_why_it_cannot<K: Kind>() {

@@ -59,7 +59,7 @@ fn one_event_then_silence<K: Kind, W: WaitStrategy>(strategy: W, stages: usize, 
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
         for number in 0..events {
-            (0..pause.below(300)).for_each(|_| hint::spin_loop());
+            (0..pause.below(repeats(300))).for_each(|_| hint::spin_loop());
             producer.publish(|event| *event = number).unwrap();
             wait_until(|| handled.load(Ordering::Acquire) == number + 1);
         }
@@ -182,7 +182,7 @@ fn miri_stage_wakes_when_the_poller_before_it_leaves<K: Kind>() {
         let poller = consumers.take_poller("poller").unwrap();
         thread::scope(|scope| {
             let running = consumers.start_scoped(scope).unwrap();
-            (0..pause.below(3_000)).for_each(|_| hint::spin_loop());
+            (0..pause.below(repeats(3_000))).for_each(|_| hint::spin_loop());
             drop(poller);
             producer.publish(|event| *event = 1).unwrap();
             wait_until(|| handled.load(Ordering::Acquire) == 1);

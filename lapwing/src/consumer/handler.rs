@@ -57,7 +57,7 @@ pub trait EventHandler<E, A: Access = Shared> {
         let _ = next_sequence;
     }
 
-    /// Called once, after the last event: the ring is closed and drained, or halted.
+    /// Called once, after the last event: the ring is closed and drained, or halted. Not after a panic of this handler.
     fn on_shutdown(&mut self) {}
 }
 

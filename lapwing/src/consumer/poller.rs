@@ -17,7 +17,8 @@ const UNLIMITED: u64 = u64::MAX >> 1;
 ///
 /// Events come in [batches](Batch), which release what was consumed of them and nothing else. A poller that is dropped leaves
 /// the graph: it holds nobody back any more, and if it was the last consumer, the ring halts. One that is forgotten
-/// (`mem::forget`) holds its events for ever.
+/// (`mem::forget`) holds its events for ever. So does one that is not asked: of several producers, also the slot of a claim that
+/// was given up is free again only when each poller has looked past it.
 ///
 /// ```
 /// use lapwing::{Disruptor, PollError};
@@ -53,7 +54,8 @@ impl<E, A: Access> Poller<E, A> {
     /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any, and
     /// [`PollError::Halted`] if the ring is halted.
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
-        self.poll_max_u64(UNLIMITED)
+        let range = self.reader.poll(UNLIMITED)?;
+        Ok(Batch::new(&mut self.reader, range))
     }
 
     /// As [`poll`](Self::poll), but at most `max` events; for 0, an empty batch.
@@ -62,12 +64,8 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// As [`poll`](Self::poll).
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
-        self.poll_max_u64(max as u64)
-    }
-
-    fn poll_max_u64(&mut self, max: u64) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.reader.poll(max.clamp(1, UNLIMITED))?;
-        let end = range.end.min(range.start + max);
+        let range = self.reader.poll((max as u64).clamp(1, UNLIMITED))?;
+        let end = if max == 0 { range.start } else { range.end };
         Ok(Batch::new(&mut self.reader, range.start..end))
     }
 

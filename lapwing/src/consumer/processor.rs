@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -48,35 +49,47 @@ where
     fn run(self: Box<Self>, name: String) -> Finished {
         let Self { mut reader, make, hand_back, timeout, lifeline, access: _ } = *self;
         let progress = Progress::default();
-        let body = || {
+        // Each net is for code of the user's: making the handler, running it, dropping it or handing it back.
+        let run = || {
             let mut handler = make();
-            let body = || handle_all(&mut reader, &mut handler, timeout, &progress);
-            let result = catch_unwind(AssertUnwindSafe(body));
+            let result = catch(|| handle_all(&mut reader, &mut handler, timeout, &progress));
             if result.is_err() {
-                // Before the handler is dropped or handed back, which may take its time.
+                // Before the handler is dropped, which may take its time.
                 reader.ring.control.halt();
             }
-            (result, hand_back(handler))
+            (result, catch(|| hand_back(handler)))
         };
-        // The second net is for a handler whose making or dropping panics.
-        let (result, handler) = match catch_unwind(AssertUnwindSafe(body)) {
-            Ok((result, handler)) => (result, handler),
-            Err(panic) => (Err(panic), None),
+        let (result, handler) = match catch(run) {
+            Ok((Ok(_), Err(message))) | Err(message) => (Err(message), None),
+            Ok((result, handed)) => (result, handed.unwrap_or_default()),
         };
         let outcome = match result {
             Ok(outcome) => {
                 lifeline.release();
                 outcome
             }
-            Err(panic) => {
-                drop(lifeline);
-                Outcome::Panicked { message: message_of(&*panic), sequence: progress.get() }
-            }
+            Err(message) => Outcome::Panicked { message, sequence: progress.get() },
         };
         // Past the reader after a panic in the middle of a batch.
         let processed = reader.next().max(progress.get());
         Finished { name, outcome, processed, handler }
     }
+}
+
+/// Runs code of the user's.
+///
+/// # Errors
+///
+/// The text of its panic.
+fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+        let message = message_of(&*panic);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            // Whose dropping panics may do so again.
+            mem::forget(panic);
+        }
+        message
+    })
 }
 
 /// Runs the handler from start to shutdown.

@@ -22,6 +22,8 @@ pub(crate) struct Reader<E> {
     strategy: Box<dyn AnyWaitStrategy>,
     /// First sequence that this stage has not finished. The shared word follows it.
     next: Sequence,
+    /// First sequence that is not known to be there; up to `next`, nothing is.
+    known: Sequence,
     /// Most events of a batch.
     max_batch: u64,
 }
@@ -34,7 +36,7 @@ impl<E> Reader<E> {
         max_batch: u64,
     ) -> Self {
         let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
-        Self { ring, stage, barrier, strategy, next: 0, max_batch }
+        Self { ring, stage, barrier, strategy, next: 0, known: 0, max_batch }
     }
 
     /// First sequence that this stage has not finished.
@@ -42,13 +44,14 @@ impl<E> Reader<E> {
         self.next
     }
 
-    /// Everything that may be read now, past the wrap and past the longest batch: for the depth of the queue.
-    pub(crate) fn available(&self) -> u64 {
-        let control = &self.ring.control;
-        match self.barrier.span(control, self.next, self.next + control.capacity) {
-            Span::Events(end) => end - self.next,
-            Span::Empty | Span::Tombstones(_) => 0,
+    /// Number of events that may be read now, past the wrap and past the longest batch: the depth of the queue.
+    pub(crate) fn available(&mut self) -> u64 {
+        let from = self.known.max(self.next);
+        // What is known is not looked at again, so that many small batches cost no more than one large one.
+        if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
+            self.known = end;
         }
+        self.known.saturating_sub(self.next)
     }
 
     /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up. Never waits.
@@ -58,24 +61,37 @@ impl<E> Reader<E> {
     /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
     #[inline]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
-        let ring = &*self.ring;
-        let control = &ring.control;
         loop {
             let longest = self.next + max.min(self.max_batch);
-            let limit = ring.buffer.wrap_after(self.next).min(longest);
-            let span = self.barrier.span(control, self.next, limit);
-            // O8: between the look at the cursor and the look for a close.
-            control.fence.light();
-            let span = if control.life.is_open() { span } else { self.at_the_end(span)? };
-            match span {
-                Span::Empty => return Err(PollError::Empty),
-                Span::Events(end) => return Ok(self.next..end),
-                Span::Tombstones(end) => {
-                    self.next = end;
-                    control.advance(self.stage, end);
+            let limit = self.ring.buffer.wrap_after(self.next).min(longest);
+            let from = self.known.max(self.next);
+            match self.look(from, limit)? {
+                Span::Events(end) => self.known = end,
+                Span::Tombstones(end) if from == self.next => {
+                    self.release(end);
+                    continue;
                 }
+                Span::Empty | Span::Tombstones(_) => {}
             }
+            if self.known <= self.next {
+                return Err(PollError::Empty);
+            }
+            return Ok(self.next..self.known.min(limit));
         }
+    }
+
+    /// What may be read from `from` on, below `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    #[inline]
+    fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
+        let control = &self.ring.control;
+        let span = if from < limit { self.barrier.span(control, from, limit) } else { Span::Empty };
+        // O8: between the look at the cursor and the look for a close.
+        control.fence.light();
+        if control.life.is_open() { Ok(span) } else { self.at_the_end(span) }
     }
 
     /// What is left of `span` in a ring that is not open any more.

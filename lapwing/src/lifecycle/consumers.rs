@@ -184,8 +184,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
             return Err(StartError::UntakenPoller { stage: name.clone() });
         }
         let completion = Arc::new(Completion::default());
-        let mut running =
-            Running::new(Box::new(Arc::clone(&self.ring)), self.names, Arc::clone(&completion));
+        let pollers = &self.pollers;
+        let stages = self.names.into_iter().enumerate();
+        let stages = stages.filter(|(_, name)| !pollers.contains_key(name)).collect();
+        let mut running = Running::new(Box::new(self.ring), stages, Arc::clone(&completion));
         // Whoever is to be pinned goes first, so that nothing has been handled when that fails.
         let (pinned, free): (Vec<_>, Vec<_>) =
             self.consumers.into_iter().partition(|consumer| consumer.pin.is_some());

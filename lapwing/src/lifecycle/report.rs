@@ -17,8 +17,8 @@ pub struct Report {
 
 impl Report {
     /// `names` gives the order.
-    pub(super) fn new(names: &[String], mut stages: Vec<Finished>) -> Self {
-        let place = |stage: &Finished| names.iter().position(|name| name == stage.name());
+    pub(super) fn new(names: &[&str], mut stages: Vec<Finished>) -> Self {
+        let place = |stage: &Finished| names.iter().position(|name| *name == stage.name());
         stages.sort_by_key(place);
         Self { stages, taken: Vec::new() }
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::completion::Completion;
 use super::report::{Failed, Report};
 use crate::Sequence;
-use crate::control::Control;
+use crate::control::{Control, StageIndex};
 use crate::ring::Ring;
 use crate::sync::Arc;
 
@@ -37,8 +37,8 @@ use crate::sync::Arc;
 #[must_use = "dropping it closes the ring; call `shutdown` or `join` to see how the stages ended"]
 pub struct Running<'scope> {
     ring: Box<dyn AnyRing + 'scope>,
-    /// All stages, at the index that they have in the ring.
-    names: Vec<String>,
+    /// The stages that have a thread, upstream ones first, each with its index in the ring.
+    stages: Vec<(StageIndex, String)>,
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
     /// Whether dropping this leaves the ring open.
@@ -76,10 +76,10 @@ impl Handle<'_> {
 impl<'scope> Running<'scope> {
     pub(super) fn new(
         ring: Box<dyn AnyRing + 'scope>,
-        names: Vec<String>,
+        stages: Vec<(StageIndex, String)>,
         completion: Arc<Completion>,
     ) -> Self {
-        Self { ring, names, threads: Vec::new(), completion, is_detached: false }
+        Self { ring, stages, threads: Vec::new(), completion, is_detached: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {
@@ -119,12 +119,12 @@ impl<'scope> Running<'scope> {
     #[must_use]
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
-        let published = self.ring.control().accepted();
-        let running = self.names.iter().enumerate().filter(|(_, name)| !ended.contains(name));
+        let accepted = self.ring.control().accepted();
+        let running = self.stages.iter().filter(|(_, name)| !ended.contains(name));
         running
             .map(|(stage, name)| {
-                let finished = self.ring.control().finished_by(stage);
-                Backlog { stage: name.clone(), events: published.saturating_sub(finished) }
+                let finished = self.ring.control().finished_by(*stage);
+                Backlog { stage: name.clone(), events: accepted.saturating_sub(finished) }
             })
             .collect()
     }
@@ -181,7 +181,8 @@ impl<'scope> Running<'scope> {
     pub fn join(mut self) -> Result<Report, Failed> {
         self.completion.wait(self.threads.len(), None);
         self.join_threads();
-        Report::new(&self.names, self.completion.take()).into_result()
+        let names: Vec<&str> = self.stages.iter().map(|(_, name)| name.as_str()).collect();
+        Report::new(&names, self.completion.take()).into_result()
     }
 }
 
@@ -195,7 +196,7 @@ impl Drop for Running<'_> {
 
 impl fmt::Debug for Running<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("Running").field("stages", &self.stages).finish_non_exhaustive()
     }
 }
 

@@ -43,8 +43,9 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// An event is written in place, into a slot that holds the event of a lap ago, and seen by nobody before it is
 /// published. When the last producer is dropped, the ring is closed: consumers drain it and end.
 ///
-/// A call that fails has claimed nothing and has not run its closure. To keep a value that does not fit, claim
-/// first and move the value into the claim.
+/// A call that fails has published nothing, and keeps no slot. It has not run its closure either, but for one case: a single producer's ring
+/// that is closed between the claim and the publication. To keep a value that does not fit, claim first and move
+/// the value into the claim. An event that was published before a halt may not be handled.
 ///
 /// ```
 /// use lapwing::Disruptor;

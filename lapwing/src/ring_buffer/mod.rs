@@ -72,13 +72,13 @@ impl<E> RingBuffer<E> {
         (sequence & (self.capacity() - 1)) as usize
     }
 
-    /// Pointer to the event of `sequence`.
+    /// Pointer to the event of `sequence`, which may be used for the events after it as well.
     fn slot(&self, sequence: Sequence) -> *mut E {
         let index = self.index_of(sequence);
         debug_assert!(index < self.slots.len(), "slot out of range: index={index}");
         // SAFETY: I4: the index is masked with `slots.len() - 1`, a power of two less one.
-        let cell = unsafe { self.slots.get_unchecked(index) };
-        cell.get()
+        let cell = unsafe { self.slots.as_ptr().add(index) };
+        UnsafeCell::raw_get(cell)
     }
 
     /// The event of `sequence`, to read.

@@ -1,0 +1,392 @@
+//! Decides in which order stages see events, which graphs are refused, and how events are cut into batches.
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use common::{Kind, Lcg, One, ProducerOf, repeats};
+use lapwing::{
+    BuildError, Builder, Disruptor, EventHandler, Exclusive, Graph, Outcome, Sequence, Stage,
+    StageId,
+};
+
+common::for_both_producers! {
+    miri_pipeline_hands_on_what_each_stage_wrote,
+    multicast_shows_every_event_to_every_stage,
+    miri_diamond_joins_what_both_sides_saw,
+    chains_within_sides_keep_their_order,
+    miri_random_graphs_keep_every_order,
+    graph_with_writers_between_readers_runs,
+    builder_goes_on_after_a_graph,
+    graph_goes_on_after_a_builder,
+    empty_side_and_empty_graph_change_nothing,
+    batches_follow_each_other_and_end_at_the_wrap,
+    max_batch_is_respected_by_every_kind_of_stage,
+    batch_start_tells_of_the_batch_that_follows,
+    end_of_batch_comes_with_the_last_event_of_a_batch,
+}
+
+/// Publishes `events` events, each its own sequence, drains the ring, and requires that all went well.
+fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
+    let (mut producer, consumers) = ring.build().unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for number in 0..events {
+            producer.publish(|event| *event = number).unwrap();
+        }
+        let report = running.shutdown().unwrap_or_else(|failed| panic!("{failed}"));
+        let is_done = |stage: &lapwing::Finished| stage.processed() == events;
+        assert!(report.stages().all(is_done), "{report:?}");
+    });
+}
+
+// ---- order ----
+
+fn miri_pipeline_hands_on_what_each_stage_wrote<K: Kind>() {
+    let ring = K::ring(4, || 0_u64)
+        .then_mut("add", |event, _, _| *event += 1)
+        .then_batch_mut("double", |events, _| events.iter_mut().for_each(|event| *event *= 2))
+        .then_local_mut("triple", || Triples)
+        .then("check", |event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
+    run::<K>(repeats(5_000), ring);
+}
+
+struct Triples;
+
+impl EventHandler<u64, Exclusive> for Triples {
+    fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+        *event *= 3;
+    }
+}
+
+fn multicast_shows_every_event_to_every_stage<K: Kind>() {
+    let events = repeats(5_000);
+    let mut seen = [const { Vec::new() }; 3];
+    let [a, b, c] = &mut seen;
+    let ring = K::ring(8, || 0_u64).then_all(|side| {
+        side.read("a", |event, sequence, _| a.push((*event, sequence)))
+            .read("b", |event, sequence, _| b.push((*event, sequence)))
+            .read_batch("c", |events, first| c.extend(events.iter().copied().zip(first..)))
+    });
+    run::<K>(events, ring);
+    for seen in seen {
+        assert!(seen.into_iter().eq((0..events).map(|number| (number, number))));
+    }
+}
+
+fn miri_diamond_joins_what_both_sides_saw<K: Kind>() {
+    let progress = [const { AtomicU64::new(0) }; 2];
+    let see = |side: usize, sequence| progress[side].store(sequence + 1, Ordering::Relaxed);
+    let ring = K::ring(4, || 0_u64)
+        .then_mut("first", |event, _, _| *event += 100)
+        .then_all(|side| {
+            side.read("left", |event, sequence, _| {
+                assert_eq!(*event, sequence + 100);
+                see(0, sequence);
+            })
+            .read("right", |_, sequence, _| see(1, sequence))
+        })
+        .then_mut("join", |event, sequence, _| {
+            assert!(progress.iter().all(|side| side.load(Ordering::Relaxed) > sequence));
+            *event = 0;
+        });
+    run::<K>(repeats(5_000), ring);
+}
+
+/// Counts what stages have seen, and has each check those that it comes after.
+struct Watch {
+    seen: Vec<AtomicU64>,
+}
+
+impl Watch {
+    fn new(stages: usize) -> Self {
+        Self { seen: (0..stages).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// An observer for `stage`: every event in its turn, and each of `upstream` has seen it.
+    fn stage(
+        &self,
+        stage: usize,
+        upstream: impl Into<Vec<usize>>,
+    ) -> impl FnMut(&u64, Sequence, bool) + Send {
+        let upstream = upstream.into();
+        move |event, sequence, _| {
+            assert_eq!(*event, sequence, "stage {stage}");
+            for &other in &upstream {
+                let seen = self.seen[other].load(Ordering::Relaxed);
+                assert!(seen > sequence, "stage {stage} is ahead of {other}");
+            }
+            // Relaxed: what the ring orders is to be enough.
+            let before = self.seen[stage].swap(sequence + 1, Ordering::Relaxed);
+            assert_eq!(before, sequence, "stage {stage} gets each event once");
+        }
+    }
+}
+
+fn chains_within_sides_keep_their_order<K: Kind>() {
+    let watch = Watch::new(8);
+    let ring = K::ring(8, || 0_u64)
+        .then("0", watch.stage(0, []))
+        .then_all(|side| {
+            side.chain(|chain| {
+                chain.read("1", watch.stage(1, [0])).read("2", watch.stage(2, [0, 1])).all(|side| {
+                    side.read("3", watch.stage(3, [1, 2])).chain(|chain| {
+                        chain.read("4", watch.stage(4, [1, 2])).read("5", watch.stage(5, [4]))
+                    })
+                })
+            })
+            .read("6", watch.stage(6, [0]))
+        })
+        .then("7", watch.stage(7, [3, 5, 6]));
+    run::<K>(repeats(5_000), ring);
+}
+
+/// Each stage of a random graph comes after a few of those before it, and sees nothing before they have.
+fn miri_random_graphs_keep_every_order<K: Kind>() {
+    let mut random = Lcg(2026);
+    for _ in 0..repeats(20) {
+        let stages = 2 + random.below(8) as usize;
+        let watch = Watch::new(stages);
+        let mut graph = Graph::new();
+        let mut ids: Vec<StageId> = Vec::new();
+        for stage in 0..stages {
+            let upstream: Vec<usize> = (0..stage).filter(|_| random.below(3) == 0).collect();
+            let after = upstream
+                .iter()
+                .fold(Stage::new(stage.to_string()), |named, &other| named.after(ids[other]));
+            ids.push(graph.read(after, watch.stage(stage, upstream)));
+        }
+        let capacity = 1 << random.below(5);
+        run::<K>(repeats(1_000), K::ring(capacity, || 0_u64).graph(graph));
+    }
+}
+
+fn graph_with_writers_between_readers_runs<K: Kind>() {
+    let mut graph = Graph::new();
+    let first = graph.write("first", |event: &mut u64, _, _| *event += 1);
+    let left = graph.read(Stage::new("left").after(first), |event, sequence, _| {
+        assert_eq!(*event, sequence + 1)
+    });
+    let right = graph.read_batch(Stage::new("right").after(first).after(first), |_, _| {});
+    let last = Stage::new("last").after(left).after(right);
+    let last = graph.write_batch(last, |events, _| events.iter_mut().for_each(|event| *event *= 2));
+    graph.read(Stage::new("check").after(last).after(first), |event, sequence, _| {
+        assert_eq!(*event, 2 * (sequence + 1));
+    });
+    run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
+}
+
+fn builder_goes_on_after_a_graph<K: Kind>() {
+    let watch = Watch::new(3);
+    let mut graph = Graph::new();
+    let a = graph.read("a", watch.stage(0, []));
+    graph.read(Stage::new("b").after(a), watch.stage(1, [0]));
+    graph.read("c", watch.stage(2, []));
+    let ring = K::ring(4, || 0_u64).graph(graph).then_mut("clear", |event, sequence, _| {
+        assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
+        *event = u64::MAX;
+    });
+    run::<K>(repeats(5_000), ring);
+}
+
+fn graph_goes_on_after_a_builder<K: Kind>() {
+    let mut graph = Graph::new();
+    let right = graph.read("right", |event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
+    graph.write(Stage::new("last").after(right), |event, _, _| *event += 1);
+    let ring = K::ring(4, || 0_u64)
+        .then_mut("first", |event, _, _| *event += 1)
+        .graph(graph)
+        .then("check", |event, sequence, _| assert_eq!(*event, sequence + 2));
+    run::<K>(repeats(5_000), ring);
+}
+
+fn empty_side_and_empty_graph_change_nothing<K: Kind>() {
+    let ring = K::ring(4, || 0_u64)
+        .then_mut("first", |event, _, _| *event += 1)
+        .then_all(|side| side)
+        .graph(Graph::default())
+        .then_all(|side| side.chain(|chain| chain.all(|side| side)))
+        .then_mut("last", |event, sequence, _| assert_eq!(*event, sequence + 1));
+    run::<K>(repeats(500), ring);
+}
+
+// ---- batches ----
+
+fn batches_follow_each_other_and_end_at_the_wrap<K: Kind>() {
+    const CAPACITY: u64 = 16;
+    let mut next = 0;
+    let ring = K::ring(CAPACITY as usize, || 0_u64).then_batch(
+        Stage::new("reads").max_batch(usize::MAX),
+        |events, first| {
+            assert_eq!(first, next);
+            assert!(!events.is_empty() && first % CAPACITY + events.len() as u64 <= CAPACITY);
+            assert!(events.iter().copied().eq(first..first + events.len() as u64));
+            next += events.len() as u64;
+        },
+    );
+    run::<K>(repeats(20_000), ring);
+    assert_eq!(next, repeats(20_000));
+}
+
+/// Publishes a full ring before the stages start, so that its batches are known.
+fn run_on_a_full_ring<K: Kind>(
+    capacity: usize,
+    add: impl FnOnce(Builder<'_, u64, K::Sequencer>) -> Builder<'_, u64, K::Sequencer>,
+) {
+    let (mut producer, consumers) = add(K::ring(capacity, || 0_u64)).build().unwrap();
+    fill::<K>(&mut producer);
+    drop(producer);
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+}
+
+fn fill<K: Kind>(producer: &mut ProducerOf<u64, K>) {
+    let capacity = producer.capacity();
+    producer
+        .publish_batch(capacity, |slots| {
+            (0..).zip(slots.iter_mut()).for_each(|(number, event)| *event = number);
+        })
+        .unwrap();
+}
+
+/// Sends on the calls that it gets.
+struct Calls(mpsc::Sender<Call>);
+
+#[derive(Debug, PartialEq)]
+enum Call {
+    Start { size: u64, depth: u64 },
+    Event { sequence: Sequence, end_of_batch: bool },
+}
+
+impl EventHandler<u64> for Calls {
+    fn on_batch_start(&mut self, size: u64, depth: u64) {
+        assert!(size > 0 && depth >= size);
+        self.0.send(Call::Start { size, depth }).unwrap();
+    }
+
+    fn on_event(&mut self, _: &u64, sequence: Sequence, end_of_batch: bool) {
+        self.0.send(Call::Event { sequence, end_of_batch }).unwrap();
+    }
+}
+
+fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
+    let mut lengths = Vec::new();
+    run_on_a_full_ring::<K>(8, |ring| {
+        ring.then_batch(Stage::new("reads").max_batch(3), |events, _| assert!(events.len() <= 3))
+            .then_batch_mut(Stage::new("writes").max_batch(1), |events, _| {
+                assert_eq!(events.len(), 1)
+            })
+            .then_batch("the default, a quarter of the ring", |events, _| {
+                assert!(events.len() <= 2)
+            })
+    });
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then_batch(Stage::new("reads").max_batch(3), |events, _| lengths.push(events.len()))
+        .build()
+        .unwrap();
+    fill::<K>(&mut producer);
+    drop(producer);
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+    assert_eq!(lengths, [3, 3, 2]);
+}
+
+fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {
+    let (call, calls) = mpsc::channel();
+    run_on_a_full_ring::<K>(8, |ring| {
+        ring.then_handler(Stage::new("all").max_batch(3), Calls(call))
+    });
+    let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));
+    assert_eq!(
+        starts.collect::<Vec<_>>(),
+        [(3, 8), (3, 5), (2, 2)].map(|(size, depth)| Call::Start { size, depth })
+    );
+}
+
+fn end_of_batch_comes_with_the_last_event_of_a_batch<K: Kind>() {
+    let (call, calls) = mpsc::channel();
+    let (mut producer, consumers) =
+        K::ring(16, || 0_u64).then_handler("all", Calls(call)).build().unwrap();
+    let running = consumers.start().unwrap();
+    (0..repeats(2_000)).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    let report = running.shutdown().unwrap();
+    assert!(report.stages().all(|stage| *stage.outcome() == Outcome::Drained));
+    let (mut left, mut next) = (0, 0);
+    drop(report);
+    for call in calls {
+        match call {
+            Call::Start { size, .. } => {
+                assert_eq!(left, 0, "a batch begins when the last one has ended");
+                left = size;
+            }
+            Call::Event { sequence, end_of_batch } => {
+                left -= 1;
+                assert_eq!((sequence, end_of_batch), (next, left == 0));
+                next += 1;
+            }
+        }
+    }
+    assert_eq!((left, next), (0, repeats(2_000)));
+}
+
+// ---- what is refused ----
+
+fn build_error(graph: Graph<'_, u64>) -> BuildError {
+    Disruptor::single_producer(4, || 0).graph(graph).build().err().unwrap()
+}
+
+fn nothing(_: &u64, _: Sequence, _: bool) {}
+
+fn change(event: &mut u64, _: Sequence, _: bool) {
+    *event += 1;
+}
+
+fn text(name: &str) -> String {
+    name.to_owned()
+}
+
+#[test]
+fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
+    let mut graph = Graph::new();
+    let first = graph.read("first", nothing);
+    graph.read(Stage::new("reads").after(first), nothing);
+    graph.write(Stage::new("writes").after(first), change);
+    let error = build_error(graph);
+    assert_eq!(error, BuildError::Overlap { exclusive: text("writes"), other: text("reads") });
+    assert!(error.to_string().contains("\"writes\"") && error.to_string().contains("\"reads\""));
+
+    let mut graph = Graph::new();
+    graph.poller_mut("left");
+    graph.poller_mut("right");
+    assert_eq!(
+        build_error(graph),
+        BuildError::Overlap { exclusive: text("left"), other: text("right") }
+    );
+}
+
+/// Two of three stages in a row, the third beside both, and only the join orders it.
+#[test]
+fn overlap_is_found_across_layers() {
+    let mut graph = Graph::new();
+    let beside = graph.read("beside", nothing);
+    let first = graph.read("first", nothing);
+    let writes = graph.write(Stage::new("writes").after(first), change);
+    graph.read(Stage::new("join").after(writes).after(beside), nothing);
+    assert_eq!(
+        build_error(graph),
+        BuildError::Overlap { exclusive: text("writes"), other: text("beside") }
+    );
+}
+
+#[test]
+fn stage_of_another_graph_is_unknown() {
+    let mut other = Graph::<u64>::new();
+    let foreign = other.read("foreign", nothing);
+    let mut graph = Graph::new();
+    graph.read("first", nothing);
+    graph.read(Stage::new("second").after(foreign), nothing);
+    assert_eq!(build_error(graph), BuildError::UnknownStage { stage: text("second") });
+
+    let ring = One::ring(4, || 0_u64).then(Stage::new("first").after(foreign), nothing);
+    assert_eq!(ring.build().err(), Some(BuildError::UnknownStage { stage: text("first") }));
+}

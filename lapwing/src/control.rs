@@ -12,6 +12,8 @@
 //!
 //! The words are plain: no pointer is stored in any of them.
 
+use std::collections::BTreeSet;
+
 use crate::Sequence;
 use crate::life::Life;
 use crate::padded::Padded;
@@ -60,36 +62,44 @@ pub(crate) struct StageControl {
     pub(crate) sequence: Padded<AtomicU64>,
     /// Where those sleep who wait for `sequence`.
     pub(crate) released: Padded<EventCount>,
-    /// The stages that it comes after; empty for a first stage.
+    /// The stages that it comes after directly; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
+    /// All stages that it comes after. Used once it has left.
+    ancestors: Box<[StageIndex]>,
 }
 
 impl StageControl {
-    pub(crate) fn new(upstream: impl Into<Box<[StageIndex]>>) -> Self {
+    fn new(upstream: Box<[StageIndex]>, ancestors: Box<[StageIndex]>) -> Self {
         Self {
             sequence: Padded(AtomicU64::new(0)),
             released: Padded::default(),
-            upstream: upstream.into(),
+            upstream,
+            ancestors,
         }
     }
 }
 
 impl Control {
+    /// The words of a ring of `capacity` slots. `upstream` says for each stage which ones it comes after, all of them before it
+    /// in the list; `stamps` are there if the ring has several producers.
     pub(crate) fn new(
         capacity: u64,
-        is_multi_producer: bool,
-        stages: Vec<StageControl>,
+        stamps: Option<Stamps>,
+        upstream: Vec<Box<[StageIndex]>>,
         is_signalled: bool,
     ) -> Self {
         let is_gating =
-            |&index: &StageIndex| !stages.iter().any(|stage| stage.upstream.contains(&index));
+            |&stage: &StageIndex| !upstream.iter().any(|stages| stages.contains(&stage));
+        let gating = (0..upstream.len()).filter(is_gating).collect();
+        let ancestors = ancestors(&upstream);
+        let stages = upstream.into_iter().zip(ancestors);
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             published: Padded::default(),
-            stamps: is_multi_producer.then(|| Stamps::new(capacity)),
-            gating: (0..stages.len()).filter(is_gating).collect(),
-            stages: stages.into_boxed_slice(),
+            stamps,
+            gating,
+            stages: stages.map(|(near, all)| StageControl::new(near, all)).collect(),
             capacity,
             fence: AsymmetricFence::detect(),
             is_signalled,
@@ -107,7 +117,10 @@ impl Control {
             self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)
         } else {
             // The producer stores the cursor, then looks for a close; here the other way round (O8).
-            self.fence.heavy();
+            if !self.fence.heavy() {
+                // No number would be right.
+                self.halt();
+            }
             // O8, Relaxed: only the number is used.
             self.cursor.load(Ordering::Relaxed)
         };
@@ -135,15 +148,26 @@ impl Control {
     }
 
     /// The sequence up to which `stage` has finished; if it has left, the one up to which all have finished that it
-    /// came after; [`DETACHED`] if it came after none.
+    /// came after; [`DETACHED`] if none of those is left.
+    #[inline]
     pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
+        let sequence = self.sequence_of(stage);
+        if sequence == DETACHED { self.finished_before(stage) } else { sequence }
+    }
+
+    #[inline]
+    fn sequence_of(&self, stage: StageIndex) -> Sequence {
         // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the stage's reads and
         // its writes. For the gate of the producers it is O2.
-        let sequence = self.stages[stage].sequence.load(Ordering::Acquire);
-        if sequence != DETACHED {
-            return sequence;
-        }
-        self.finished_by_all(&self.stages[stage].upstream)
+        self.stages[stage].sequence.load(Ordering::Acquire)
+    }
+
+    /// The least sequence of those before a stage that has left. Those that have left as well stand at [`DETACHED`], so they
+    /// do not count.
+    #[cold]
+    fn finished_before(&self, stage: StageIndex) -> Sequence {
+        let ancestors = self.stages[stage].ancestors.iter();
+        ancestors.map(|&stage| self.sequence_of(stage)).min().unwrap_or(DETACHED)
     }
 
     /// The least of [`finished_by`](Self::finished_by); [`DETACHED`] for no stage.
@@ -152,18 +176,16 @@ impl Control {
         stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
     }
 
-    /// Where to sleep until one of `stages` that has not finished `sequence` advances; with the
-    /// publication, if all of them have left.
+    /// Where to sleep until one of `stages`, or of those before one that has left, finishes `sequence`, which it has not
+    /// yet; with the publication, if each of them was seen to have finished it.
     pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> &EventCount {
-        let Some(&stage) = stages.iter().find(|&&stage| self.finished_by(stage) <= sequence) else {
-            return &self.published;
+        let is_behind = |&&stage: &&StageIndex| self.sequence_of(stage) <= sequence;
+        let of_one = |&stage: &StageIndex| match self.sequence_of(stage) {
+            DETACHED => self.stages[stage].ancestors.iter().find(is_behind).copied(),
+            finished => (finished <= sequence).then_some(stage),
         };
-        // O13, Relaxed: chooses a place to sleep; the look before the sleep decides.
-        if self.stages[stage].sequence.load(Ordering::Relaxed) == DETACHED {
-            self.behind(&self.stages[stage].upstream, sequence)
-        } else {
-            &self.stages[stage].released
-        }
+        let behind = stages.iter().find_map(of_one);
+        behind.map_or(&self.published, |stage| &self.stages[stage].released)
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.
@@ -190,4 +212,15 @@ impl Control {
             self.halt();
         }
     }
+}
+
+/// For each stage, all that come before it, directly or not.
+pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
+    let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
+    for near in upstream {
+        let further = near.iter().flat_map(|&stage| all[stage].iter().copied());
+        let ancestors: BTreeSet<StageIndex> = near.iter().copied().chain(further).collect();
+        all.push(ancestors.into_iter().collect());
+    }
+    all
 }

@@ -240,8 +240,8 @@ pub enum BuildError {
     OutOfMemory {
         /// Slots asked for.
         capacity: usize,
-        /// Size of one event.
-        event_bytes: usize,
+        /// Bytes asked for each of them: for an event, or for what keeps track of it.
+        bytes_per_slot: usize,
     },
     /// The graph has no stage, so nobody would ever free a slot.
     NoConsumers,
@@ -281,8 +281,11 @@ impl fmt::Display for BuildError {
                 f,
                 "capacity must be a power of two in 1..={MAX_CAPACITY}: requested={requested}"
             ),
-            Self::OutOfMemory { capacity, event_bytes } => {
-                write!(f, "no memory for the ring: capacity={capacity}, event_bytes={event_bytes}")
+            Self::OutOfMemory { capacity, bytes_per_slot } => {
+                write!(
+                    f,
+                    "no memory for the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
+                )
             }
             Self::NoConsumers => f.write_str("the graph has no stage: add a consumer before build"),
             Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),

@@ -59,6 +59,7 @@ pub mod docs;
 mod error;
 mod life;
 mod lifecycle;
+mod memory;
 #[cfg(all(test, loom))]
 mod models;
 mod padded;

@@ -22,8 +22,8 @@ const HALTED: u32 = 4;
 pub(crate) struct Life {
     /// Bits of the constants above. Written by whoever closes or halts, read by everybody.
     state: AtomicU32,
-    /// Number of endpoints that can publish. The last one to go closes the ring.
-    producers: AtomicU32,
+    /// Number of endpoints that can publish, forgotten ones included. The last one to go closes the ring.
+    producers: AtomicU64,
     /// Number of events that the ring ever accepts; valid once `CLOSED` is set.
     end: AtomicU64,
 }

@@ -14,6 +14,8 @@
 use std::ops::Range;
 
 use crate::Sequence;
+use crate::error::BuildError;
+use crate::memory::{check_capacity, try_collect};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What lies at the next sequence of a stage, and up to where.
@@ -49,12 +51,18 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    pub(crate) fn new(capacity: u64) -> Self {
-        Self {
-            stamps: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
+    /// Stamps for `capacity` slots, none of them published.
+    ///
+    /// # Errors
+    ///
+    /// As [`RingBuffer::new`](crate::ring_buffer::RingBuffer::new).
+    pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
+        check_capacity(capacity)?;
+        Ok(Self {
+            stamps: try_collect(capacity, |_| AtomicU32::new(0))?,
             lap_shift: capacity.trailing_zeros(),
             tombstones: AtomicU64::new(0),
-        }
+        })
     }
 
     fn slot(&self, sequence: Sequence) -> &AtomicU32 {

@@ -66,7 +66,7 @@ fn a_capacity_must_be_a_power_of_two_in_bounds<K: Kind>() {
 fn memory_that_cannot_be_had_is_an_error<K: Kind>() {
     type Huge = [u64; 1 << 30];
     let ring = K::ring(1 << 30, || -> Huge { unreachable!() }).then("a", |_, _, _| {});
-    let expected = BuildError::OutOfMemory { capacity: 1 << 30, event_bytes: 1 << 33 };
+    let expected = BuildError::OutOfMemory { capacity: 1 << 30, bytes_per_slot: 1 << 33 };
     assert_eq!(error(ring), expected);
 }
 

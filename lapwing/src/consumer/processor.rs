@@ -60,18 +60,22 @@ where
             (result, catch(|| hand_back(handler)))
         };
         let (result, handler) = match catch(run) {
-            Ok((Ok(_), Err(message))) | Err(message) => (Err(message), None),
-            Ok((result, handed)) => (result, handed.unwrap_or_default()),
+            Ok((result, Ok(handler))) => (result, handler),
+            Ok((result, Err(message))) => (result.and(Err(message)), None),
+            Err(message) => (Err(message), None),
         };
-        let outcome = match result {
+        // Past the reader after a panic in the middle of a batch.
+        let processed = reader.next().max(progress.get());
+        // With it goes the wait strategy, which is the user's too.
+        let dropped = catch(|| drop(reader));
+        let outcome = result.and_then(|outcome| dropped.map(|()| outcome));
+        let outcome = match outcome {
             Ok(outcome) => {
                 lifeline.release();
                 outcome
             }
             Err(message) => Outcome::Panicked { message, sequence: progress.get() },
         };
-        // Past the reader after a panic in the middle of a batch.
-        let processed = reader.next().max(progress.get());
         Finished { name, outcome, processed, handler }
     }
 }

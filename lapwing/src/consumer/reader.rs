@@ -122,18 +122,20 @@ impl<E> Reader<E> {
         max: u64,
         deadline: Option<Instant>,
     ) -> Result<Range<Sequence>, WaitTimeoutError> {
+        let mut is_expired = false;
         loop {
             match self.poll(max) {
                 Ok(range) => return Ok(range),
                 Err(PollError::Closed) => return Err(Stopped::Closed.into()),
                 Err(PollError::Halted) => return Err(Stopped::Halted.into()),
-                Err(PollError::Empty) => self.wait_once(deadline)?,
+                Err(PollError::Empty) if is_expired => return Err(WaitTimeoutError::TimedOut),
+                Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
         }
     }
 
-    /// Hands one wait to the strategy.
-    fn wait_once(&mut self, deadline: Option<Instant>) -> Result<(), WaitTimeoutError> {
+    /// Hands one wait to the strategy; whether the deadline has passed afterwards.
+    fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
         let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };
         let waiting = Waiting {
@@ -143,10 +145,7 @@ impl<E> Reader<E> {
             is_signalled: control.is_signalled,
         };
         self.strategy.wait(&waiting);
-        if waiting.is_expired() && !waiting.is_over() {
-            return Err(WaitTimeoutError::TimedOut);
-        }
-        Ok(())
+        waiting.is_expired()
     }
 
     /// Lets go of everything below `sequence`.

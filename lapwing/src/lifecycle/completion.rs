@@ -34,19 +34,16 @@ impl Completion {
         self.lock().iter().map(|finished| finished.name().to_owned()).collect()
     }
 
-    /// Waits until there are `count` results, until `deadline` if there is one; whether there are.
-    pub(super) fn wait(&self, count: usize, deadline: Option<Instant>) -> bool {
+    /// Waits until there are `count` results, or until `deadline`; whether there are.
+    pub(super) fn wait(&self, count: usize, deadline: Instant) -> bool {
         let mut finished = self.lock();
         while finished.len() < count {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-            finished = match left {
-                None => self.delivered.wait(finished).unwrap_or_else(PoisonError::into_inner),
-                Some(left) if left.is_zero() => return false,
-                Some(left) => {
-                    let result = self.delivered.wait_timeout(finished, left);
-                    result.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let result = self.delivered.wait_timeout(finished, left);
+            finished = result.unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }

@@ -1,5 +1,6 @@
 //! What the stages of a ring leave: how each one ended, and its handler.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 
@@ -16,11 +17,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// `names` gives the order.
-    pub(super) fn new(names: &[&str], mut stages: Vec<Finished>) -> Self {
-        let place = |stage: &Finished| names.iter().position(|name| *name == stage.name());
-        stages.sort_by_key(place);
-        Self { stages, taken: Vec::new() }
+    /// `names` gives the order. A stage that left nothing ended outside of every net.
+    pub(super) fn new(names: &[&str], stages: Vec<Finished>) -> Self {
+        let mut by_name: HashMap<String, Finished> =
+            stages.into_iter().map(|stage| (stage.name.clone(), stage)).collect();
+        let take = |&name: &&str| by_name.remove(name).unwrap_or_else(|| Finished::lost(name));
+        Self { stages: names.iter().map(take).collect(), taken: Vec::new() }
     }
 
     pub(super) fn into_result(self) -> Result<Self, Failed> {

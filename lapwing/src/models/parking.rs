@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{PARK, multi, single, take};
-use crate::{Disruptor, Poller, SingleProducer, Stopped};
+use crate::{Disruptor, Graph, Poller, SingleProducer, Stage, Stopped};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -135,6 +135,42 @@ fn loom_park_on_two_upstream_stages() {
     });
 }
 
+/// O6: a stage that joins two, one of which has left: whom that one waited for may finish between the two looks of the waiter,
+/// while the other is behind. A waiter that looked for its place after the state slept for ever.
+#[test]
+fn loom_park_where_one_has_left_and_another_is_behind() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(4);
+    model.check(|| {
+        let mut graph = Graph::new();
+        let before = graph.poller("before");
+        let left = graph.poller(Stage::new("left").after(before));
+        let beside = graph.poller("beside");
+        graph.poller(Stage::new("join").after(left).after(beside));
+        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
+            .wait(PARK)
+            .producer_wait(PARK)
+            .graph(graph)
+            .build()
+            .unwrap();
+        let mut before = consumers.take_poller("before").unwrap();
+        drop(consumers.take_poller("left").unwrap());
+        let mut beside = consumers.take_poller("beside").unwrap();
+        let mut join = consumers.take_poller("join").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let one = thread::spawn(move || {
+            take(&mut before).unwrap();
+            before
+        });
+        let two = thread::spawn(move || {
+            take(&mut beside).unwrap();
+            beside
+        });
+        assert_eq!(join.wait().unwrap().as_slice(), [1]);
+        drop((one.join(), two.join()));
+    });
+}
+
 /// A ring of one slot with two stages side by side.
 fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
     let (producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
@@ -166,6 +202,26 @@ fn loom_two_producers_park_on_full_ring() {
         });
         assert_eq!(take(&mut poller).unwrap().len(), 2);
         drop((one.join(), two.join()));
+    });
+}
+
+/// O6: another producer takes the slot that just became free, and its event is consumed while this one lies down. One that
+/// looked for its place after the state slept beside a free slot.
+#[test]
+fn loom_park_on_full_ring_while_another_claims() {
+    loom::model(|| {
+        let (mut first, mut poller) = multi(1);
+        let mut second = first.clone();
+        first.publish(|event| *event = 1).unwrap();
+        let other = thread::spawn(move || {
+            take(&mut poller).unwrap();
+            if second.try_publish(|event| *event = 2).is_ok() {
+                take(&mut poller).unwrap();
+            }
+            (second, poller)
+        });
+        first.publish(|event| *event = 3).unwrap();
+        drop(other.join());
     });
 }
 

@@ -51,11 +51,15 @@ impl<E, S: Sequencer> Producer<E, S> {
         count: u64,
         deadline: Option<Instant>,
     ) -> Result<Sequence, PublishTimeoutError> {
+        let mut is_expired = false;
         loop {
             match self.sequencer.try_claim(&self.ring.control, count) {
                 Ok(first) => return Ok(first),
                 Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
                 Err(TryPublishError::Halted) => return Err(PublishTimeoutError::Halted),
+                Err(TryPublishError::Full) if is_expired => {
+                    return Err(PublishTimeoutError::TimedOut);
+                }
                 Err(TryPublishError::Full) => {}
             }
             let control = &self.ring.control;
@@ -67,9 +71,7 @@ impl<E, S: Sequencer> Producer<E, S> {
                 is_signalled: control.is_signalled,
             };
             self.strategy.wait(&waiting);
-            if waiting.is_expired() && !waiting.is_over() {
-                return Err(PublishTimeoutError::TimedOut);
-            }
+            is_expired = waiting.is_expired();
         }
     }
 }

@@ -11,8 +11,9 @@
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
+use crate::Sequence;
 use crate::error::BuildError;
-use crate::{MAX_CAPACITY, Sequence};
+use crate::memory::{check_capacity, try_collect};
 
 /// Pre-allocated events, made once and reused in place.
 pub(crate) struct RingBuffer<E> {
@@ -41,17 +42,9 @@ impl<E> RingBuffer<E> {
         capacity: usize,
         mut factory: impl FnMut(usize) -> E,
     ) -> Result<Self, BuildError> {
-        if !capacity.is_power_of_two() || capacity > MAX_CAPACITY {
-            return Err(BuildError::Capacity { requested: capacity });
-        }
-        let mut slots = Vec::new();
-        slots
-            .try_reserve_exact(capacity)
-            .map_err(|_| BuildError::OutOfMemory { capacity, event_bytes: size_of::<E>() })?;
-        // A factory that panics drops what was made so far, once, with the vector.
-        slots.extend((0..capacity).map(|index| UnsafeCell::new(factory(index))));
+        check_capacity(capacity)?;
         Ok(Self {
-            slots: slots.into_boxed_slice(),
+            slots: try_collect(capacity, |index| UnsafeCell::new(factory(index)))?,
             #[cfg(loom)]
             watched: (0..capacity).map(|_| loom::cell::UnsafeCell::new(())).collect(),
         })

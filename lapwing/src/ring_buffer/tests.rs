@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
+use crate::MAX_CAPACITY;
 
 /// Counts its drops in `drops`.
 struct Counted<'a> {
@@ -31,8 +32,8 @@ fn capacity_must_be_a_power_of_two_in_range() {
 fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
     type Huge = [u64; 1 << 40];
     let made = RingBuffer::<Huge>::new(1 << 30, |_| unreachable!("no event may be made"));
-    let event_bytes = size_of::<Huge>();
-    assert_eq!(made.err(), Some(BuildError::OutOfMemory { capacity: 1 << 30, event_bytes }));
+    let bytes_per_slot = size_of::<Huge>();
+    assert_eq!(made.err(), Some(BuildError::OutOfMemory { capacity: 1 << 30, bytes_per_slot }));
 }
 
 #[test]

@@ -3,14 +3,21 @@
 use super::*;
 use crate::Sequence;
 use crate::barrier::Barrier;
-use crate::control::{CLAIMS_CLOSED, Control, StageControl};
+use crate::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::error::{Stopped, TryPublishError};
-use crate::stamps::Span;
+use crate::stamps::{Span, Stamps};
 use crate::sync::Ordering;
 
 /// A ring's words with one first stage, which is also the gate.
 fn control<S: Sequencer>(capacity: u64) -> Control {
-    Control::new(capacity, S::IS_MULTI, vec![StageControl::new([])], false)
+    graph::<S>(capacity, &[&[]])
+}
+
+/// A ring's words; for each stage, those that it comes after.
+fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
+    let stamps = S::IS_MULTI.then(|| Stamps::new(capacity as usize).unwrap());
+    let upstream = upstream.iter().map(|&stages| stages.into()).collect();
+    Control::new(capacity, stamps, upstream, false)
 }
 
 /// What the first stage sees from `next` on.
@@ -152,8 +159,7 @@ fn a_multi_claim_that_is_given_up_is_a_tombstone() {
 
 #[test]
 fn a_stage_downstream_sees_tombstones_too() {
-    let stages = vec![StageControl::new([]), StageControl::new([0])];
-    let control = Control::new(8, true, stages, false);
+    let control = graph::<Multi>(8, &[&[], &[0]]);
     let mut sequencer = Multi::default();
     let second = Barrier::new([0].into());
     claim_and_publish(&mut sequencer, &control, 1);
@@ -195,8 +201,7 @@ fn laps_beyond_32_bits_are_told_apart() {
 
 #[test]
 fn stages_wait_for_whom_a_stage_that_left_waited_for() {
-    let stages = vec![StageControl::new([]), StageControl::new([0]), StageControl::new([1])];
-    let control = Control::new(8, false, stages, false);
+    let control = graph::<Single>(8, &[&[], &[0], &[1]]);
     let mut sequencer = Single::default();
     let last = Barrier::new([1].into());
     claim_and_publish(&mut sequencer, &control, 4);
@@ -221,4 +226,20 @@ fn closing_keeps_the_claims_of_several_producers() {
     sequencer.publish(&control, held, 1).unwrap();
     assert_eq!(seen(&control, 0), Span::Events(1));
     assert_ne!(control.cursor.load(Ordering::Relaxed) & CLAIMS_CLOSED, 0);
+}
+
+#[test]
+fn many_layers_that_left_are_looked_through_once_each() {
+    // Two stages to a layer: as many paths as 2^40.
+    let layers: Vec<[StageIndex; 2]> = (0..40).map(|layer| [2 * layer, 2 * layer + 1]).collect();
+    let mut upstream: Vec<&[StageIndex]> = vec![&[], &[]];
+    upstream.extend(layers.iter().flat_map(|layer| [&layer[..]; 2]));
+    let control = graph::<Single>(8, &upstream);
+    let mut sequencer = Single::default();
+    claim_and_publish(&mut sequencer, &control, 4);
+    control.advance(0, 2);
+    control.advance(1, 3);
+    (2..80).for_each(|stage| control.detach(stage));
+    assert_eq!(control.finished_by(79), 2);
+    assert!(std::ptr::eq(control.behind(&[79], 2), &*control.stages[0].released));
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::graph::Node;
+use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
 
 /// Checks `nodes` and returns the stages that each one comes after.
@@ -10,7 +11,7 @@ use crate::error::BuildError;
 /// # Errors
 ///
 /// The first of the graph's faults, in the order of its stages.
-pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[usize]>>, BuildError> {
+pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, BuildError> {
     if nodes.is_empty() {
         return Err(BuildError::NoConsumers);
     }
@@ -37,21 +38,10 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[usize]>>, Build
     Ok(upstream)
 }
 
-/// For each stage, all that come before it, directly or not.
-fn ancestors(upstream: &[Box<[usize]>]) -> Vec<HashSet<usize>> {
-    let mut all: Vec<HashSet<usize>> = Vec::with_capacity(upstream.len());
-    for after in upstream {
-        let further = after.iter().flat_map(|&stage| all[stage].iter().copied());
-        let ancestors = after.iter().copied().chain(further).collect();
-        all.push(ancestors);
-    }
-    all
-}
-
 /// A stage that writes must be before or after each other stage.
 fn check_exclusive<E>(
     nodes: &[Node<'_, E>],
-    ancestors: &[HashSet<usize>],
+    ancestors: &[Box<[StageIndex]>],
 ) -> Result<(), BuildError> {
     for (writer, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_exclusive) {
         let is_beside = |&other: &usize| {

@@ -7,13 +7,14 @@ use std::marker::PhantomData;
 use super::check::check;
 use super::graph::{Body, Graph};
 use crate::consumer::{Poller, Reader};
-use crate::control::{Control, StageControl};
+use crate::control::Control;
 use crate::error::BuildError;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
+use crate::stamps::Stamps;
 use crate::sync::Arc;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 
@@ -47,15 +48,16 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         let upstream = check(&graph.nodes)?;
+        // Before the factory runs, since it may fail.
+        let stamps = S::IS_MULTI.then(|| Stamps::new(self.capacity)).transpose()?;
         let buffer = RingBuffer::new(self.capacity, self.factory)?;
         let is_signalled = self.producer_wait.parks()
             || graph
                 .nodes
                 .iter()
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
-        let stages = upstream.into_iter().map(StageControl::new).collect();
         let capacity = buffer.capacity();
-        let control = Control::new(capacity, S::IS_MULTI, stages, is_signalled);
+        let control = Control::new(capacity, stamps, upstream, is_signalled);
         let ring = Arc::new(Ring { control, buffer });
         let producer = Producer::new(Arc::clone(&ring), self.producer_wait);
 

@@ -87,13 +87,13 @@ impl AsymmetricFence {
         }
     }
 
-    /// The rare side's half: between its store and its load.
+    /// The rare side's half: between its store and its load. False if the system refuses what it granted when the
+    /// ring was built (a filter of system calls, say): the caller must then do without the pair.
     #[cold]
-    pub(crate) fn heavy(self) {
+    #[must_use]
+    pub(crate) fn heavy(self) -> bool {
         // O6: pairs with `light`. With `membarrier` this fence orders the caller itself.
         fence(Ordering::SeqCst);
-        if self == Self::Membarrier {
-            assert!(platform::on_every_cpu(), "membarrier was registered and must not fail");
-        }
+        self == Self::Full || platform::on_every_cpu()
     }
 }

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::asymmetric::AsymmetricFence;
 use super::park::Epoch;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, yield_now};
 
 /// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one load.
 #[derive(Debug, Default)]
@@ -36,9 +36,12 @@ impl EventCount {
     ) {
         // O6, Relaxed: ordered against the look below by the fence.
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        fence.heavy();
+        // Without the fence nobody might see the sleeper: then it does not sleep.
+        let is_fenced = fence.heavy();
         let seen = self.epoch.current();
-        if !is_over() {
+        if !is_fenced {
+            yield_now();
+        } else if !is_over() {
             let timeout = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             self.epoch.sleep(seen, timeout);
         }

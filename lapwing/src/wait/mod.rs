@@ -165,10 +165,11 @@ impl Waiting<'_> {
     pub fn park(&self) {
         if self.is_signalled {
             let place = self.awaited.event_count();
-            // Who was behind may have advanced before we lay down there, and somebody else may be behind
-            // by now, who would not wake us: then it is time to choose again.
+            // Who was behind may have advanced before we lay down there, and somebody else may be behind by
+            // now, who would not wake us. The place first, then the state: whoever advances in between
+            // shows in the second look.
             let is_elsewhere = || !ptr::eq(place, self.awaited.event_count());
-            place.park(self.fence, self.deadline, || self.is_over() || is_elsewhere());
+            place.park(self.fence, self.deadline, || is_elsewhere() || self.is_over());
         } else {
             yield_now();
         }

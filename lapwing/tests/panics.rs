@@ -25,6 +25,7 @@ common::for_both_producers! {
     panic_with_a_payload_that_panics_when_dropped_is_reported,
     panic_without_a_text_is_reported,
     panic_of_a_wait_strategy_ends_every_stage,
+    panic_in_the_destructor_of_a_wait_strategy_is_reported,
     panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
     panicked_handler_is_handed_back,
@@ -242,6 +243,37 @@ impl WaitStrategy for PanicsWaiting {
     fn wait(&mut self, _: &Waiting<'_>) {
         panic!("{ON_PURPOSE}");
     }
+}
+
+/// A strategy that panics when it is dropped, on the thread of its stage only.
+#[derive(Clone)]
+struct PanicsDropped;
+
+impl WaitStrategy for PanicsDropped {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        waiting.park();
+    }
+}
+
+impl Drop for PanicsDropped {
+    fn drop(&mut self) {
+        let is_stage = thread::current().name() == Some("destructor of a strategy");
+        assert!(!is_stage, "{ON_PURPOSE}");
+    }
+}
+
+/// It took the stage's thread with it, and `join` waited for its result for ever.
+fn panic_in_the_destructor_of_a_wait_strategy_is_reported<K: Kind>() {
+    quiet_panics();
+    let stage = Stage::new("destructor of a strategy").wait(PanicsDropped);
+    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let report = running.shutdown().unwrap_err().into_report();
+    let outcome = report.stages().next().unwrap().outcome();
+    assert!(matches!(outcome, Outcome::Panicked { sequence: 1, .. }), "{outcome:?}");
 }
 
 fn panic_of_a_wait_strategy_ends_every_stage<K: Kind>() {

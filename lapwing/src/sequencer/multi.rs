@@ -10,7 +10,14 @@ use crate::Sequence;
 use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
 use crate::stamps::{Fate, Stamps};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, pause};
+
+/// Pause hints after a claim that was lost to another producer: about a microsecond, doubled up to four. Meanwhile the winner
+/// publishes a run of events whose lines stay in its cache. On two cores it made three producers two and a half
+/// times as fast as trying again at once; see `perf/results/experiments.md`.
+const FIRST_BACK_OFF: u32 = 64;
+/// Most pause hints between two tries.
+const LONGEST_BACK_OFF: u32 = 256;
 
 /// Sequencer of a ring with several producers. A claim that is given up becomes a tombstone, which
 /// consumers skip.
@@ -46,6 +53,7 @@ impl Claims for Multi {
         }
         // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);
+        let mut back_off = FIRST_BACK_OFF;
         loop {
             if claimed & CLAIMS_CLOSED != 0 {
                 return Err(TryPublishError::Closed);
@@ -63,8 +71,11 @@ impl Claims for Multi {
             );
             match swap {
                 Ok(first) => return Ok(first),
-                Err(now) => claimed = now,
+                Err(_) => pause(back_off),
             }
+            back_off = (2 * back_off).min(LONGEST_BACK_OFF);
+            // O12, Relaxed: as above.
+            claimed = control.cursor.load(Ordering::Relaxed);
         }
     }
 

@@ -27,8 +27,8 @@ impl Barrier {
 
     /// What may be read from `next` on, below `limit`.
     ///
-    /// With a single producer the cursor may be past the end of a ring that is being closed: the caller looks
-    /// at the ring's life afterwards.
+    /// With a single producer the cursor may be past the end of a ring that is being closed: the
+    /// caller looks at the ring's life afterwards.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
         let finished = control.finished_by_all(&self.upstream);

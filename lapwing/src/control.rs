@@ -1,4 +1,5 @@
-//! The words of one ring that threads share, and how they are reached. Holds no event and decides nothing.
+//! The words of one ring that threads share, and how they are reached. Holds no event and decides
+//! nothing.
 //!
 //! ```text
 //! line(s)   word                    written by                read by
@@ -25,12 +26,12 @@ use crate::wait::event_count::EventCount;
 /// Index of a stage in its graph and in [`Control::stages`].
 pub(crate) type StageIndex = usize;
 
-/// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay below:
-/// at a billion events a second they get there after 292 years.
+/// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay
+/// below: at a billion events a second they get there after 292 years.
 pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
 
-/// Sequence of a consumer that has left: it holds nothing back, and those who waited for it wait for what it
-/// waited for.
+/// Sequence of a consumer that has left: it holds nothing back, and those who waited for it wait
+/// for what it waited for.
 pub(crate) const DETACHED: Sequence = Sequence::MAX;
 
 /// The shared words of one ring.
@@ -46,12 +47,14 @@ pub(crate) struct Control {
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first.
     pub(crate) stages: Box<[StageControl]>,
-    /// The stages that nobody comes after: they gate the producers, and everybody else is ahead of them.
+    /// The stages that nobody comes after: they gate the producers, and everybody else is ahead of
+    /// them.
     pub(crate) gating: Box<[StageIndex]>,
     /// Slots of the ring, a power of two (I4).
     pub(crate) capacity: u64,
     pub(crate) fence: AsymmetricFence,
-    /// Whether some waiter of this ring may park, so that whoever advances something looks for sleepers.
+    /// Whether some waiter of this ring may park, so that whoever advances something looks for
+    /// sleepers.
     pub(crate) is_signalled: bool,
 }
 
@@ -80,8 +83,9 @@ impl StageControl {
 }
 
 impl Control {
-    /// The words of a ring of `capacity` slots. `upstream` says for each stage which ones it comes after, all of them before it
-    /// in the list; `stamps` are there if the ring has several producers.
+    /// The words of a ring of `capacity` slots. `upstream` says for each stage which ones it comes
+    /// after, all of them before it in the list; `stamps` are there if the ring has several
+    /// producers.
     pub(crate) fn new(
         capacity: u64,
         stamps: Option<Stamps>,
@@ -106,17 +110,19 @@ impl Control {
         }
     }
 
-    /// Accepts no further event. Everything accepted is still consumed. Does nothing the second time.
+    /// Accepts no further event. Everything accepted is still consumed. Does nothing the second
+    /// time.
     pub(crate) fn close(&self) {
         if !self.life.begin_close() {
             return;
         }
         let end = if self.stamps.is_some() {
-            // O12, Relaxed: one modification order decides which claims came first; their events come
-            // with their stamps (O4).
+            // O12, Relaxed: one modification order decides which claims came first; their events
+            // come with their stamps (O4).
             self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)
         } else {
-            // The producer stores the cursor, then looks for a close; here the other way round (O8).
+            // The producer stores the cursor, then looks for a close; here the other way round
+            // (O8).
             if !self.fence.heavy() {
                 // No number would be right.
                 self.halt();
@@ -147,8 +153,8 @@ impl Control {
         }
     }
 
-    /// The sequence up to which `stage` has finished; if it has left, the one up to which all have finished that it
-    /// came after; [`DETACHED`] if none of those is left.
+    /// The sequence up to which `stage` has finished; if it has left, the one up to which all have
+    /// finished that it came after; [`DETACHED`] if none of those is left.
     #[inline]
     pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
         let sequence = self.sequence_of(stage);
@@ -157,13 +163,13 @@ impl Control {
 
     #[inline]
     fn sequence_of(&self, stage: StageIndex) -> Sequence {
-        // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the stage's reads and
-        // its writes. For the gate of the producers it is O2.
+        // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the
+        // stage's reads and its writes. For the gate of the producers it is O2.
         self.stages[stage].sequence.load(Ordering::Acquire)
     }
 
-    /// The least sequence of those before a stage that has left. Those that have left as well stand at [`DETACHED`], so they
-    /// do not count.
+    /// The least sequence of those before a stage that has left. Those that have left as well stand
+    /// at [`DETACHED`], so they do not count.
     #[cold]
     fn finished_before(&self, stage: StageIndex) -> Sequence {
         let ancestors = self.stages[stage].ancestors.iter();
@@ -176,8 +182,9 @@ impl Control {
         stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
     }
 
-    /// Where to sleep until one of `stages`, or of those before one that has left, finishes `sequence`, which it has not
-    /// yet; with the publication, if each of them was seen to have finished it.
+    /// Where to sleep until one of `stages`, or of those before one that has left, finishes
+    /// `sequence`, which it has not yet; with the publication, if each of them was seen to have
+    /// finished it.
     pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> &EventCount {
         let is_behind = |&&stage: &&StageIndex| self.sequence_of(stage) <= sequence;
         let of_one = |&stage: &StageIndex| match self.sequence_of(stage) {
@@ -192,8 +199,8 @@ impl Control {
     #[inline]
     pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
         let stage = &self.stages[stage];
-        // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this stage's reads, and its
-        // writes.
+        // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this
+        // stage's reads, and its writes.
         stage.sequence.store(sequence, Ordering::Release);
         if self.is_signalled {
             self.fence.light();
@@ -201,7 +208,8 @@ impl Control {
         }
     }
 
-    /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the last.
+    /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the
+    /// last.
     pub(crate) fn detach(&self, stage: StageIndex) {
         // O2 and O3, Release: as in `advance`.
         self.stages[stage].sequence.store(DETACHED, Ordering::Release);

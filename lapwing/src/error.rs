@@ -1,6 +1,8 @@
-//! Every public error, with the call that returns it: small, `Copy` where it can be, one per operation.
+//! Every public error, with the call that returns it: small, `Copy` where it can be, one per
+//! operation.
 //!
-//! A call that returns one has published nothing, holds no slot, and has lost no event that was accepted.
+//! A call that returns one has published nothing, holds no slot, and has lost no event that was
+//! accepted.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +14,8 @@ use crate::MAX_CAPACITY;
 /// [`claim`](crate::Producer::claim), [`Poller::wait`](crate::Poller::wait).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// Closed: no event is accepted any more; for a poller, and everything before has been consumed.
+    /// Closed: no event is accepted any more; for a poller, and everything before has been
+    /// consumed.
     Closed,
     /// Halted, by [`Running::halt`](crate::Running::halt), by a stage that panicked, or since no
     /// consumer is left.
@@ -38,7 +41,8 @@ impl fmt::Display for Stopped {
 
 impl Error for Stopped {}
 
-/// Error of [`try_publish`](crate::Producer::try_publish) and [`try_claim`](crate::Producer::try_claim).
+/// Error of [`try_publish`](crate::Producer::try_publish) and
+/// [`try_claim`](crate::Producer::try_claim).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryPublishError {
     /// No slot is free: the slowest consumer is a lap behind.
@@ -172,7 +176,8 @@ impl From<PublishTimeoutError> for BatchError {
     }
 }
 
-/// Error of [`Poller::poll`](crate::Poller::poll) and [`Poller::poll_max`](crate::Poller::poll_max).
+/// Error of [`Poller::poll`](crate::Poller::poll) and
+/// [`Poller::poll_max`](crate::Poller::poll_max).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
     /// Nothing to read now.
@@ -309,8 +314,8 @@ impl fmt::Display for BuildError {
 
 impl Error for BuildError {}
 
-/// Error of [`Consumers::start`](crate::Consumers::start): which stage has no thread, and why. The ring
-/// is halted and the threads that had begun have ended.
+/// Error of [`Consumers::start`](crate::Consumers::start): which stage has no thread, and why. The
+/// ring is halted and the threads that had begun have ended.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {

@@ -1,5 +1,5 @@
-//! The Disruptor for today's machines: one pre-allocated ring, sequences instead of locks, a graph of consumers
-//! over one buffer. Events lap the ring; hence the name.
+//! The Disruptor for today's machines: one pre-allocated ring, sequences instead of locks, a graph
+//! of consumers over one buffer. Events lap the ring; hence the name.
 //!
 //! ```text
 //!                          ┌─ journal ─┐
@@ -8,9 +8,10 @@
 //!          └───────────── gates ─────────────┘
 //! ```
 //!
-//! Producers claim slots and write events in place. Stages read them in place, in batches, as far as the stages before them
-//! have got. A stage that runs alone may change events; stages side by side read. What would be a data race,
-//! a lost event or a silent hang elsewhere is a compile error, a returned error or a documented policy here.
+//! Producers claim slots and write events in place. Stages read them in place, in batches, as far
+//! as the stages before them have got. A stage that runs alone may change events; stages side by
+//! side read. What would be a data race, a lost event or a silent hang elsewhere is a compile
+//! error, a returned error or a documented policy here.
 //!
 //! ```
 //! use std::thread;
@@ -92,12 +93,12 @@ pub use error::{
     TryPublishError, WaitTimeoutError,
 };
 
-/// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of events that it has
-/// finished, which is the sequence of the next.
+/// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of
+/// events that it has finished, which is the sequence of the next.
 pub type Sequence = u64;
 
-/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to be a byte
-/// count, or a zero-sized event, from filling the machine.
+/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to
+/// be a byte count, or a zero-sized event, from filling the machine.
 pub const MAX_CAPACITY: usize = 1 << 30;
 
 /// Compiles and runs the example of the README.

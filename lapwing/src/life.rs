@@ -22,7 +22,8 @@ const HALTED: u32 = 4;
 pub(crate) struct Life {
     /// Bits of the constants above. Written by whoever closes or halts, read by everybody.
     state: AtomicU32,
-    /// Number of endpoints that can publish, forgotten ones included. The last one to go closes the ring.
+    /// Number of endpoints that can publish, forgotten ones included. The last one to go closes the
+    /// ring.
     producers: AtomicU64,
     /// Number of events that the ring ever accepts; valid once `CLOSED` is set.
     end: AtomicU64,
@@ -32,8 +33,9 @@ impl Life {
     /// Whether the ring is neither closing, closed nor halted.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
-        // O8, Relaxed: a producer's look before it claims is advice; its look after it has published, and
-        // a consumer's after it has read the cursor, are ordered by the light fence before them.
+        // O8, Relaxed: a producer's look before it claims is advice; its look after it has
+        // published, and a consumer's after it has read the cursor, are ordered by the light fence
+        // before them.
         self.state.load(Ordering::Relaxed) == 0
     }
 
@@ -70,8 +72,8 @@ impl Life {
     ///
     /// # Blocking
     ///
-    /// Waits for the closing thread to take the last steps of [`Control::close`](crate::control::Control::close), a few
-    /// instructions and one `membarrier`.
+    /// Waits for the closing thread to take the last steps of
+    /// [`Control::close`](crate::control::Control::close), a few instructions and one `membarrier`.
     #[cold]
     pub(crate) fn settled_end(&self) -> Sequence {
         loop {
@@ -84,7 +86,8 @@ impl Life {
 
     /// Refuses what comes; true for the one caller that is to find the end.
     pub(crate) fn begin_close(&self) -> bool {
-        // O8, Relaxed: ordered against the look at the cursor by the heavy fence in `Control::close`.
+        // O8, Relaxed: ordered against the look at the cursor by the heavy fence in
+        // `Control::close`.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
     }
 

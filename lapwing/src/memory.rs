@@ -1,4 +1,5 @@
-//! Memory for one thing per slot: how many slots there may be, and an error where there is no room for them.
+//! Memory for one thing per slot: how many slots there may be, and an error where there is no room
+//! for them.
 
 use crate::MAX_CAPACITY;
 use crate::error::BuildError;
@@ -16,7 +17,8 @@ pub(crate) fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     }
 }
 
-/// Makes one `T` for each slot with `make(index)`. If it panics, what was made so far is dropped, once.
+/// Makes one `T` for each slot with `make(index)`. If it panics, what was made so far is dropped,
+/// once.
 ///
 /// # Errors
 ///

@@ -8,8 +8,9 @@
 //!                                           skips 5, and waits at 6
 //! ```
 //!
-//! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The lap is cut to 31 bits.
-//! That is enough, since a slot is at most one lap ahead of any reader: its stamp is this lap's or the last one's.
+//! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The
+//! lap is cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its
+//! stamp is this lap's or the last one's.
 
 use std::ops::Range;
 
@@ -41,12 +42,13 @@ pub(crate) enum Fate {
 /// One stamp for each slot of a multi-producer ring.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// Written by the owner of the slot's claim, read by consumers; 0 before the first lap. Sixteen to a line: packed,
-    /// since a consumer reads them in order.
+    /// Written by the owner of the slot's claim, read by consumers; 0 before the first lap. Sixteen
+    /// to a line: packed, since a consumer reads them in order.
     stamps: Box<[AtomicU32]>,
     /// log2 of the capacity: `sequence >> lap_shift` is the lap.
     lap_shift: u32,
-    /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be published.
+    /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be
+    /// published.
     tombstones: AtomicU64,
 }
 
@@ -118,8 +120,8 @@ impl Stamps {
     /// settled: reads the stamps only if there ever was a tombstone.
     #[inline]
     pub(crate) fn known_settled(&self, next: Sequence, limit: Sequence) -> Span {
-        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped, and the stamp was
-        // acquired upstream (O4), whose sequence we have acquired (O3).
+        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped, and the stamp
+        // was acquired upstream (O4), whose sequence we have acquired (O3).
         if self.tombstones.load(Ordering::Relaxed) == 0 {
             Span::Events(limit)
         } else {

@@ -1,4 +1,5 @@
-//! Decides where atomics, locks and threads come from: the standard library, or loom when a model runs.
+//! Decides where atomics, locks and threads come from: the standard library, or loom when a model
+//! runs.
 //!
 //! The only file that mentions loom outside tests and the storage's access tracker.
 
@@ -24,7 +25,8 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-/// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model only lets others run.
+/// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model only
+/// lets others run.
 pub(crate) fn pause(times: u32) {
     for _ in 0..if cfg!(loom) { 1 } else { times } {
         spin_loop();

@@ -61,8 +61,8 @@ mod sealed {
         ///
         /// # Safety
         ///
-        /// The caller is a stage with this access that has `range`, which does not cross the wrap (I2), and the slice is its
-        /// only borrow of it.
+        /// The caller is a stage with this access that has `range`, which does not cross the wrap
+        /// (I2), and the slice is its only borrow of it.
         #[doc(hidden)]
         #[allow(private_interfaces)]
         unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> Self::Slice<'_, E>

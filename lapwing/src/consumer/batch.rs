@@ -11,8 +11,8 @@ use crate::Sequence;
 
 /// Events that a [`Poller`](crate::Poller) found: contiguous in memory, in the order of sequences.
 ///
-/// When it is dropped, it lets go of the events that were consumed: those that an iterator yielded, and
-/// those named to [`consume`](Self::consume). The others come again with the next poll. What
+/// When it is dropped, it lets go of the events that were consumed: those that an iterator yielded,
+/// and those named to [`consume`](Self::consume). The others come again with the next poll. What
 /// [`as_slice`](Self::as_slice) shows is not consumed by being looked at.
 ///
 /// ```
@@ -95,8 +95,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// The events that are not consumed yet.
     #[must_use]
     pub fn as_slice(&self) -> &[E] {
-        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of nothing before
-        // `self` is dropped or borrowed as mutable.
+        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
+        // nothing before `self` is dropped or borrowed as mutable.
         unsafe { self.reader.ring.buffer.slice(self.left()) }
     }
 
@@ -122,10 +122,12 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.reader.release(released.end);
     }
 
-    /// Goes through the events that are left, with their sequences. Each one that was yielded is consumed.
+    /// Goes through the events that are left, with their sequences. Each one that was yielded is
+    /// consumed.
     pub fn iter(&mut self) -> Iter<'_, E> {
         let first = self.first_sequence();
-        // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its events live.
+        // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
+        // events live.
         let events = unsafe { self.reader.ring.buffer.slice(first..self.range.end) };
         Iter { events: events.iter(), next: first, consumed: &mut self.consumed }
     }
@@ -139,7 +141,8 @@ impl<E> Batch<'_, E, Exclusive> {
     /// The events that are not consumed yet, to change.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [E] {
-        // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows `self` as mutable.
+        // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows
+        // `self` as mutable.
         unsafe { self.reader.ring.buffer.slice_mut(self.left()) }
     }
 

@@ -1,4 +1,5 @@
-//! What a stage does with its events: the public handler trait, and the closures that stand in for it.
+//! What a stage does with its events: the public handler trait, and the closures that stand in for
+//! it.
 
 use std::cell::Cell;
 
@@ -7,7 +8,8 @@ use crate::Sequence;
 
 /// A stage with its whole life cycle. Everything runs on the stage's thread.
 ///
-/// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::Exclusive), and they come as `&mut E`.
+/// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::Exclusive), and they come as
+/// `&mut E`.
 ///
 /// ```
 /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -48,16 +50,19 @@ pub trait EventHandler<E, A: Access = Shared> {
         let _ = (batch_size, queue_depth);
     }
 
-    /// Called for each event, in the order of sequences. `end_of_batch` is true for the last one of a batch: nothing more was
-    /// there, or the batch ended at the end of the ring or at its longest; the time to flush.
+    /// Called for each event, in the order of sequences. `end_of_batch` is true for the last one of
+    /// a batch: nothing more was there, or the batch ended at the end of the ring or at its
+    /// longest; the time to flush.
     fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool);
 
-    /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage. `next_sequence` is what it waits for.
+    /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage.
+    /// `next_sequence` is what it waits for.
     fn on_timeout(&mut self, next_sequence: Sequence) {
         let _ = next_sequence;
     }
 
-    /// Called once, after the last event: the ring is closed and drained, or halted. Not after a panic of this handler.
+    /// Called once, after the last event: the ring is closed and drained, or halted. Not after a
+    /// panic of this handler.
     fn on_shutdown(&mut self) {}
 }
 

@@ -24,8 +24,8 @@ use crate::error::TakeError;
 
 /// A stage of a graph with its handler, not started.
 ///
-/// A value like any other: move it to a thread of your own, scoped or not, and [`run`](Self::run) it
-/// there. Dropped without having run, it halts its ring, since its events would never be done.
+/// A value like any other: move it to a thread of your own, scoped or not, and [`run`](Self::run)
+/// it there. Dropped without having run, it halts its ring, since its events would never be done.
 ///
 /// ```
 /// use std::thread;
@@ -63,14 +63,15 @@ impl Consumer<'_> {
         &self.name
     }
 
-    /// The CPU that the stage asked for with [`Stage::pin`](crate::Stage::pin). [`run`](Self::run) leaves it to you.
+    /// The CPU that the stage asked for with [`Stage::pin`](crate::Stage::pin). [`run`](Self::run)
+    /// leaves it to you.
     #[must_use]
     pub fn pin(&self) -> Option<usize> {
         self.pin
     }
 
-    /// Handles events on this thread until the ring is closed and drained, or halted. A panic of the
-    /// handler is caught, halts the ring and stands in the result.
+    /// Handles events on this thread until the ring is closed and drained, or halted. A panic of
+    /// the handler is caught, halts the ring and stands in the result.
     ///
     /// # Blocking
     ///
@@ -98,8 +99,8 @@ pub enum Outcome {
     Panicked {
         /// Text of the panic.
         message: String,
-        /// The event that it was at; for a handler that gets batches, the first one of the batch; between
-        /// batches, the next one.
+        /// The event that it was at; for a handler that gets batches, the first one of the batch;
+        /// between batches, the next one.
         sequence: Sequence,
     },
 }
@@ -132,7 +133,8 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of events that it has finished: its sequence. Claims that were given up count as well.
+    /// Number of events that it has finished: its sequence. Claims that were given up count as
+    /// well.
     #[must_use]
     pub fn processed(&self) -> Sequence {
         self.processed

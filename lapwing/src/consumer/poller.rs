@@ -15,10 +15,11 @@ const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// The reading end of a stage without a handler.
 ///
-/// Events come in [batches](Batch), which release what was consumed of them and nothing else. A poller that is dropped leaves
-/// the graph: it holds nobody back any more, and if it was the last consumer, the ring halts. One that is forgotten
-/// (`mem::forget`) holds its events for ever. So does one that is not asked: of several producers, also the slot of a claim that
-/// was given up is free again only when each poller has looked past it.
+/// Events come in [batches](Batch), which release what was consumed of them and nothing else. A
+/// poller that is dropped leaves the graph: it holds nobody back any more, and if it was the last
+/// consumer, the ring halts. One that is forgotten (`mem::forget`) holds its events for ever. So
+/// does one that is not asked: of several producers, also the slot of a claim that was given up is
+/// free again only when each poller has looked past it.
 ///
 /// ```
 /// use lapwing::{Disruptor, PollError};
@@ -47,12 +48,13 @@ impl<E, A: Access> Poller<E, A> {
         Self { reader, access: PhantomData }
     }
 
-    /// The events that are there, up to the end of the ring at most. Those that were not consumed the last time come again.
+    /// The events that are there, up to the end of the ring at most. Those that were not consumed
+    /// the last time come again.
     ///
     /// # Errors
     ///
-    /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any, and
-    /// [`PollError::Halted`] if the ring is halted.
+    /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any,
+    /// and [`PollError::Halted`] if the ring is halted.
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
         let range = self.reader.poll(UNLIMITED)?;
         Ok(Batch::new(&mut self.reader, range))
@@ -87,7 +89,8 @@ impl<E, A: Access> Poller<E, A> {
         }
     }
 
-    /// As [`wait`](Self::wait), but for `timeout` at most. One that is too long for the clock is no limit.
+    /// As [`wait`](Self::wait), but for `timeout` at most. One that is too long for the clock is no
+    /// limit.
     ///
     /// # Errors
     ///
@@ -95,7 +98,8 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Blocking
     ///
-    /// As [`wait`](Self::wait), for `timeout` and the time that the system takes to wake the thread.
+    /// As [`wait`](Self::wait), for `timeout` and the time that the system takes to wake the
+    /// thread.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
         let range = self.reader.wait(UNLIMITED, deadline)?;

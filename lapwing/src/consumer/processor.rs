@@ -19,8 +19,8 @@ pub(crate) trait Run: Send {
     fn run(self: Box<Self>, name: String) -> Finished;
 }
 
-/// A stage and what it does. `make` makes the handler on the thread that runs it; `hand_back` says what is left
-/// of it for the report.
+/// A stage and what it does. `make` makes the handler on the thread that runs it; `hand_back` says
+/// what is left of it for the report.
 pub(crate) struct Processor<E, A, M, B> {
     reader: Reader<E>,
     make: M,
@@ -49,7 +49,8 @@ where
     fn run(self: Box<Self>, name: String) -> Finished {
         let Self { mut reader, make, hand_back, timeout, lifeline, access: _ } = *self;
         let progress = Progress::default();
-        // Each net is for code of the user's: making the handler, running it, dropping it or handing it back.
+        // Each net is for code of the user's: making the handler, running it, dropping it or
+        // handing it back.
         let run = || {
             let mut handler = make();
             let result = catch(|| handle_all(&mut reader, &mut handler, timeout, &progress));
@@ -111,8 +112,9 @@ fn handle_all<E, A: Access, H: BatchHandler<E, A>>(
                 if H::LOOKS_AT_DEPTH {
                     handler.on_batch_start(range.end - range.start, reader.available());
                 }
-                // SAFETY: I2: `wait` gave this stage `range`, up to the wrap at most, and the slice is gone when
-                // `release` lets go of it. I6: a stage has access `A` only if its graph allows it.
+                // SAFETY: I2: `wait` gave this stage `range`, up to the wrap at most, and the slice
+                // is gone when `release` lets go of it. I6: a stage has access `A` only if its
+                // graph allows it.
                 let events = unsafe { A::slice(&reader.ring.buffer, range.clone()) };
                 handler.on_batch(events, range.start, progress);
                 A::watch(&reader.ring.buffer, range.clone());

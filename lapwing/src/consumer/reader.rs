@@ -1,5 +1,5 @@
-//! The reading end that the processor and the poller share: which events are there, waiting for more,
-//! and letting go of those that are done.
+//! The reading end that the processor and the poller share: which events are there, waiting for
+//! more, and letting go of those that are done.
 
 use std::fmt;
 use std::ops::Range;
@@ -44,17 +44,20 @@ impl<E> Reader<E> {
         self.next
     }
 
-    /// Number of events that may be read now, past the wrap and past the longest batch: the depth of the queue.
+    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
+    /// of the queue.
     pub(crate) fn available(&mut self) -> u64 {
         let from = self.known.max(self.next);
-        // What is known is not looked at again, so that many small batches cost no more than one large one.
+        // What is known is not looked at again, so that many small batches cost no more than one
+        // large one.
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
             self.known = end;
         }
         self.known.saturating_sub(self.next)
     }
 
-    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up. Never waits.
+    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up.
+    /// Never waits.
     ///
     /// # Errors
     ///
@@ -102,7 +105,8 @@ impl<E> Reader<E> {
             return Err(PollError::Halted);
         }
         let Some(end) = life.end() else {
-            // A close is under way: which of the events that are there it counts is known in a moment.
+            // A close is under way: which of the events that are there it counts is known in a
+            // moment.
             return Ok(Span::Empty);
         };
         if end <= self.next {
@@ -115,7 +119,8 @@ impl<E> Reader<E> {
         })
     }
 
-    /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there is one.
+    /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there
+    /// is one.
     #[inline]
     pub(crate) fn wait(
         &mut self,

@@ -17,6 +17,7 @@
 //! | O13 | any | any | nothing: a look that something else decides, or a number that need only be unique | `loom_park_on_full_ring` |
 //! | O14 | `Control::detach`: sequence, fence | the same by another stage | of two stages that leave together, one sees that nobody is left | `loom_last_two_consumers_leave` |
 //!
-//! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be seen before a later
-//! load of something else (O6, O8, O14); on Linux the frequent side of O6 and O8 is a compiler fence, since the rare side runs
-//! `membarrier`, which the model replaces by a fence on both.
+//! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
+//! seen before a later load of something else (O6, O8, O14); on Linux the frequent side of O6 and
+//! O8 is a compiler fence, since the rare side runs `membarrier`, which the model replaces by a
+//! fence on both.

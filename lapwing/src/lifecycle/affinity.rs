@@ -6,7 +6,8 @@ use std::io;
 ///
 /// # Errors
 ///
-/// What the system says: that there is no such CPU, or that the process may not use it. Unsupported outside Linux.
+/// What the system says: that there is no such CPU, or that the process may not use it. Unsupported
+/// outside Linux.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(super) fn pin_current_thread(cpu: usize) -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};

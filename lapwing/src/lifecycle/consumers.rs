@@ -18,7 +18,8 @@ use crate::sync::Arc;
 /// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
 /// pollers, to be taken by name.
 ///
-/// If a stage with a handler is dropped without having run, the ring halts: its events would never be done.
+/// If a stage with a handler is dropped without having run, the ring halts: its events would never
+/// be done.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -68,7 +69,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if it is no poller that reads, or if it was taken before.
+    /// [`TakeError`] if no stage has this name, if it is no poller that reads, or if it was taken
+    /// before.
     pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
     where
         E: Sync,
@@ -83,7 +85,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if it is no poller that changes events, or if it was taken before.
+    /// [`TakeError`] if no stage has this name, if it is no poller that changes events, or if it
+    /// was taken before.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
         match self.untaken(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
@@ -111,15 +114,16 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`StartError`] if a thread cannot be had or pinned, or if a poller was not taken. The ring is then halted and the
-    /// threads that had begun have ended.
+    /// [`StartError`] if a thread cannot be had or pinned, or if a poller was not taken. The ring
+    /// is then halted and the threads that had begun have ended.
     ///
     /// # Blocking
     ///
     /// Until every thread that is to be pinned is.
     ///
-    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler), and
-    /// [`Report::take`](crate::Report::take) at the end), or let closures borrow, with [`start_scoped`](Self::start_scoped).
+    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
+    /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
+    /// [`start_scoped`](Self::start_scoped).
     pub fn start(self) -> Result<Running<'static>, StartError>
     where
         'env: 'static,
@@ -128,7 +132,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.start_on(|name, body| thread::Builder::new().name(name).spawn(body).map(Handle::Owned))
     }
 
-    /// As [`start`](Self::start), on scoped threads: handlers may borrow from the scope's surroundings.
+    /// As [`start`](Self::start), on scoped threads: handlers may borrow from the scope's
+    /// surroundings.
     ///
     /// ```
     /// use std::thread;
@@ -158,8 +163,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Blocking
     ///
-    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are gone or
-    /// [`Running::shutdown`] was called.
+    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are
+    /// gone or [`Running::shutdown`] was called.
     pub fn start_scoped<'scope>(
         self,
         scope: &'scope Scope<'scope, 'env>,
@@ -240,7 +245,8 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type Item = Consumer<'env>;
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
-    /// The stages with handlers, to be run on threads of the caller's own. A poller that was not taken leaves the graph.
+    /// The stages with handlers, to be run on threads of the caller's own. A poller that was not
+    /// taken leaves the graph.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()
     }

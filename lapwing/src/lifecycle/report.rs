@@ -39,8 +39,8 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if its handler is not an `H` or is not handed back (a closure,
-    /// a handler made on its thread), or if it was taken before.
+    /// [`TakeError`] if no stage has this name, if its handler is not an `H` or is not handed back
+    /// (a closure, a handler made on its thread), or if it was taken before.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         if self.taken.iter().any(|taken| taken == name) {
             return Err(TakeError::AlreadyTaken);
@@ -52,7 +52,8 @@ impl Report {
     }
 }
 
-/// The stages of a ring ended, but not all of them with every event handled: one panicked, or the ring was halted.
+/// The stages of a ring ended, but not all of them with every event handled: one panicked, or the
+/// ring was halted.
 #[derive(Debug)]
 pub struct Failed {
     report: Report,

@@ -14,8 +14,9 @@ use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
 ///
-/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. So a scope that is left early,
-/// by `?` or by a panic, ends too. To leave the threads alone instead, [`detach`](Self::detach) it.
+/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. So a
+/// scope that is left early, by `?` or by a panic, ends too. To leave the threads alone instead,
+/// [`detach`](Self::detach) it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -102,7 +103,8 @@ impl<'scope> Running<'scope> {
     }
 
     /// Stops every stage after the batch that it is at, and every producer with
-    /// [`Stopped::Halted`](crate::Stopped::Halted), wherever they wait. Events that are left are not handled.
+    /// [`Stopped::Halted`](crate::Stopped::Halted), wherever they wait. Events that are left are
+    /// not handled.
     pub fn halt(&self) {
         self.ring.control().halt();
     }
@@ -113,8 +115,8 @@ impl<'scope> Running<'scope> {
         self.completion.count() == self.threads.len()
     }
 
-    /// For each stage that runs, pollers not included, the number of accepted events that it has not finished; a
-    /// look, which may be old at once.
+    /// For each stage that runs, pollers not included, the number of accepted events that it has
+    /// not finished; a look, which may be old at once.
     #[must_use]
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
@@ -128,27 +130,30 @@ impl<'scope> Running<'scope> {
             .collect()
     }
 
-    /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they leave.
+    /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
+    /// leave.
     ///
     /// # Errors
     ///
-    /// [`Failed`] with the report, if a stage panicked or the ring was halted before it was drained.
+    /// [`Failed`] with the report, if a stage panicked or the ring was halted before it was
+    /// drained.
     ///
     /// # Blocking
     ///
-    /// Until every stage has handled every event that was accepted. Stages wait for pollers that come
-    /// before them: one that holds its events, on this thread or another, holds this call.
+    /// Until every stage has handled every event that was accepted. Stages wait for pollers that
+    /// come before them: one that holds its events, on this thread or another, holds this call.
     pub fn shutdown(self) -> Result<Report, Failed> {
         self.close();
         self.join()
     }
 
-    /// As [`shutdown`](Self::shutdown), but waits for `timeout` at most. The ring is closed in any case.
+    /// As [`shutdown`](Self::shutdown), but waits for `timeout` at most. The ring is closed in any
+    /// case.
     ///
     /// # Errors
     ///
-    /// [`ShutdownError::TimedOut`] with what is left and this handle, to wait again or to halt; and as
-    /// [`shutdown`](Self::shutdown).
+    /// [`ShutdownError::TimedOut`] with what is left and this handle, to wait again or to halt; and
+    /// as [`shutdown`](Self::shutdown).
     ///
     /// # Blocking
     ///
@@ -167,12 +172,14 @@ impl<'scope> Running<'scope> {
         Err(ShutdownError::TimedOut { running: self, backlog })
     }
 
-    /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or halted.
+    /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or
+    /// halted.
     pub fn detach(mut self) {
         self.is_detached = true;
     }
 
-    /// Waits until the stages have ended, because the producers are gone or somebody closed or halted the ring.
+    /// Waits until the stages have ended, because the producers are gone or somebody closed or
+    /// halted the ring.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! A close while others publish: what was accepted is seen, what was refused is not, and both sides agree.
+//! A close while others publish: what was accepted is seen, what was refused is not, and both sides
+//! agree.
 
 use loom::thread;
 

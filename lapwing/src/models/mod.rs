@@ -1,8 +1,9 @@
-//! Models: each runs the library's own code through every interleaving that loom finds, small enough to end. Each
-//! one proves rows of [`crate::docs::memory_ordering`]; CONTRIBUTING says how to break a row and see its model fail.
+//! Models: each runs the library's own code through every interleaving that loom finds, small
+//! enough to end. Each one proves rows of [`crate::docs::memory_ordering`]; CONTRIBUTING says how
+//! to break a row and see its model fail.
 //!
-//! The storage tells loom of every borrow of an event, so a slot that is written while it is read fails
-//! the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
+//! The storage tells loom of every borrow of an event, so a slot that is written while it is read
+//! fails the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
 
 mod closing;
 mod leaving;

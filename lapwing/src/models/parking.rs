@@ -87,8 +87,8 @@ fn loom_park_on_full_ring() {
     });
 }
 
-/// O6: a full ring with two stages at its gate, each of which may be the last. A producer that slept with the one while
-/// the other was behind was never woken.
+/// O6: a full ring with two stages at its gate, each of which may be the last. A producer that
+/// slept with the one while the other was behind was never woken.
 #[test]
 fn loom_park_on_full_ring_with_two_gates() {
     loom::model(|| {
@@ -135,8 +135,9 @@ fn loom_park_on_two_upstream_stages() {
     });
 }
 
-/// O6: a stage that joins two, one of which has left: whom that one waited for may finish between the two looks of the waiter,
-/// while the other is behind. A waiter that looked for its place after the state slept for ever.
+/// O6: a stage that joins two, one of which has left: whom that one waited for may finish between
+/// the two looks of the waiter, while the other is behind. A waiter that looked for its place after
+/// the state slept for ever.
 #[test]
 fn loom_park_where_one_has_left_and_another_is_behind() {
     let mut model = loom::model::Builder::new();
@@ -205,8 +206,8 @@ fn loom_two_producers_park_on_full_ring() {
     });
 }
 
-/// O6: another producer takes the slot that just became free, and its event is consumed while this one lies down. One that
-/// looked for its place after the state slept beside a free slot.
+/// O6: another producer takes the slot that just became free, and its event is consumed while this
+/// one lies down. One that looked for its place after the state slept beside a free slot.
 #[test]
 fn loom_park_on_full_ring_while_another_claims() {
     loom::model(|| {

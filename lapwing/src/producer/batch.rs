@@ -34,7 +34,8 @@ impl<E> Slots<'_, E> {
         self.first
     }
 
-    /// The events as two slices. The second one is empty unless the run crosses the end of the ring.
+    /// The events as two slices. The second one is empty unless the run crosses the end of the
+    /// ring.
     #[must_use]
     pub fn as_mut_slices(&mut self) -> (&mut [E], &mut [E]) {
         (self.before_wrap, self.after_wrap)
@@ -46,7 +47,8 @@ impl<E> Slots<'_, E> {
     }
 }
 
-/// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish) them together.
+/// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
+/// them together.
 ///
 /// Dropped without, they are given up like a [`Claim`](crate::Claim).
 ///
@@ -93,10 +95,11 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let buffer = &self.producer.ring.buffer;
         let Range { start, end } = self.range;
         let wrap = buffer.wrap_after(start).min(end);
-        // SAFETY: I1: this claim owns its run until it is published or given up, which takes `self`, and `self` is
-        // borrowed as mutable. Up to the wrap at most.
+        // SAFETY: I1: this claim owns its run until it is published or given up, which takes
+        // `self`, and `self` is borrowed as mutable. Up to the wrap at most.
         let before_wrap = unsafe { buffer.slice_mut(start..wrap) };
-        // SAFETY: I1: as above; from the wrap on, and not back to `start`, since a run is at most the capacity.
+        // SAFETY: I1: as above; from the wrap on, and not back to `start`, since a run is at most
+        // the capacity.
         let after_wrap = unsafe { buffer.slice_mut(wrap..end) };
         Slots { before_wrap, after_wrap, first: start }
     }

@@ -10,11 +10,12 @@ use crate::Sequence;
 use crate::error::Stopped;
 use crate::sequencer::Sequencer;
 
-/// A slot that is claimed and not published: read and write its event, then [`publish`](Self::publish) it.
+/// A slot that is claimed and not published: read and write its event, then
+/// [`publish`](Self::publish) it.
 ///
-/// Dropped without, it is given up: with a single producer the slot is claimed again next time, with several
-/// its sequence becomes a tombstone that consumers skip. Forgotten (`mem::forget`), a claim of several
-/// producers stops every consumer there, since it might still be published.
+/// Dropped without, it is given up: with a single producer the slot is claimed again next time,
+/// with several its sequence becomes a tombstone that consumers skip. Forgotten (`mem::forget`), a
+/// claim of several producers stops every consumer there, since it might still be published.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -58,8 +59,9 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     ///
     /// # Errors
     ///
-    /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the event is not
-    /// accepted, and nobody sees it. A close waits for the claims of several producers, so theirs always are.
+    /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the
+    /// event is not accepted, and nobody sees it. A close waits for the claims of several
+    /// producers, so theirs always are.
     #[inline(always)]
     pub fn publish(self) -> Result<Sequence, Stopped> {
         // Published, so not given up.
@@ -76,7 +78,8 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
 
     #[inline(always)]
     fn deref(&self) -> &E {
-        // SAFETY: I1: this claim owns the slot until it is published or given up, which takes `self`.
+        // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
+        // `self`.
         unsafe { self.producer.ring.buffer.event(self.sequence) }
     }
 }

@@ -1,7 +1,7 @@
 //! The publishing end. Not here: who may claim what (`sequencer`).
 //!
-//! Everything that publishes goes through a claim, so that a panic in the caller's code meets the claim's
-//! drop: nothing half-written is ever seen, and nobody waits for it.
+//! Everything that publishes goes through a claim, so that a panic in the caller's code meets the
+//! claim's drop: nothing half-written is ever seen, and nobody waits for it.
 
 mod batch;
 mod claim;
@@ -38,14 +38,17 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// One of any number of producers of a ring; clone it for each thread.
 pub type MultiProducer<E> = Producer<E, Multi>;
 
-/// The publishing end of a ring, for one producer ([`SingleProducer`]) or one of many ([`MultiProducer`]).
+/// The publishing end of a ring, for one producer ([`SingleProducer`]) or one of many
+/// ([`MultiProducer`]).
 ///
-/// An event is written in place, into a slot that holds the event of a lap ago, and seen by nobody before it is
-/// published. When the last producer is dropped, the ring is closed: consumers drain it and end.
+/// An event is written in place, into a slot that holds the event of a lap ago, and seen by nobody
+/// before it is published. When the last producer is dropped, the ring is closed: consumers drain
+/// it and end.
 ///
-/// A call that fails has published nothing, and keeps no slot. It has not run its closure either, but for one case: a single producer's ring
-/// that is closed between the claim and the publication. To keep a value that does not fit, claim first and move
-/// the value into the claim. An event that was published before a halt may not be handled.
+/// A call that fails has published nothing, and keeps no slot. It has not run its closure either,
+/// but for one case: a single producer's ring that is closed between the claim and the publication.
+/// To keep a value that does not fit, claim first and move the value into the claim. An event that
+/// was published before a halt may not be handled.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -118,8 +121,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits on the
-    /// slowest consumer, by the producer's wait strategy.
+    /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits
+    /// on the slowest consumer, by the producer's wait strategy.
     #[inline]
     pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, Stopped> {
         let mut claim = self.claim()?;
@@ -139,15 +142,18 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// As [`publish`](Self::publish), but waits for `timeout` at most. One that is too long for the clock is no limit.
+    /// As [`publish`](Self::publish), but waits for `timeout` at most. One that is too long for the
+    /// clock is no limit.
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError::TimedOut`] if the ring stayed full, and as [`publish`](Self::publish).
+    /// [`PublishTimeoutError::TimedOut`] if the ring stayed full, and as
+    /// [`publish`](Self::publish).
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), for `timeout` and the time that the system takes to wake the thread.
+    /// As [`publish`](Self::publish), for `timeout` and the time that the system takes to wake the
+    /// thread.
     #[inline]
     pub fn publish_timeout(
         &mut self,
@@ -265,7 +271,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(Claim::new(self, sequence))
     }
 
-    /// Claims the next `count` slots, to be filled and published together, or given up by dropping the claim.
+    /// Claims the next `count` slots, to be filled and published together, or given up by dropping
+    /// the claim.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Storage: where the events lie, and which slot a sequence has. The only file that touches a slot.
 //!
-//! Not here: who may touch it when (`sequencer`, `barrier`). Every access is therefore `unsafe`, and
-//! its caller names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]).
+//! Not here: who may touch it when (`sequencer`, `barrier`). Every access is therefore `unsafe`,
+//! and its caller names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]).
 //!
 //! ```text
 //! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
@@ -25,10 +25,11 @@ pub(crate) struct RingBuffer<E> {
     watched: Box<[loom::cell::UnsafeCell<()>]>,
 }
 
-// SAFETY: I1 gives a claimed slot one writer and I2 gives a published slot either readers only or one
-// exclusive stage; each hand-over is a release/acquire pair. `E: Send` since producers, exclusive
-// stages and the final drop touch an event from different threads. `&E` reaches two threads at a time
-// only through stages with shared access, and the verbs that make those ask for `E: Sync` (I5).
+// SAFETY: I1 gives a claimed slot one writer and I2 gives a published slot either readers only or
+// one exclusive stage; each hand-over is a release/acquire pair. `E: Send` since producers,
+// exclusive stages and the final drop touch an event from different threads. `&E` reaches two
+// threads at a time only through stages with shared access, and the verbs that make those ask for
+// `E: Sync` (I5).
 unsafe impl<E: Send> Sync for RingBuffer<E> {}
 
 impl<E> RingBuffer<E> {
@@ -78,8 +79,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1), or published and not released by
-    /// the caller's stage (I2).
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1), or
+    /// published and not released by the caller's stage (I2).
     pub(crate) unsafe fn event(&self, sequence: Sequence) -> &E {
         self.watch_read(sequence..sequence + 1);
         // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
@@ -90,8 +91,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1) or the caller is an exclusive
-    /// stage that has it (I2), and this borrow is its only one.
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1) or the
+    /// caller is an exclusive stage that has it (I2), and this borrow is its only one.
     #[allow(clippy::mut_from_ref)] // the claim, not the borrow of the ring, is what makes it unique
     pub(crate) unsafe fn event_mut(&self, sequence: Sequence) -> &mut E {
         self.watch_write(sequence..sequence + 1);
@@ -103,7 +104,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// As for [`event`](Self::event) (I1 or I2), for each sequence of `range`, which does not cross the wrap (I4).
+    /// As for [`event`](Self::event) (I1 or I2), for each sequence of `range`, which does not cross
+    /// the wrap (I4).
     pub(crate) unsafe fn slice(&self, range: Range<Sequence>) -> &[E] {
         self.watch_read(range.clone());
         let length = self.length_of(&range);
@@ -115,7 +117,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// As for [`event_mut`](Self::event_mut) (I1 or I2), for each sequence of `range`, which does not cross the wrap (I4).
+    /// As for [`event_mut`](Self::event_mut) (I1 or I2), for each sequence of `range`, which does
+    /// not cross the wrap (I4).
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn slice_mut(&self, range: Range<Sequence>) -> &mut [E] {
         self.watch_write(range.clone());

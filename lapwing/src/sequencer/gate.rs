@@ -4,7 +4,8 @@ use crate::Sequence;
 use crate::control::{Control, DETACHED};
 use crate::error::{Stopped, TryPublishError};
 
-/// Reads the gating sequences and returns the new limit: the first sequence that cannot be claimed now.
+/// Reads the gating sequences and returns the new limit: the first sequence that cannot be claimed
+/// now.
 ///
 /// One cache miss for each consumer that gates, so producers keep the result until they reach it.
 ///
@@ -14,7 +15,8 @@ use crate::error::{Stopped, TryPublishError};
 /// consumer is left: then nothing holds producers a lap apart from each other.
 #[cold]
 pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
-    // O2: the Acquire is in `finished_by`; the slots below the new limit are read by nobody any more.
+    // O2: the Acquire is in `finished_by`; the slots below the new limit are read by nobody any
+    // more.
     let gate = control.finished_by_all(&control.gating);
     if gate == DETACHED {
         return Err(Stopped::Halted.into());

@@ -1,5 +1,5 @@
-//! Who may write next: claims and publications. Not here: where events lie (`ring_buffer`), who reads them
-//! (`barrier`), how a producer waits on a full ring (`wait`).
+//! Who may write next: claims and publications. Not here: where events lie (`ring_buffer`), who
+//! reads them (`barrier`), how a producer waits on a full ring (`wait`).
 //!
 //! ```text
 //!              next wrap: gate + capacity
@@ -45,7 +45,8 @@ mod sealed {
         fn try_claim(&mut self, control: &Control, count: u64)
         -> Result<Sequence, TryPublishError>;
 
-        /// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at the gate.
+        /// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at
+        /// the gate.
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn is_claimable(&self, control: &Control, count: u64) -> bool;

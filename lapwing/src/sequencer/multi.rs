@@ -1,8 +1,9 @@
 //! Several producers: one counter that they claim from, and a stamp per slot to publish.
 //!
-//! The claim is the only write to a line that all producers share. It is a compare-and-swap, so that nothing is claimed
-//! that the ring cannot hold: a claim cannot be returned, and one beyond the gate would keep `try_claim`
-//! from ever succeeding and hang consumers if its owner died while waiting.
+//! The claim is the only write to a line that all producers share. It is a compare-and-swap, so
+//! that nothing is claimed that the ring cannot hold: a claim cannot be returned, and one beyond
+//! the gate would keep `try_claim` from ever succeeding and hang consumers if its owner died while
+//! waiting.
 
 use super::gate;
 use super::sealed::Claims;
@@ -12,9 +13,10 @@ use crate::error::{Stopped, TryPublishError};
 use crate::stamps::{Fate, Stamps};
 use crate::sync::{Ordering, pause};
 
-/// Pause hints after a claim that was lost to another producer: about a microsecond, doubled up to four. Meanwhile the winner
-/// publishes a run of events whose lines stay in its cache. On two cores it made three producers two and a half
-/// times as fast as trying again at once; see `perf/results/experiments.md`.
+/// Pause hints after a claim that was lost to another producer: about a microsecond, doubled up to
+/// four. Meanwhile the winner publishes a run of events whose lines stay in its cache. On two cores
+/// it made three producers two and a half times as fast as trying again at once; see
+/// `perf/results/experiments.md`.
 const FIRST_BACK_OFF: u32 = 64;
 /// Most pause hints between two tries.
 const LONGEST_BACK_OFF: u32 = 256;
@@ -23,7 +25,8 @@ const LONGEST_BACK_OFF: u32 = 256;
 /// consumers skip.
 #[derive(Debug, Default)]
 pub struct Multi {
-    /// First sequence that could not be claimed when this producer last read the gate; never too high.
+    /// First sequence that could not be claimed when this producer last read the gate; never too
+    /// high.
     limit: Sequence,
 }
 
@@ -51,7 +54,8 @@ impl Claims for Multi {
         if let Some(stopped) = control.life.stopped() {
             return Err(stopped.into());
         }
-        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the gate (O2).
+        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
+        // gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);
         let mut back_off = FIRST_BACK_OFF;
         loop {

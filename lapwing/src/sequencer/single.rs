@@ -45,7 +45,8 @@ impl Claims for Single {
         debug_assert_eq!(first, self.next, "a single producer publishes in order");
         let end = first + count;
         self.next = end;
-        // O1, Release: pairs with the Acquire in `Barrier::published`; carries the events below `end`.
+        // O1, Release: pairs with the Acquire in `Barrier::published`; carries the events below
+        // `end`.
         control.cursor.store(end, Ordering::Release);
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close.
         control.fence.light();

@@ -1,5 +1,5 @@
-//! The fluent front: stages in the order in which events pass them. Where only one stage runs at a time it
-//! may write; where several do, [`Side`] has no verb that does.
+//! The fluent front: stages in the order in which events pass them. Where only one stage runs at a
+//! time it may write; where several do, [`Side`] has no verb that does.
 
 use std::fmt;
 
@@ -15,7 +15,8 @@ use crate::producer::Producer;
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::wait::WaitStrategy;
 
-/// Where a ring begins: [`single_producer`](Self::single_producer) or [`multi_producer`](Self::multi_producer).
+/// Where a ring begins: [`single_producer`](Self::single_producer) or
+/// [`multi_producer`](Self::multi_producer).
 #[derive(Debug)]
 pub struct Disruptor(());
 
@@ -42,7 +43,8 @@ impl Disruptor {
         Builder::new(capacity, move |_| factory())
     }
 
-    /// As [`single_producer`](Self::single_producer), with the index of its slot given to each event's factory.
+    /// As [`single_producer`](Self::single_producer), with the index of its slot given to each
+    /// event's factory.
     ///
     /// ```
     /// let (_, mut consumers) =
@@ -57,7 +59,8 @@ impl Disruptor {
         Builder::new(capacity, factory)
     }
 
-    /// A ring of `capacity` events made by `factory`, for any number of producers, in one total order.
+    /// A ring of `capacity` events made by `factory`, for any number of producers, in one total
+    /// order.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::multi_producer(1024, || 0_u64)
@@ -78,7 +81,8 @@ impl Disruptor {
         Builder::new(capacity, move |_| factory())
     }
 
-    /// As [`multi_producer`](Self::multi_producer), with the index of its slot given to each event's factory.
+    /// As [`multi_producer`](Self::multi_producer), with the index of its slot given to each
+    /// event's factory.
     ///
     /// ```
     /// let (_, mut consumers) =
@@ -96,8 +100,9 @@ impl Disruptor {
 
 /// A ring to be: its size, its waiting, and its stages, in the order in which events pass them.
 ///
-/// Each `then…` adds a stage that runs alone, after all before it: it may change events. Stages side by side come
-/// from [`then_all`](Self::then_all) and only read. Nothing runs, and no thread exists, before [`Consumers::start`].
+/// Each `then…` adds a stage that runs alone, after all before it: it may change events. Stages
+/// side by side come from [`then_all`](Self::then_all) and only read. Nothing runs, and no thread
+/// exists, before [`Consumers::start`].
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -125,7 +130,8 @@ impl Disruptor {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Stages that read need events that threads may share; a stage that changes them is alone and does not:
+/// Stages that read need events that threads may share; a stage that changes them is alone and does
+/// not:
 ///
 /// ```compile_fail,E0277
 /// use std::cell::Cell;
@@ -149,7 +155,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
     }
 
-    /// How stages wait that do not say so themselves; [`Adaptive`](crate::wait::Adaptive) by default.
+    /// How stages wait that do not say so themselves; [`Adaptive`](crate::wait::Adaptive) by
+    /// default.
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.wait = Box::new(strategy);
         self
@@ -161,8 +168,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Adds the stages of a graph that was made as the program runs. Those that come after none come after the stages
-    /// that are here; the next stage waits for those that none comes after.
+    /// Adds the stages of a graph that was made as the program runs. Those that come after none
+    /// come after the stages that are here; the next stage waits for those that none comes after.
     pub fn graph(mut self, graph: Graph<'env, E>) -> Self {
         self.last = self.graph.append(graph, &self.last);
         self
@@ -189,7 +196,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, |graph, stage| graph.write(stage, on_event))
     }
 
-    /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at the end of the ring.
+    /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at
+    /// the end of the ring.
     pub fn then_batch(
         self,
         stage: impl Into<Stage>,
@@ -201,7 +209,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, |graph, stage| graph.read_batch(stage, on_batch))
     }
 
-    /// Adds a stage that changes batch by batch: `on_batch(events, first_sequence)`. A batch ends at the end of the ring.
+    /// Adds a stage that changes batch by batch: `on_batch(events, first_sequence)`. A batch ends
+    /// at the end of the ring.
     pub fn then_batch_mut(
         self,
         stage: impl Into<Stage>,
@@ -227,7 +236,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, |graph, stage| graph.write_handler(stage, handler))
     }
 
-    /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need not be `Send`.
+    /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need
+    /// not be `Send`.
     pub fn then_local<H>(
         self,
         stage: impl Into<Stage>,
@@ -240,7 +250,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, |graph, stage| graph.read_local(stage, make))
     }
 
-    /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread: it need not be `Send`.
+    /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread:
+    /// it need not be `Send`.
     pub fn then_local_mut<H>(
         self,
         stage: impl Into<Stage>,
@@ -252,7 +263,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, |graph, stage| graph.write_local(stage, make))
     }
 
-    /// Adds a [`Poller`](crate::Poller) that reads, to be [taken](Consumers::take_poller) by its name.
+    /// Adds a [`Poller`](crate::Poller) that reads, to be [taken](Consumers::take_poller) by its
+    /// name.
     pub fn then_poller(self, stage: impl Into<Stage>) -> Self
     where
         E: Sync,
@@ -260,12 +272,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.add(stage, Graph::poller)
     }
 
-    /// Adds a [`Poller`](crate::Poller) that changes events, to be [taken](Consumers::take_poller_mut) by its name.
+    /// Adds a [`Poller`](crate::Poller) that changes events, to be
+    /// [taken](Consumers::take_poller_mut) by its name.
     pub fn then_poller_mut(self, stage: impl Into<Stage>) -> Self {
         self.add(stage, Graph::poller_mut)
     }
 
-    /// Adds stages side by side, each of which reads every event. The next stage waits for all of them.
+    /// Adds stages side by side, each of which reads every event. The next stage waits for all of
+    /// them.
     pub fn then_all(
         mut self,
         stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
@@ -277,8 +291,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Makes the ring and hands out its ends: the producer, and the consumers, not started. What is published before they
-    /// start waits for them, and fills the ring at most: a producer then waits too.
+    /// Makes the ring and hands out its ends: the producer, and the consumers, not started. What is
+    /// published before they start waits for them, and fills the ring at most: a producer then
+    /// waits too.
     ///
     /// # Errors
     ///

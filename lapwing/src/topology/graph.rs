@@ -1,7 +1,7 @@
 //! Any acyclic graph of stages, made as the program runs. The builder is a front to it.
 //!
-//! A stage names the stages that it comes after by their ids, which exist only once those stages do: so no
-//! cycle can be written down.
+//! A stage names the stages that it comes after by their ids, which exist only once those stages
+//! do: so no cycle can be written down.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -24,9 +24,9 @@ pub struct StageId {
 
 /// Stages and their order, without a ring yet. Any number of stages, in loops if need be.
 ///
-/// What a [`Builder`](crate::Builder) refuses when the program is compiled, a graph refuses when it is built: a
-/// stage that writes must be before or after each other stage, or [`BuildError::Overlap`](crate::BuildError::Overlap)
-/// names the two.
+/// What a [`Builder`](crate::Builder) refuses when the program is compiled, a graph refuses when it
+/// is built: a stage that writes must be before or after each other stage, or
+/// [`BuildError::Overlap`](crate::BuildError::Overlap) names the two.
 ///
 /// ```
 /// use lapwing::{BuildError, Disruptor, Graph, Stage};
@@ -141,7 +141,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         self.add::<Exclusive, _>(stage, WholeLife(handler), itself)
     }
 
-    /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need not be `Send`.
+    /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need
+    /// not be `Send`.
     pub fn read_local<H>(
         &mut self,
         stage: impl Into<Stage>,
@@ -154,7 +155,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         self.add_made::<Shared, _>(stage, || WholeLife(make()), nothing)
     }
 
-    /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread: it need not be `Send`.
+    /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread:
+    /// it need not be `Send`.
     pub fn write_local<H>(
         &mut self,
         stage: impl Into<Stage>,
@@ -166,7 +168,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         self.add_made::<Exclusive, _>(stage, || WholeLife(make()), nothing)
     }
 
-    /// Adds a stage without a handler, to be [taken](crate::Consumers::take_poller) as a [`Poller`](crate::Poller) that reads.
+    /// Adds a stage without a handler, to be [taken](crate::Consumers::take_poller) as a
+    /// [`Poller`](crate::Poller) that reads.
     pub fn poller(&mut self, stage: impl Into<Stage>) -> StageId
     where
         E: Sync,
@@ -180,8 +183,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         self.push(stage.into(), true, Body::Poller)
     }
 
-    /// Moves the stages of `other` here, after `after`, and returns those that none of them comes after; `after` if there
-    /// are no stages.
+    /// Moves the stages of `other` here, after `after`, and returns those that none of them comes
+    /// after; `after` if there are no stages.
     pub(super) fn append(&mut self, other: Self, after: &[StageId]) -> Vec<StageId> {
         let offset = self.nodes.len();
         let mut last: BTreeSet<usize> = (offset..offset + other.nodes.len()).collect();

@@ -1,5 +1,6 @@
-//! Which stage comes after which, and who may write: the graph, the fluent builder in front of it, and the wiring
-//! of both to a ring. Not here: what a stage does (`consumer`), who runs it (`lifecycle`).
+//! Which stage comes after which, and who may write: the graph, the fluent builder in front of it,
+//! and the wiring of both to a ring. Not here: what a stage does (`consumer`), who runs it
+//! (`lifecycle`).
 
 mod builder;
 mod check;

@@ -7,8 +7,8 @@ use super::stage::Stage;
 use crate::Sequence;
 use crate::consumer::EventHandler;
 
-/// Stages side by side, within [`Builder::then_all`](crate::Builder::then_all). All of them read; a verb that
-/// writes is not there:
+/// Stages side by side, within [`Builder::then_all`](crate::Builder::then_all). All of them read; a
+/// verb that writes is not there:
 ///
 /// ```compile_fail,E0599
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -114,7 +114,8 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
     }
 }
 
-/// Stages one after another beside others, within [`Side::chain`]. They read, since others run beside them.
+/// Stages one after another beside others, within [`Side::chain`]. They read, since others run
+/// beside them.
 ///
 /// ```
 /// use lapwing::Disruptor;

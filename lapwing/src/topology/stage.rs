@@ -33,7 +33,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A stage with this name, which is also its thread's. Names are unique in a graph, not empty, and have no NUL.
+    /// A stage with this name, which is also its thread's. Names are unique in a graph, not empty,
+    /// and have no NUL.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,28 +52,30 @@ impl Stage {
         self
     }
 
-    /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system numbers them.
+    /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
+    /// numbers them.
     pub fn pin(mut self, cpu: usize) -> Self {
         self.pin = Some(cpu);
         self
     }
 
-    /// Longest wait before [`on_timeout`](crate::EventHandler::on_timeout) is called, again after each further one.
+    /// Longest wait before [`on_timeout`](crate::EventHandler::on_timeout) is called, again after
+    /// each further one.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Most events of a batch, at least 1. A stage lets go of its events by the batch, so a shorter one lets stages downstream
-    /// and producers follow more closely, and costs a cache line each. The default is a quarter of the ring, and for a poller the
-    /// whole.
+    /// Most events of a batch, at least 1. A stage lets go of its events by the batch, so a shorter
+    /// one lets stages downstream and producers follow more closely, and costs a cache line each.
+    /// The default is a quarter of the ring, and for a poller the whole.
     pub fn max_batch(mut self, events: usize) -> Self {
         self.max_batch = Some(events);
         self
     }
 
-    /// A stage that this one comes after, in a [`Graph`](crate::Graph): it gets each event when that
-    /// stage has finished it. A builder adds what its own order asks for.
+    /// A stage that this one comes after, in a [`Graph`](crate::Graph): it gets each event when
+    /// that stage has finished it. A builder adds what its own order asks for.
     pub fn after(mut self, stage: StageId) -> Self {
         self.after.push(stage);
         self

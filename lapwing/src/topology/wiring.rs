@@ -18,8 +18,8 @@ use crate::stamps::Stamps;
 use crate::sync::Arc;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 
-/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits for it can go on
-/// meanwhile. Measured: see `perf/results/experiments.md`.
+/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
+/// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
 const BATCHES_PER_RING: u64 = 4;
 
 /// What a ring is made of, apart from its graph.

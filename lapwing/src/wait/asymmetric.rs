@@ -1,9 +1,9 @@
 //! The store-load fence between those who publish often and those who park or close seldom.
 //!
-//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the frequent
-//! side pays a compiler fence only: the rare side calls `membarrier`, which runs a full fence on every
-//! CPU that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). Elsewhere, and in
-//! models, both sides run `fence(SeqCst)`.
+//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the
+//! frequent side pays a compiler fence only: the rare side calls `membarrier`, which runs a full
+//! fence on every CPU that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED).
+//! Elsewhere, and in models, both sides run `fence(SeqCst)`.
 
 #[cfg(loom)]
 mod platform {
@@ -61,7 +61,8 @@ pub(crate) use platform::IS_LIGHT_NOTHING;
 
 use crate::sync::{Ordering, fence};
 
-/// Which of the two forms the rings of this process use. Decided when a ring is built, then only read.
+/// Which of the two forms the rings of this process use. Decided when a ring is built, then only
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AsymmetricFence {
     /// `membarrier` on the rare side, nothing but the compiler's order on the frequent one.
@@ -80,15 +81,17 @@ impl AsymmetricFence {
     #[inline(always)]
     pub(crate) fn light(self) {
         match self {
-            // O6, compiler order only: the fence of the CPU is run here by `heavy` on the other side.
+            // O6, compiler order only: the fence of the CPU is run here by `heavy` on the other
+            // side.
             Self::Membarrier => std::sync::atomic::compiler_fence(Ordering::SeqCst),
             // O6: pairs with the fence in `heavy`.
             Self::Full => fence(Ordering::SeqCst),
         }
     }
 
-    /// The rare side's half: between its store and its load. False if the system refuses what it granted when the
-    /// ring was built (a filter of system calls, say): the caller must then do without the pair.
+    /// The rare side's half: between its store and its load. False if the system refuses what it
+    /// granted when the ring was built (a filter of system calls, say): the caller must then do
+    /// without the pair.
     #[cold]
     #[must_use]
     pub(crate) fn heavy(self) -> bool {

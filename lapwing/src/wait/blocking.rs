@@ -4,8 +4,8 @@ use super::{WaitStrategy, Waiting};
 
 /// Looks `spins` times, then parks until what it waits for advances.
 ///
-/// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other side one load of a
-/// line that nobody writes, as long as nobody sleeps.
+/// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other
+/// side one load of a line that nobody writes, as long as nobody sleeps.
 ///
 /// ```
 /// use lapwing::wait::{Blocking, WaitStrategy};

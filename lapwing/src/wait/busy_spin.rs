@@ -5,8 +5,8 @@ use crate::sync::spin_loop;
 
 /// Looks again and again with the CPU's pause hint in between.
 ///
-/// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the very
-/// thread that it waits for.
+/// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the
+/// very thread that it waits for.
 ///
 /// ```
 /// use lapwing::wait::{BusySpin, WaitStrategy};

@@ -8,8 +8,9 @@
 //! sleep unless epoch left `seen`
 //! ```
 //!
-//! Either the waiter sees the new sequence or the other side sees the sleeper (O6). An epoch that was
-//! advanced before it was read brings the sequence with it (O7); one advanced later ends the sleep.
+//! Either the waiter sees the new sequence or the other side sees the sleeper (O6). An epoch that
+//! was advanced before it was read brings the sequence with it (O7); one advanced later ends the
+//! sleep.
 
 use std::time::Instant;
 
@@ -17,11 +18,13 @@ use super::asymmetric::AsymmetricFence;
 use super::park::Epoch;
 use crate::sync::{AtomicU32, Ordering, yield_now};
 
-/// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one load.
+/// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one
+/// load.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct EventCount {
-    /// Threads that sleep here or are about to. Written by waiters, read by whoever advances the thing.
+    /// Threads that sleep here or are about to. Written by waiters, read by whoever advances the
+    /// thing.
     sleepers: AtomicU32,
     epoch: Epoch,
 }
@@ -49,8 +52,8 @@ impl EventCount {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Wakes the sleepers, if there are any. The caller has advanced the thing that is waited for, and
-    /// then run the light fence.
+    /// Wakes the sleepers, if there are any. The caller has advanced the thing that is waited for,
+    /// and then run the light fence.
     #[inline(always)]
     pub(crate) fn notify(&self) {
         // O6, Relaxed: ordered after the caller's store by the fence.

@@ -1,5 +1,5 @@
-//! How to wait. Not here: what is waited for (`barrier`, `sequencer::gate`), which decides alone when a
-//! wait is over.
+//! How to wait. Not here: what is waited for (`barrier`, `sequencer::gate`), which decides alone
+//! when a wait is over.
 //!
 //! | strategy | latency | CPU while idle | parks |
 //! |---|---|---|---|
@@ -9,9 +9,9 @@
 //! | [`Blocking`] | a wake-up by the system | none | yes |
 //! | [`Adaptive`], the default | low while busy, a wake-up after a pause | none | yes |
 //!
-//! A strategy can be set for each consumer and for the producer side. It only waits: afterwards the library
-//! looks again, so a strategy that returns too early costs time and nothing else. Whatever is waited
-//! for wakes its waiter: an empty ring, a stage upstream, a full ring.
+//! A strategy can be set for each consumer and for the producer side. It only waits: afterwards the
+//! library looks again, so a strategy that returns too early costs time and nothing else. Whatever
+//! is waited for wakes its waiter: an empty ring, a stage upstream, a full ring.
 
 mod adaptive;
 pub(crate) mod asymmetric;
@@ -68,11 +68,12 @@ const LOOKS_PER_CLOCK: u32 = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait WaitStrategy: Clone + Send + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy of a ring does, nobody
-    /// looks for sleepers after a publish.
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy of a ring does,
+    /// nobody looks for sleepers after a publish.
     const PARKS: bool;
 
-    /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called again if need be.
+    /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
+    /// again if need be.
     ///
     /// It must return some time after the wait is over or [expired](Waiting::is_expired).
     fn wait(&mut self, waiting: &Waiting<'_>);
@@ -83,7 +84,8 @@ pub(crate) trait Awaited {
     /// Whether it is there, or will never come.
     fn is_over(&self) -> bool;
 
-    /// Where to sleep: with something that is behind just now. Who has lain down looks again whether it still is.
+    /// Where to sleep: with something that is behind just now. Who has lain down looks again
+    /// whether it still is.
     fn event_count(&self) -> &EventCount;
 }
 
@@ -131,7 +133,8 @@ impl Waiting<'_> {
         false
     }
 
-    /// Looks `times` times and gives the CPU to another thread in between; true as soon as the wait is over.
+    /// Looks `times` times and gives the CPU to another thread in between; true as soon as the wait
+    /// is over.
     #[must_use]
     pub fn yield_up_to(&self, times: u32) -> bool {
         for _ in 0..times {
@@ -160,14 +163,14 @@ impl Waiting<'_> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system. A strategy that said it never [parks](WaitStrategy::PARKS), in a
-    /// ring where none does, has nobody to wake it and only yields here.
+    /// Blocks in the operating system. A strategy that said it never [parks](WaitStrategy::PARKS),
+    /// in a ring where none does, has nobody to wake it and only yields here.
     pub fn park(&self) {
         if self.is_signalled {
             let place = self.awaited.event_count();
-            // Who was behind may have advanced before we lay down there, and somebody else may be behind by
-            // now, who would not wake us. The place first, then the state: whoever advances in between
-            // shows in the second look.
+            // Who was behind may have advanced before we lay down there, and somebody else may be
+            // behind by now, who would not wake us. The place first, then the state: whoever
+            // advances in between shows in the second look.
             let is_elsewhere = || !ptr::eq(place, self.awaited.event_count());
             place.park(self.fence, self.deadline, || is_elsewhere() || self.is_over());
         } else {
@@ -182,7 +185,8 @@ impl fmt::Debug for Waiting<'_> {
     }
 }
 
-/// A [`WaitStrategy`] of any type. Called through a pointer, which only a waiter pays that has to wait.
+/// A [`WaitStrategy`] of any type. Called through a pointer, which only a waiter pays that has to
+/// wait.
 pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::{WaitStrategy, Waiting};
 
-/// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each further look.
+/// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each
+/// further look.
 ///
-/// An event that comes during a sleep waits for its end. Linux adds its timer slack, 50 µs by default, to each.
+/// An event that comes during a sleep waits for its end. Linux adds its timer slack, 50 µs by
+/// default, to each.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,8 +29,8 @@ pub struct Sleeping {
 }
 
 impl Default for Sleeping {
-    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs, which is what
-    /// Linux makes of any shorter one.
+    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs, which is
+    /// what Linux makes of any shorter one.
     fn default() -> Self {
         Self { spins: 100, yields: 100, sleep: Duration::from_micros(50) }
     }

@@ -18,8 +18,8 @@ impl Epoch {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Sleeps unless the epoch has left `seen`; until it is advanced, `timeout` has passed, or for no
-    /// reason at all.
+    /// Sleeps unless the epoch has left `seen`; until it is advanced, `timeout` has passed, or for
+    /// no reason at all.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
             tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),

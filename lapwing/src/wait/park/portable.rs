@@ -1,4 +1,5 @@
-//! Sleeping with a lock and a condition variable, for platforms without a futex, for Miri and for models.
+//! Sleeping with a lock and a condition variable, for platforms without a futex, for Miri and for
+//! models.
 
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ impl Epoch {
         self.word.load(Ordering::Acquire)
     }
 
-    /// Sleeps unless the epoch has left `seen`; until it is advanced, `timeout` has passed, or for no
-    /// reason at all.
+    /// Sleeps unless the epoch has left `seen`; until it is advanced, `timeout` has passed, or for
+    /// no reason at all.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         let guard = self.lock.lock().expect("nothing panics under this lock");
         // O7, Acquire: as in `current`.

@@ -25,10 +25,10 @@ pub(crate) use loom::{
     thread::yield_now,
 };
 
-/// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model only
-/// lets others run.
+/// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model
+/// and Miri, where a hint is a change of threads, only let others run.
 pub(crate) fn pause(times: u32) {
-    for _ in 0..if cfg!(loom) { 1 } else { times } {
+    for _ in 0..if cfg!(any(loom, miri)) { 1 } else { times } {
         spin_loop();
     }
 }

@@ -95,10 +95,30 @@ pub use error::{
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of
 /// events that it has finished, which is the sequence of the next.
+///
+/// ```
+/// use lapwing::{Disruptor, Sequence};
+///
+/// # let (mut producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let first: Sequence = producer.publish(|event| *event = 7)?;
+/// poller.poll()?.consume_all();
+/// assert_eq!((first, poller.sequence()), (0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type Sequence = u64;
 
 /// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to
 /// be a byte count, or a zero-sized event, from filling the machine.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor, MAX_CAPACITY};
+///
+/// let requested = 2 * MAX_CAPACITY;
+/// let result = Disruptor::single_producer(requested, || ()).then_poller("all").build();
+/// assert_eq!(result.err(), Some(BuildError::Capacity { requested }));
+/// ```
 pub const MAX_CAPACITY: usize = 1 << 30;
 
 /// Compiles and runs the example of the README.

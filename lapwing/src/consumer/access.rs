@@ -8,6 +8,31 @@ use crate::Sequence;
 use crate::ring_buffer::RingBuffer;
 
 /// [`Shared`] or [`Exclusive`]. Sealed: the graph decides which stage may have which.
+///
+/// A handler that only looks can serve both:
+///
+/// ```
+/// use lapwing::{Access, Disruptor, EventHandler, Sequence};
+///
+/// #[derive(Default)]
+/// struct Count(u64);
+///
+/// impl<E, A: Access> EventHandler<E, A> for Count {
+///     fn on_event(&mut self, _event: A::Ref<'_, E>, _: Sequence, _: bool) {
+///         self.0 += 1;
+///     }
+/// }
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_handler_mut("alone", Count::default())
+///     .then_handler("beside", Count::default())
+///     .build()?;
+/// let running = consumers.start()?;
+/// producer.publish_batch(3, |_| {})?;
+/// let mut report = running.shutdown()?;
+/// assert_eq!((report.take::<Count>("alone")?.0, report.take::<Count>("beside")?.0), (3, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Access: sealed::Access {
     /// An event as a handler gets it: `&E` or `&mut E`.
     type Ref<'a, E: 'a>;
@@ -17,14 +42,43 @@ pub trait Access: sealed::Access {
     type Events<'a, E: 'a>: ExactSizeIterator<Item = Self::Ref<'a, E>>;
 
     /// Goes through a slice.
+    ///
+    /// ```
+    /// use lapwing::{Access, Exclusive, Shared};
+    ///
+    /// let mut batch = [7, 8, 9];
+    /// Exclusive::events(&mut batch[..]).for_each(|event| *event += 1);
+    /// assert!(Shared::events(&batch[..]).eq(&[8, 9, 10]));
+    /// ```
     fn events<'a, E: 'a>(slice: Self::Slice<'a, E>) -> Self::Events<'a, E>;
 }
 
 /// Other stages may read the same events at the same time: `&E`.
+///
+/// ```
+/// use lapwing::{Disruptor, Poller, Shared};
+///
+/// # let (_producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let poller: Poller<u64, Shared> = consumers.take_poller("all")?; // or `Poller<u64>`
+/// assert_eq!(poller.sequence(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Shared {}
 
 /// No other stage touches the events at the same time: `&mut E`.
+///
+/// ```
+/// use lapwing::{Disruptor, Exclusive, Poller};
+///
+/// # let (mut producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller_mut("all").build()?;
+/// let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("all")?;
+/// producer.publish(|event| *event = 7)?;
+/// assert_eq!(poller.poll()?.as_mut_slice(), [7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub enum Exclusive {}
 

@@ -75,24 +75,70 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     }
 
     /// Number of events that are not consumed yet.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// let mut batch = poller.poll()?; // of three
+    /// batch.consume(1);
+    /// assert_eq!(batch.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         (self.range.end - self.first_sequence()) as usize
     }
 
     /// Whether every event is consumed.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// let mut batch = poller.poll()?;
+    /// assert!(!batch.is_empty());
+    /// batch.consume_all();
+    /// assert!(batch.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Sequence of the first event that is not consumed.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// let mut batch = poller.poll()?; // the events 0, 1 and 2
+    /// batch.consume(2);
+    /// assert_eq!(batch.first_sequence(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn first_sequence(&self) -> Sequence {
         self.range.start + self.consumed
     }
 
     /// The events that are not consumed yet.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// let batch = poller.poll()?; // three events of 7
+    /// assert_eq!(batch.as_slice().iter().sum::<u64>(), 21);
+    /// drop(batch);
+    /// assert_eq!(poller.poll()?.len(), 3); // looked at, not consumed
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn as_slice(&self) -> &[E] {
         // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
@@ -101,16 +147,53 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     }
 
     /// Consumes the first `count` events that are left, or all if there are fewer.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// poller.poll()?.consume(2); // of three
+    /// assert_eq!(poller.sequence(), 2);
+    /// poller.poll()?.consume(5); // of one
+    /// assert_eq!(poller.sequence(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn consume(&mut self, count: usize) {
         self.consumed += (count as u64).min(self.range.end - self.first_sequence());
     }
 
     /// Consumes all events that are left.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// poller.poll()?.consume_all(); // of three
+    /// assert_eq!(poller.sequence(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn consume_all(&mut self) {
         self.consume(usize::MAX);
     }
 
     /// Lets go of what is consumed now, so that others can go on, and keeps the rest.
+    ///
+    /// ```
+    /// # use lapwing::TryPublishError;
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(2, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(2)?.publish()?;
+    /// let mut batch = poller.poll()?; // both slots of the ring
+    /// batch.consume(1);
+    /// assert_eq!(producer.try_publish(|event| *event = 7), Err(TryPublishError::Full));
+    /// batch.release();
+    /// assert_eq!(producer.try_publish(|event| *event = 7), Ok(2));
+    /// assert_eq!((batch.first_sequence(), batch.len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn release(&mut self) {
         if self.consumed == 0 {
             return;
@@ -124,6 +207,22 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
 
     /// Goes through the events that are left, with their sequences. Each one that was yielded is
     /// consumed.
+    ///
+    /// An adapter that looks ahead, such as `take_while` or `peekable`, consumes what it looked at.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// for (sequence, _event) in poller.poll()?.iter() { // three of them
+    ///     if sequence == 1 {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(poller.sequence(), 2); // the third was not yielded
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter(&mut self) -> Iter<'_, E> {
         let first = self.first_sequence();
         // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
@@ -139,6 +238,18 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
 
 impl<E> Batch<'_, E, Exclusive> {
     /// The events that are not consumed yet, to change.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller_mut("all").build()?;
+    /// # let mut poller = consumers.take_poller_mut("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// let mut batch = poller.poll()?;
+    /// batch.as_mut_slice().fill(7);
+    /// drop(batch);
+    /// assert_eq!(poller.poll()?.as_slice(), [7, 7, 7]); // changed, not consumed
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [E] {
         // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows
@@ -147,6 +258,21 @@ impl<E> Batch<'_, E, Exclusive> {
     }
 
     /// As [`iter`](Self::iter), with events to change.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_poller_mut("write")
+    /// #     .then_poller("read")
+    /// #     .build()?;
+    /// # let mut writer = consumers.take_poller_mut("write")?;
+    /// # let mut reader = consumers.take_poller("read")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// for (sequence, event) in writer.poll()?.iter_mut() {
+    ///     *event = sequence + 10;
+    /// }
+    /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // of a stage after this one
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter_mut(&mut self) -> IterMut<'_, E> {
         let first = self.first_sequence();
         // SAFETY: I2 and I6: as in `as_mut_slice`.
@@ -168,6 +294,18 @@ impl<E, A: Access> fmt::Debug for Batch<'_, E, A> {
 }
 
 /// Iterator of [`Batch::iter`].
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
+/// # let mut poller = consumers.take_poller("all")?;
+/// # producer.claim_batch(3)?.publish()?;
+/// let mut batch = poller.poll()?;
+/// let mut events = batch.iter();
+/// assert_eq!((events.len(), events.next()), (3, Some((0, &7))));
+/// assert_eq!(events.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Iter<'a, E> {
     events: slice::Iter<'a, E>,
@@ -194,6 +332,18 @@ impl<'a, E> Iterator for Iter<'a, E> {
 impl<E> ExactSizeIterator for Iter<'_, E> {}
 
 /// Iterator of [`Batch::iter_mut`].
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller_mut("all").build()?;
+/// # let mut poller = consumers.take_poller_mut("all")?;
+/// # producer.claim_batch(3)?.publish()?;
+/// let mut batch = poller.poll()?;
+/// let mut events = batch.iter_mut();
+/// assert_eq!((events.len(), events.next()), (3, Some((0, &mut 7))));
+/// assert_eq!(events.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct IterMut<'a, E> {
     events: slice::IterMut<'a, E>,

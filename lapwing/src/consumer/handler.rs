@@ -42,10 +42,50 @@ use crate::Sequence;
 /// ```
 pub trait EventHandler<E, A: Access = Shared> {
     /// Called once, before the first event.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Greeter(Vec<String>);
+    /// # impl EventHandler<u64> for Greeter {
+    /// fn on_start(&mut self) {
+    ///     // The stage's own thread, which has its name.
+    ///     self.0.extend(std::thread::current().name().map(String::from));
+    /// }
+    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    /// # }
+    /// # let (_producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler("hi", Greeter::default()).build()?;
+    /// # let running = consumers.start()?;
+    /// let Greeter(names) = running.shutdown()?.take("hi")?;
+    /// assert_eq!(names, ["hi"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn on_start(&mut self) {}
 
     /// Called before each batch. `batch_size` events follow, at least 1; `queue_depth` events were
     /// available when the batch began, at least `batch_size`.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Depth { announced: u64, deepest: u64 }
+    /// # impl EventHandler<u64> for Depth {
+    /// fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
+    ///     self.announced += batch_size;
+    ///     self.deepest = self.deepest.max(queue_depth); // how far this stage lags at most
+    /// }
+    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler("depth", Depth::default()).build()?;
+    /// # producer.claim_batch(8)?.publish()?;
+    /// # let running = consumers.start()?;
+    /// // Eight events were there when the stage began.
+    /// let depth: Depth = running.shutdown()?.take("depth")?;
+    /// assert_eq!((depth.announced, depth.deepest), (8, 8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
         let _ = (batch_size, queue_depth);
     }
@@ -53,16 +93,78 @@ pub trait EventHandler<E, A: Access = Shared> {
     /// Called for each event, in the order of sequences. `end_of_batch` is true for the last one of
     /// a batch: nothing more was there, or the batch ended at the end of the ring or at its
     /// longest; the time to flush.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Journal { buffer: Vec<u64>, written: Vec<u64> }
+    /// # impl EventHandler<u64> for Journal {
+    /// fn on_event(&mut self, event: &u64, _sequence: Sequence, end_of_batch: bool) {
+    ///     self.buffer.push(*event);
+    ///     if end_of_batch {
+    ///         self.written.append(&mut self.buffer);
+    ///     }
+    /// }
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 7).then_handler("log", Journal::default()).build()?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// # let running = consumers.start()?;
+    /// let journal: Journal = running.shutdown()?.take("log")?; // of three events
+    /// assert_eq!(journal.written, [7, 7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool);
 
     /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage.
     /// `next_sequence` is what it waits for.
+    ///
+    /// ```
+    /// # use std::{sync::mpsc, time::Duration};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, Stage};
+    /// # struct Watchdog(mpsc::Sender<Sequence>);
+    /// # impl EventHandler<u64> for Watchdog {
+    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    /// fn on_timeout(&mut self, next_sequence: Sequence) {
+    ///     let _ = self.0.send(next_sequence); // somebody should know that nothing comes
+    /// }
+    /// # }
+    /// # let (alarm, alarms) = mpsc::channel();
+    /// # let watchdog = Stage::new("watchdog").timeout(Duration::from_millis(1));
+    /// # let (_producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler(watchdog, Watchdog(alarm)).build()?;
+    /// # let running = consumers.start()?;
+    /// assert_eq!(alarms.recv()?, 0); // what it sent
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn on_timeout(&mut self, next_sequence: Sequence) {
         let _ = next_sequence;
     }
 
     /// Called once, after the last event: the ring is closed and drained, or halted. Not after a
     /// panic of this handler.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Journal { buffer: Vec<u64>, written: Vec<u64> }
+    /// # impl EventHandler<u64> for Journal {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.buffer.push(*event);
+    /// #     }
+    /// fn on_shutdown(&mut self) {
+    ///     self.written.append(&mut self.buffer); // what is left
+    /// }
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 7).then_handler("log", Journal::default()).build()?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// # let running = consumers.start()?;
+    /// let journal: Journal = running.shutdown()?.take("log")?; // of three events
+    /// assert_eq!(journal.written, [7, 7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn on_shutdown(&mut self) {}
 }
 

@@ -58,6 +58,14 @@ pub struct Consumer<'env> {
 
 impl Consumer<'_> {
     /// Name of the stage.
+    ///
+    /// ```
+    /// # let (_producer, consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
+    /// assert_eq!(consumer.name(), "sum");
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -65,6 +73,17 @@ impl Consumer<'_> {
 
     /// The CPU that the stage asked for with [`Stage::pin`](crate::Stage::pin). [`run`](Self::run)
     /// leaves it to you.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage};
+    ///
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("sum").pin(1), |_, _, _| {})
+    /// #     .build()?;
+    /// # let consumer = consumers.into_iter().next().unwrap();
+    /// assert_eq!(consumer.pin(), Some(1));
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     #[must_use]
     pub fn pin(&self) -> Option<usize> {
         self.pin
@@ -72,6 +91,20 @@ impl Consumer<'_> {
 
     /// Handles events on this thread until the ring is closed and drained, or halted. A panic of
     /// the handler is caught, halts the ring and stands in the result.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Outcome};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("check", |event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?; // the ring keeps it
+    /// drop(producer); // and is closed
+    /// for consumer in consumers {
+    ///     assert_eq!(*consumer.run().outcome(), Outcome::Drained); // on this very thread
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     ///
@@ -88,6 +121,21 @@ impl fmt::Debug for Consumer<'_> {
 }
 
 /// How a stage ended.
+///
+/// ```
+/// use lapwing::{Disruptor, Outcome};
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
+///     .build()?;
+/// for price in [7, 8, 9] {
+///     producer.publish(|event| *event = price)?;
+/// }
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// let message = "too high: 9".to_owned();
+/// assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 2 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -106,6 +154,18 @@ pub enum Outcome {
 }
 
 /// A stage that has ended.
+///
+/// ```
+/// use lapwing::{Disruptor, Outcome};
+///
+/// let (producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+/// drop(producer);
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
+/// assert_eq!(*finished.outcome(), Outcome::Drained);
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
 pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
@@ -122,12 +182,35 @@ impl Finished {
     }
 
     /// Name of the stage.
+    ///
+    /// ```
+    /// # let (producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+    /// #     .build()?;
+    /// # drop(producer);
+    /// let finished = consumers.into_iter().map(|consumer| consumer.run());
+    /// let names: Vec<String> = finished.map(|stage| stage.name().to_owned()).collect();
+    /// assert_eq!(names, ["left", "right"]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// How it ended.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then("left", |_, _, _| {}).then("right", |_, _, _| {})
+    /// #     .build()?;
+    /// let mut consumers = consumers.into_iter();
+    /// drop(consumers.next()); // its events would never be done, so the ring halts
+    /// let finished = consumers.next().unwrap().run();
+    /// assert_eq!(*finished.outcome(), Outcome::Halted);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -135,12 +218,45 @@ impl Finished {
 
     /// Number of events that it has finished: its sequence. Claims that were given up count as
     /// well.
+    ///
+    /// ```
+    /// # let (mut producer, consumers) =
+    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// drop(producer.claim()?); // given up: counts as well
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.processed(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn processed(&self) -> Sequence {
         self.processed
     }
 
     /// Takes the handler that was given to the stage.
+    ///
+    /// ```
+    /// use lapwing::TakeError;
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum::default()).build()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # drop(producer);
+    ///
+    /// let mut finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.take_handler::<String>().err(), Some(TakeError::WrongType));
+    /// let Sum(total) = finished.take_handler()?; // still there
+    /// assert_eq!(total, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -49,7 +49,18 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// The events that are there, up to the end of the ring at most. Those that were not consumed
-    /// the last time come again.
+    /// the last time come again. Never waits.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, PollError};
+    /// # let (mut producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(poller.poll()?.iter().next(), Some((0, &7)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -62,6 +73,16 @@ impl<E, A: Access> Poller<E, A> {
 
     /// As [`poll`](Self::poll), but at most `max` events; for 0, an empty batch.
     ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// poller.poll_max(2)?.consume_all(); // three are there
+    /// assert_eq!(poller.poll_max(2)?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// As [`poll`](Self::poll).
@@ -72,6 +93,19 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// As [`poll`](Self::poll), but waits for events.
+    ///
+    /// ```
+    /// use std::thread;
+    ///
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let thread = thread::spawn(move || producer.publish(|event| *event = 7));
+    /// assert_eq!(poller.wait()?.iter().next(), Some((0, &7))); // whichever thread is first
+    /// assert_eq!(thread.join().unwrap(), Ok(0));
+    /// assert_eq!(poller.wait().err(), Some(lapwing::Stopped::Closed)); // no producer is left
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -92,6 +126,19 @@ impl<E, A: Access> Poller<E, A> {
     /// As [`wait`](Self::wait), but for `timeout` at most. One that is too long for the clock is no
     /// limit.
     ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError};
+    /// # let (mut producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let patience = Duration::from_millis(1);
+    /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(poller.wait_timeout(patience)?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`WaitTimeoutError::TimedOut`] if nothing came, and as [`wait`](Self::wait).
@@ -107,6 +154,17 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// First sequence that has not been consumed.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(poller.sequence(), 0);
+    /// poller.poll()?.consume_all();
+    /// assert_eq!(poller.sequence(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.reader.next()

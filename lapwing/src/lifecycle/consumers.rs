@@ -61,11 +61,31 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// Names of all stages, pollers included, upstream ones first.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("decode", |_, _, _| {})
+    ///     .then_poller("ticks")
+    ///     .build()?;
+    /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["decode", "ticks"]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
     /// Takes the poller of the stage `name`, which reads.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, TakeError};
+    /// let (_producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    /// let mut ticks = consumers.take_poller("ticks")?;
+    /// assert!(ticks.poll().is_err()); // empty
+    /// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::AlreadyTaken));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -82,6 +102,16 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// Takes the poller of the stage `name`, which changes events.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, TakeError};
+    /// let (_producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).then_poller_mut("ticks").build()?;
+    /// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::WrongType));
+    /// let mut ticks = consumers.take_poller_mut("ticks")?; // still there
+    /// assert!(ticks.poll().is_err()); // empty
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -110,7 +140,23 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         TakeError::WrongType
     }
 
-    /// Starts a thread for each stage, with its name, pinned where the stage asks for it.
+    /// Starts a thread for each stage that has a handler, with the stage's name, pinned where the
+    /// stage asks for it.
+    ///
+    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
+    /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
+    /// [`start_scoped`](Self::start_scoped).
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// let report = running.shutdown()?;
+    /// assert_eq!(report.stages().next().unwrap().processed(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -120,10 +166,6 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// # Blocking
     ///
     /// Until every thread that is to be pinned is.
-    ///
-    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
-    /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
-    /// [`start_scoped`](Self::start_scoped).
     pub fn start(self) -> Result<Running<'static>, StartError>
     where
         'env: 'static,

@@ -8,6 +8,23 @@ use crate::consumer::{Finished, Outcome};
 use crate::error::TakeError;
 
 /// The stages of a ring that has ended.
+///
+/// ```
+/// use lapwing::{Disruptor, Outcome};
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("decode", |_, _, _| {})
+///     .then("sum", |_, _, _| {})
+///     .build()?;
+/// let running = consumers.start()?;
+/// producer.publish(|event| *event = 7)?;
+/// let report = running.shutdown()?;
+/// for (stage, name) in report.stages().zip(["decode", "sum"]) {
+///     assert_eq!((stage.name(), stage.processed()), (name, 1));
+///     assert_eq!(*stage.outcome(), Outcome::Drained);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Report {
     /// Upstream stages first.
@@ -31,11 +48,42 @@ impl Report {
     }
 
     /// The stages that had a thread, upstream ones first.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// # let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("sum", |_, _, _| {})
+    ///     .then_poller("ticks") // not in the report: it has no thread
+    /// #     .build()?;
+    /// # let _ticks = consumers.take_poller("ticks")?;
+    /// # let report = consumers.start()?.shutdown()?;
+    /// assert_eq!(report.stages().map(|stage| stage.name()).collect::<Vec<_>>(), ["sum"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stages(&self) -> impl Iterator<Item = &Finished> {
         self.stages.iter()
     }
 
     /// Takes the handler of the stage `name`, as it was given to `then_handler` or its kin.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, TakeError};
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum(0)).build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// let mut report = running.shutdown()?;
+    /// let Sum(total) = report.take("sum")?;
+    /// assert_eq!(total, 7);
+    /// assert_eq!(report.take::<Sum>("sum").err(), Some(TakeError::AlreadyTaken));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -54,6 +102,19 @@ impl Report {
 
 /// The stages of a ring ended, but not all of them with every event handled: one panicked, or the
 /// ring was halted.
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
+///     .build()?;
+/// producer.publish(|event| *event = 9)?;
+/// let failed = consumers.start()?.shutdown().unwrap_err();
+/// let text = "a stage panicked: stage=\"limit\", sequence=0, message=\"too high: 9\"";
+/// assert_eq!(failed.to_string(), text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Failed {
     report: Report,
@@ -61,12 +122,43 @@ pub struct Failed {
 
 impl Failed {
     /// What the stages left all the same.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    /// #     .then_handler("sum", Sum(0))
+    /// #     .then("panic", |_, _, _| panic!())
+    /// #     .build()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # let running = consumers.start()?;
+    /// let failed = running.shutdown().unwrap_err(); // a stage after "sum" panicked
+    /// let Sum(total) = failed.into_report().take("sum")?;
+    /// assert_eq!(total, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn into_report(self) -> Report {
         self.report
     }
 
     /// What the stages left all the same.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (_producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// running.halt();
+    /// let failed = running.join().unwrap_err();
+    /// assert_eq!(*failed.report().stages().next().unwrap().outcome(), Outcome::Halted);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report

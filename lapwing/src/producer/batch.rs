@@ -13,6 +13,21 @@ use crate::error::Stopped;
 use crate::sequencer::Sequencer;
 
 /// The events of a claimed run, in order: up to the end of the ring, and from its start on.
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+/// # let mut poller = consumers.take_poller("all")?;
+/// # producer.claim_batch(3)?.publish()?;
+/// # poller.poll()?.consume_all();
+/// // Of a ring of four slots, three have been used.
+/// producer.publish_batch(3, |slots| {
+///     assert_eq!((slots.len(), slots.first_sequence()), (3, 3));
+///     let (before_wrap, after_wrap) = slots.as_mut_slices();
+///     assert_eq!((before_wrap.len(), after_wrap.len()), (1, 2));
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Slots<'a, E> {
     before_wrap: &'a mut [E],
@@ -22,6 +37,13 @@ pub struct Slots<'a, E> {
 
 impl<E> Slots<'_, E> {
     /// Number of events.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// producer.publish_batch(3, |slots| assert_eq!(slots.len(), 3))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     #[allow(clippy::len_without_is_empty)] // a batch has at least one event
     pub fn len(&self) -> usize {
@@ -29,6 +51,18 @@ impl<E> Slots<'_, E> {
     }
 
     /// Sequence that the first event will have.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |slots| {
+    ///     let first = slots.first_sequence();
+    ///     slots.iter_mut().zip(first..).for_each(|(slot, sequence)| *slot = sequence);
+    /// })?;
+    /// assert_eq!(poller.poll()?.as_slice(), [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn first_sequence(&self) -> Sequence {
         self.first
@@ -36,12 +70,40 @@ impl<E> Slots<'_, E> {
 
     /// The events as two slices. The second one is empty unless the run crosses the end of the
     /// ring.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let prices = [7, 8, 9];
+    /// producer.publish_batch(prices.len(), |slots| {
+    ///     let (before_wrap, after_wrap) = slots.as_mut_slices();
+    ///     let (start, end) = prices.split_at(before_wrap.len());
+    ///     before_wrap.copy_from_slice(start);
+    ///     after_wrap.copy_from_slice(end);
+    /// })?;
+    /// assert_eq!(poller.poll()?.as_slice(), prices);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn as_mut_slices(&mut self) -> (&mut [E], &mut [E]) {
         (self.before_wrap, self.after_wrap)
     }
 
     /// Goes through the events.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(2, |slots| {
+    ///     for slot in slots.iter_mut() {
+    ///         *slot += 1; // it held the event of a lap ago, or the factory's
+    ///     }
+    /// })?;
+    /// assert_eq!(poller.poll()?.as_slice(), [1, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter_mut(&mut self) -> Chain<slice::IterMut<'_, E>, slice::IterMut<'_, E>> {
         self.before_wrap.iter_mut().chain(self.after_wrap.iter_mut())
     }
@@ -84,12 +146,31 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     }
 
     /// Sequences that the events will have.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(producer.claim_batch(3)?.sequences(), 1..4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequences(&self) -> Range<Sequence> {
         self.range.clone()
     }
 
     /// The events, to fill.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// let mut batch = producer.claim_batch(2)?;
+    /// for slot in batch.slots().iter_mut() {
+    ///     *slot = 7;
+    /// }
+    /// assert!(batch.slots().iter_mut().all(|slot| *slot == 7)); // not published yet
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn slots(&mut self) -> Slots<'_, E> {
         let buffer = &self.producer.ring.buffer;
@@ -106,7 +187,22 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
 
     /// Publishes the events together and returns their sequences.
     ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let batch = producer.claim_batch(3)?;
+    /// assert_eq!(poller.poll().err(), Some(lapwing::PollError::Empty));
+    /// assert_eq!(batch.publish()?, 0..3);
+    /// assert_eq!(poller.poll()?.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
+    ///
+    /// As [`Claim::publish`](crate::Claim::publish).
+    ///
+    /// # Blocking
     ///
     /// As [`Claim::publish`](crate::Claim::publish).
     #[inline]

@@ -50,6 +50,15 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     }
 
     /// Sequence that the event will have.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// let mut claim = producer.claim()?;
+    /// *claim = claim.sequence() + 10;
+    /// assert_eq!((claim.sequence(), *claim), (0, 10));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.sequence
@@ -57,11 +66,33 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
 
     /// Publishes the event and returns its sequence.
     ///
+    /// ```
+    /// # use lapwing::{Disruptor, Stopped};
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then("check", |event, _, _| assert_eq!(*event, 7))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// let mut claim = producer.claim()?;
+    /// *claim = 7;
+    /// assert_eq!(claim.publish(), Ok(0));
+    ///
+    /// let claim = producer.claim()?;
+    /// running.close();
+    /// assert_eq!(claim.publish(), Err(Stopped::Closed));
+    /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the
-    /// event is not accepted, and nobody sees it. A close waits for the claims of several
-    /// producers, so theirs always are.
+    /// event is not accepted, and nobody sees it. Claims of several producers are accepted once
+    /// they are granted, and consumers wait for them, so theirs always are.
+    ///
+    /// # Blocking
+    ///
+    /// Never on consumers. If another thread is just closing the ring, a single producer waits for
+    /// its count of the events, a few instructions and a system call.
     #[inline(always)]
     pub fn publish(self) -> Result<Sequence, Stopped> {
         // Published, so not given up.

@@ -5,17 +5,15 @@
 
 mod batch;
 mod claim;
+mod claiming;
+mod publish;
 mod wait;
 
 use std::fmt;
-use std::ops::Range;
-use std::time::{Duration, Instant};
 
 pub use batch::{ClaimBatch, Slots};
 pub use claim::Claim;
 
-use crate::Sequence;
-use crate::error::{BatchError, PublishTimeoutError, Stopped, TryPublishError};
 use crate::ring::Ring;
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::sync::Arc;
@@ -24,18 +22,39 @@ use crate::wait::AnyWaitStrategy;
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
 ///
 /// ```compile_fail,E0599
-/// let (producer, _) = lapwing::Disruptor::single_producer(8, || 0).then("a", |_, _, _| {}).build().unwrap();
+/// let ring = lapwing::Disruptor::single_producer(8, || 0).then("a", |_, _, _| {});
+/// let (producer, _consumers) = ring.build().unwrap();
 /// let second = producer.clone();
 /// ```
 ///
 /// ```
-/// let (producer, _) = lapwing::Disruptor::multi_producer(8, || 0).then("a", |_, _, _| {}).build().unwrap();
-/// let second = producer.clone();
-/// # drop((producer, second));
+/// let ring = lapwing::Disruptor::multi_producer(8, || 0).then("a", |_, _, _| {});
+/// let (mut producer, _consumers) = ring.build().unwrap();
+/// let mut second = producer.clone();
+/// assert_eq!((producer.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
 /// ```
 pub type SingleProducer<E> = Producer<E, Single>;
 
 /// One of any number of producers of a ring; clone it for each thread.
+///
+/// ```
+/// use std::thread;
+/// use lapwing::{Disruptor, MultiProducer};
+///
+/// let (producer, mut consumers) =
+///     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// thread::scope(|scope| {
+///     for value in [1, 2] {
+///         let mut producer: MultiProducer<u64> = producer.clone();
+///         scope.spawn(move || producer.publish(|event| *event = value));
+///     }
+/// });
+/// let mut values = poller.poll()?.as_slice().to_vec();
+/// values.sort(); // the threads race
+/// assert_eq!(values, [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type MultiProducer<E> = Producer<E, Multi>;
 
 /// The publishing end of a ring, for one producer ([`SingleProducer`]) or one of many
@@ -87,6 +106,7 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("a", |_, _, _| {}).build().unwrap();
 /// let mut kept: Vec<u64> = Vec::new();
 /// producer.publish(|event| kept.push(*event)).unwrap();
+/// assert_eq!(kept, [0]);
 /// ```
 pub struct Producer<E, S: Sequencer> {
     ring: Arc<Ring<E>>,
@@ -101,258 +121,42 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Number of slots of the ring.
+    ///
+    /// ```
+    /// # let (producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// assert_eq!(producer.capacity(), 8);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.ring.control.capacity as usize
     }
 
     /// Closes the ring for all producers: no further event is accepted, consumers drain it and end.
+    /// Returns at once: it waits neither for consumers nor for claims that are held.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stopped};
+    ///
+    /// # let (mut producer, mut consumers) =
+    /// #     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let second = producer.clone();
+    /// producer.publish(|event| *event = 7)?;
+    /// second.close();
+    /// assert_eq!(producer.publish(|event| *event = 8), Err(Stopped::Closed));
+    /// assert_eq!(poller.poll()?.as_slice(), [7]); // what was accepted is still there
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(&self) {
         self.ring.control.close();
-    }
-
-    /// Publishes one event, filled in place by `fill`, and returns its sequence.
-    ///
-    /// A panic of `fill` passes through; the event is then not published, and nobody waits for it.
-    ///
-    /// # Errors
-    ///
-    /// [`Stopped`] if the ring is closed or halted, or is while the call waits.
-    ///
-    /// # Blocking
-    ///
-    /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits
-    /// on the slowest consumer, by the producer's wait strategy.
-    #[inline]
-    pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, Stopped> {
-        let mut claim = self.claim()?;
-        fill(&mut claim);
-        claim.publish()
-    }
-
-    /// As [`publish`](Self::publish), but never waits.
-    ///
-    /// # Errors
-    ///
-    /// [`TryPublishError::Full`] if no slot is free, and as [`publish`](Self::publish).
-    #[inline]
-    pub fn try_publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, TryPublishError> {
-        let mut claim = self.try_claim()?;
-        fill(&mut claim);
-        Ok(claim.publish()?)
-    }
-
-    /// As [`publish`](Self::publish), but waits for `timeout` at most. One that is too long for the
-    /// clock is no limit.
-    ///
-    /// # Errors
-    ///
-    /// [`PublishTimeoutError::TimedOut`] if the ring stayed full, and as
-    /// [`publish`](Self::publish).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish`](Self::publish), for `timeout` and the time that the system takes to wake the
-    /// thread.
-    #[inline]
-    pub fn publish_timeout(
-        &mut self,
-        timeout: Duration,
-        fill: impl FnOnce(&mut E),
-    ) -> Result<Sequence, PublishTimeoutError> {
-        let mut claim = self.claim_timeout(timeout)?;
-        fill(&mut claim);
-        Ok(claim.publish()?)
-    }
-
-    /// Publishes `count` events at once, filled in place by `fill`, and returns their sequences.
-    ///
-    /// A panic of `fill` passes through; none of the events is then published.
-    ///
-    /// # Errors
-    ///
-    /// [`BatchError::Zero`] and [`BatchError::TooLarge`] for a `count` that can never be, and as
-    /// [`publish`](Self::publish).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish`](Self::publish), until `count` slots are free.
-    #[inline]
-    pub fn publish_batch(
-        &mut self,
-        count: usize,
-        fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
-    ) -> Result<Range<Sequence>, BatchError> {
-        let mut batch = self.claim_batch(count)?;
-        fill(&mut batch.slots());
-        Ok(batch.publish()?)
-    }
-
-    /// As [`publish_batch`](Self::publish_batch), but never waits.
-    ///
-    /// # Errors
-    ///
-    /// [`BatchError::Full`] if fewer than `count` slots are free, and as
-    /// [`publish_batch`](Self::publish_batch).
-    #[inline]
-    pub fn try_publish_batch(
-        &mut self,
-        count: usize,
-        fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
-    ) -> Result<Range<Sequence>, BatchError> {
-        let mut batch = self.try_claim_batch(count)?;
-        fill(&mut batch.slots());
-        Ok(batch.publish()?)
-    }
-
-    /// As [`publish_batch`](Self::publish_batch), but waits for `timeout` at most.
-    ///
-    /// # Errors
-    ///
-    /// [`BatchError::TimedOut`] if too few slots became free, and as
-    /// [`publish_batch`](Self::publish_batch).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish_timeout`](Self::publish_timeout), until `count` slots are free.
-    #[inline]
-    pub fn publish_batch_timeout(
-        &mut self,
-        count: usize,
-        timeout: Duration,
-        fill: impl for<'b> FnOnce(&mut Slots<'b, E>),
-    ) -> Result<Range<Sequence>, BatchError> {
-        let mut batch = self.claim_batch_timeout(count, timeout)?;
-        fill(&mut batch.slots());
-        Ok(batch.publish()?)
-    }
-
-    /// Claims the next slot, to be filled and published, or given up by dropping the claim.
-    ///
-    /// # Errors
-    ///
-    /// As [`publish`](Self::publish).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish`](Self::publish).
-    #[inline]
-    pub fn claim(&mut self) -> Result<Claim<'_, E, S>, Stopped> {
-        let sequence = self.claim_sequences(1)?;
-        Ok(Claim::new(self, sequence))
-    }
-
-    /// As [`claim`](Self::claim), but never waits.
-    ///
-    /// # Errors
-    ///
-    /// As [`try_publish`](Self::try_publish).
-    #[inline]
-    pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
-        let sequence = self.try_claim_sequences(1)?;
-        Ok(Claim::new(self, sequence))
-    }
-
-    /// As [`claim`](Self::claim), but waits for `timeout` at most.
-    ///
-    /// # Errors
-    ///
-    /// As [`publish_timeout`](Self::publish_timeout).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish_timeout`](Self::publish_timeout).
-    #[inline]
-    pub fn claim_timeout(
-        &mut self,
-        timeout: Duration,
-    ) -> Result<Claim<'_, E, S>, PublishTimeoutError> {
-        let sequence = self.claim_sequences_timeout(1, timeout)?;
-        Ok(Claim::new(self, sequence))
-    }
-
-    /// Claims the next `count` slots, to be filled and published together, or given up by dropping
-    /// the claim.
-    ///
-    /// # Errors
-    ///
-    /// As [`publish_batch`](Self::publish_batch).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish_batch`](Self::publish_batch).
-    #[inline]
-    pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
-        let count = self.checked_count(count)?;
-        let first = self.claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first, count))
-    }
-
-    /// As [`claim_batch`](Self::claim_batch), but never waits.
-    ///
-    /// # Errors
-    ///
-    /// As [`try_publish_batch`](Self::try_publish_batch).
-    #[inline]
-    pub fn try_claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
-        let count = self.checked_count(count)?;
-        let first = self.try_claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first, count))
-    }
-
-    /// As [`claim_batch`](Self::claim_batch), but waits for `timeout` at most.
-    ///
-    /// # Errors
-    ///
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout).
-    ///
-    /// # Blocking
-    ///
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout).
-    #[inline]
-    pub fn claim_batch_timeout(
-        &mut self,
-        count: usize,
-        timeout: Duration,
-    ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
-        let count = self.checked_count(count)?;
-        let first = self.claim_sequences_timeout(count, timeout)?;
-        Ok(ClaimBatch::new(self, first, count))
     }
 
     /// The ring, for models.
     #[cfg(all(test, loom))]
     pub(crate) fn shared(&self) -> Arc<Ring<E>> {
         Arc::clone(&self.ring)
-    }
-
-    fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
-        let capacity = self.capacity();
-        match count {
-            0 => Err(BatchError::Zero),
-            _ if count > capacity => Err(BatchError::TooLarge { requested: count, capacity }),
-            _ => Ok(count as u64),
-        }
-    }
-
-    #[inline(always)]
-    fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
-        self.sequencer.try_claim(&self.ring.control, count)
-    }
-
-    #[inline(always)]
-    fn claim_sequences(&mut self, count: u64) -> Result<Sequence, Stopped> {
-        self.try_claim_sequences(count).or_else(|_| self.wait_to_claim(count))
-    }
-
-    #[inline]
-    fn claim_sequences_timeout(
-        &mut self,
-        count: u64,
-        timeout: Duration,
-    ) -> Result<Sequence, PublishTimeoutError> {
-        self.try_claim_sequences(count)
-            .or_else(|_| self.wait_to_claim_until(count, Instant::now().checked_add(timeout)))
     }
 }
 

@@ -20,6 +20,21 @@ pub use multi::Multi;
 pub use single::Single;
 
 /// How many may publish: [`Single`] or [`Multi`]. Sealed.
+///
+/// A function for producers of both kinds is generic over it:
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, Sequence, Sequencer, Stopped};
+///
+/// fn send<S: Sequencer>(producer: &mut Producer<u64, S>) -> Result<Sequence, Stopped> {
+///     producer.publish(|event| *event = 7)
+/// }
+///
+/// let (mut one, _readers) = Disruptor::single_producer(8, || 0).then_poller("all").build()?;
+/// let (mut many, _others) = Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+/// assert_eq!((send(&mut one), send(&mut many)), (Ok(0), Ok(0)));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
 pub trait Sequencer: Claims {}
 
 impl Sequencer for Single {}

@@ -23,6 +23,16 @@ const LONGEST_BACK_OFF: u32 = 256;
 
 /// Sequencer of a ring with several producers. A claim that is given up becomes a tombstone, which
 /// consumers skip.
+///
+/// ```
+/// use lapwing::{Disruptor, Multi, Producer};
+///
+/// let (mut producer, _consumers): (Producer<u64, Multi>, _) =
+///     Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+/// drop(producer.claim()?);
+/// assert_eq!(producer.claim()?.sequence(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Multi {
     /// First sequence that could not be claimed when this producer last read the gate; never too

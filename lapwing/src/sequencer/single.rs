@@ -8,6 +8,16 @@ use crate::error::{Stopped, TryPublishError};
 use crate::sync::Ordering;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, Single};
+///
+/// let (mut producer, _consumers): (Producer<u64, Single>, _) =
+///     Disruptor::single_producer(8, || 0).then_poller("all").build()?;
+/// drop(producer.claim()?);
+/// assert_eq!(producer.claim()?.sequence(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Single {
     /// First sequence that is not published, hence the next to claim.

@@ -34,7 +34,14 @@ pub struct Stage {
 
 impl Stage {
     /// A stage with this name, which is also its thread's. Names are unique in a graph, not empty,
-    /// and have no NUL.
+    /// and have no NUL; [`build`](crate::Builder::build) checks it.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, Disruptor, Stage};
+    ///
+    /// let nameless = Disruptor::single_producer(8, || 0_u64).then_poller(Stage::new(""));
+    /// assert_eq!(nameless.build().err(), Some(BuildError::InvalidName { stage: String::new() }));
+    /// ```
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -47,35 +54,118 @@ impl Stage {
     }
 
     /// How this stage waits, instead of the ring's [default](crate::Builder::wait).
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage, wait::BusySpin};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_poller(Stage::new("hot").wait(BusySpin))
+    ///     .build()?;
+    /// let mut hot = consumers.take_poller("hot")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(hot.wait()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
         self.wait = Some(Box::new(strategy));
         self
     }
 
     /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
-    /// numbers them.
+    /// numbers them, from 0; where it cannot, `start` returns
+    /// [`StartError::Pin`](crate::StartError::Pin). Pinning is for Linux, and not for a poller,
+    /// which has no thread.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage, StartError};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("hot").pin(usize::MAX), |_, _, _| {})
+    ///     .build()?;
+    /// let error = consumers.start().unwrap_err(); // no machine has that many
+    /// assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }));
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
     pub fn pin(mut self, cpu: usize) -> Self {
         self.pin = Some(cpu);
         self
     }
 
     /// Longest wait before [`on_timeout`](crate::EventHandler::on_timeout) is called, again after
-    /// each further one.
+    /// each further one. Closures and pollers have no such call.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, time::Duration};
+    /// use lapwing::{Disruptor, EventHandler, Sequence, Stage};
+    ///
+    /// struct Watchdog(mpsc::Sender<Sequence>);
+    ///
+    /// impl EventHandler<u64> for Watchdog {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    ///     fn on_timeout(&mut self, next_sequence: Sequence) {
+    ///         let _ = self.0.send(next_sequence);
+    ///     }
+    /// }
+    ///
+    /// let (alarm, alarms) = mpsc::channel();
+    /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0).then_handler(stage, Watchdog(alarm)).build()?;
+    /// let running = consumers.start()?;
+    /// assert_eq!((alarms.recv()?, alarms.recv()?), (0, 0)); // nothing is published
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Most events of a batch, at least 1. A stage lets go of its events by the batch, so a shorter
-    /// one lets stages downstream and producers follow more closely, and costs a cache line each.
-    /// The default is a quarter of the ring, and for a poller the whole.
+    /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it. The default
+    /// is a quarter of the ring, and for a poller the whole.
+    ///
+    /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
+    /// producers follow more closely, and costs a cache line each.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_poller(Stage::new("few").max_batch(2))
+    ///     .build()?;
+    /// let mut few = consumers.take_poller("few")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// assert_eq!(few.poll()?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_batch(mut self, events: usize) -> Self {
         self.max_batch = Some(events);
         self
     }
 
     /// A stage that this one comes after, in a [`Graph`](crate::Graph): it gets each event when
-    /// that stage has finished it. A builder adds what its own order asks for.
+    /// that stage has finished it. A builder adds what its own order asks for. An id of another
+    /// graph is [`BuildError::UnknownStage`](crate::BuildError::UnknownStage).
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Graph, Stage};
+    ///
+    /// let mut graph = Graph::new();
+    /// let left = graph.poller("left");
+    /// let right = graph.poller("right");
+    /// graph.poller(Stage::new("both").after(left).after(right));
+    /// let ring = Disruptor::single_producer(8, || 0).graph(graph);
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// # let mut left = consumers.take_poller("left")?;
+    /// # let mut right = consumers.take_poller("right")?;
+    /// # let mut both = consumers.take_poller("both")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// left.poll()?.consume_all();
+    /// assert!(both.poll().is_err());
+    /// right.poll()?.consume_all();
+    /// assert_eq!(both.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn after(mut self, stage: StageId) -> Self {
         self.after.push(stage);
         self

@@ -12,6 +12,21 @@
 //! A strategy can be set for each consumer and for the producer side. It only waits: afterwards the
 //! library looks again, so a strategy that returns too early costs time and nothing else. Whatever
 //! is waited for wakes its waiter: an empty ring, a stage upstream, a full ring.
+//!
+//! ```
+//! use lapwing::{Disruptor, Stage, wait::{Blocking, BusySpin, Yielding}};
+//!
+//! let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+//!     .producer_wait(Yielding::default())
+//!     .wait(Blocking::default()) // of stages that do not say
+//!     .then(Stage::new("hot").wait(BusySpin), |event, _, _| assert_eq!(*event, 7))
+//!     .then("cold", |event, _, _| assert_eq!(*event, 7))
+//!     .build()?;
+//! let running = consumers.start()?;
+//! producer.publish(|event| *event = 7)?;
+//! assert!(running.shutdown()?.stages().all(|stage| stage.processed() == 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adaptive;
 pub(crate) mod asymmetric;
@@ -20,6 +35,7 @@ mod busy_spin;
 pub(crate) mod event_count;
 mod park;
 mod sleeping;
+mod strategy;
 mod yielding;
 
 use std::fmt;
@@ -30,7 +46,10 @@ pub use adaptive::Adaptive;
 pub use blocking::Blocking;
 pub use busy_spin::BusySpin;
 pub use sleeping::Sleeping;
+pub use strategy::WaitStrategy;
 pub use yielding::Yielding;
+
+pub(crate) use strategy::AnyWaitStrategy;
 
 use crate::sync::{spin_loop, yield_now};
 use asymmetric::AsymmetricFence;
@@ -38,46 +57,6 @@ use event_count::EventCount;
 
 /// How many times a strategy looks between two looks at the clock, where there is a deadline.
 const LOOKS_PER_CLOCK: u32 = 64;
-
-/// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
-///
-/// ```
-/// use lapwing::wait::{WaitStrategy, Waiting};
-///
-/// /// Looks a million times, then parks.
-/// #[derive(Clone)]
-/// struct Patient;
-///
-/// impl WaitStrategy for Patient {
-///     const PARKS: bool = true;
-///
-///     fn wait(&mut self, waiting: &Waiting<'_>) {
-///         if !waiting.spin(1_000_000) {
-///             waiting.park();
-///         }
-///     }
-/// }
-///
-/// let (mut producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .wait(Patient)
-///     .then("sum", |event, _, _| assert!(*event > 0))
-///     .build()?;
-/// let running = consumers.start()?;
-/// producer.publish(|event| *event = 1)?;
-/// running.shutdown()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait WaitStrategy: Clone + Send + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy of a ring does,
-    /// nobody looks for sleepers after a publish.
-    const PARKS: bool;
-
-    /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
-    /// again if need be.
-    ///
-    /// It must return some time after the wait is over or [expired](Waiting::is_expired).
-    fn wait(&mut self, waiting: &Waiting<'_>);
-}
 
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
 pub(crate) trait Awaited {
@@ -90,6 +69,34 @@ pub(crate) trait Awaited {
 }
 
 /// One wait, as a [`WaitStrategy`] sees it.
+///
+/// A strategy asks it and waits by it:
+///
+/// ```
+/// use lapwing::wait::{WaitStrategy, Waiting};
+///
+/// #[derive(Clone)]
+/// struct Eager;
+///
+/// impl WaitStrategy for Eager {
+///     const PARKS: bool = true;
+///
+///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///         if waiting.spin(1_000) || waiting.yield_up_to(10) || waiting.is_expired() {
+///             return;
+///         }
+///         waiting.park();
+///     }
+/// }
+///
+/// let (mut producer, mut consumers) =
+///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]); // whichever thread is first
+/// # thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Waiting<'a> {
     pub(crate) awaited: &'a dyn Awaited,
     pub(crate) deadline: Option<Instant>,
@@ -101,6 +108,24 @@ pub struct Waiting<'a> {
 impl Waiting<'_> {
     /// Whether what is waited for is there, or will never come since the ring is closed or halted.
     ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     assert!(!waiting.is_over()); // nothing is published here
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Blocking
     ///
     /// Never; reads one cache line for each thing that is waited for.
@@ -110,18 +135,72 @@ impl Waiting<'_> {
     }
 
     /// Whether the caller's time limit has passed. Reads the clock if there is one.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     assert!(waiting.is_expired()); // this caller's limit is no time at all
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// When the caller's time limit ends, if it has one.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     assert!(waiting.deadline().is_some()); // called by `wait_timeout`
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
     /// Looks `times` times with the CPU's pause hint in between; true as soon as the wait is over.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     assert!(!waiting.spin(100)); // nothing is published here
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn spin(&self, times: u32) -> bool {
         for _ in 0..times {
@@ -135,6 +214,24 @@ impl Waiting<'_> {
 
     /// Looks `times` times and gives the CPU to another thread in between; true as soon as the wait
     /// is over.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     assert!(!waiting.yield_up_to(10)); // nothing is published here
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn yield_up_to(&self, times: u32) -> bool {
         for _ in 0..times {
@@ -161,6 +258,26 @@ impl Waiting<'_> {
 
     /// Sleeps until what is waited for advances, until the deadline, or for no reason.
     ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = true;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     if !waiting.spin(100) {
+    ///         waiting.park();
+    ///     }
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Blocking
     ///
     /// Blocks in the operating system. A strategy that said it never [parks](WaitStrategy::PARKS),
@@ -182,33 +299,5 @@ impl Waiting<'_> {
 impl fmt::Debug for Waiting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting").field("deadline", &self.deadline).finish_non_exhaustive()
-    }
-}
-
-/// A [`WaitStrategy`] of any type. Called through a pointer, which only a waiter pays that has to
-/// wait.
-pub(crate) trait AnyWaitStrategy: Send {
-    fn parks(&self) -> bool;
-    fn wait(&mut self, waiting: &Waiting<'_>);
-    fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
-}
-
-impl<W: WaitStrategy> AnyWaitStrategy for W {
-    fn parks(&self) -> bool {
-        W::PARKS
-    }
-
-    fn wait(&mut self, waiting: &Waiting<'_>) {
-        WaitStrategy::wait(self, waiting);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy> {
-        Box::new(self.clone())
-    }
-}
-
-impl Clone for Box<dyn AnyWaitStrategy> {
-    fn clone(&self) -> Self {
-        (**self).boxed_clone()
     }
 }

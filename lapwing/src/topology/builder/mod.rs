@@ -1,14 +1,12 @@
 //! The fluent front: stages in the order in which events pass them. Where only one stage runs at a
-//! time it may write; where several do, [`Side`] has no verb that does.
+//! time it may write; where several do, [`Side`](super::Side) has no verb that does.
+
+mod verbs;
 
 use std::fmt;
 
 use super::graph::{Graph, StageId};
-use super::side::Side;
-use super::stage::Stage;
 use super::wiring::Parts;
-use crate::Sequence;
-use crate::consumer::{EventHandler, Exclusive};
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::producer::Producer;
@@ -17,6 +15,17 @@ use crate::wait::WaitStrategy;
 
 /// Where a ring begins: [`single_producer`](Self::single_producer) or
 /// [`multi_producer`](Self::multi_producer).
+///
+/// ```
+/// use lapwing::{Disruptor, MultiProducer, SingleProducer};
+///
+/// let ring = Disruptor::single_producer(8, || 0_u64).then_poller("all");
+/// let (one, _readers): (SingleProducer<u64>, _) = ring.build()?;
+/// let ring = Disruptor::multi_producer(16, || 0_u64).then_poller("all");
+/// let (many, _readers): (MultiProducer<u64>, _) = ring.build()?;
+/// assert_eq!((one.capacity(), many.capacity()), (8, 16));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct Disruptor(());
 
@@ -47,9 +56,12 @@ impl Disruptor {
     /// event's factory.
     ///
     /// ```
-    /// let (_, mut consumers) =
+    /// let (mut producer, _consumers) =
     ///     lapwing::Disruptor::single_producer_indexed(4, |slot| slot).then_poller("all").build()?;
-    /// # let _ = consumers.take_poller("all");
+    /// let (mut first, mut second) = (None, None);
+    /// producer.publish(|event| first = Some(*event))?;
+    /// producer.publish(|event| second = Some(*event))?;
+    /// assert_eq!((first, second), (Some(0), Some(1)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn single_producer_indexed<'env, E: Send + 'env>(
@@ -60,7 +72,7 @@ impl Disruptor {
     }
 
     /// A ring of `capacity` events made by `factory`, for any number of producers, in one total
-    /// order.
+    /// order; `capacity` as for [`single_producer`](Self::single_producer).
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::multi_producer(1024, || 0_u64)
@@ -85,9 +97,11 @@ impl Disruptor {
     /// event's factory.
     ///
     /// ```
-    /// let (_, mut consumers) =
+    /// let (mut producer, _consumers) =
     ///     lapwing::Disruptor::multi_producer_indexed(4, |slot| slot).then_poller("all").build()?;
-    /// # let _ = consumers.take_poller("all");
+    /// let mut made = Vec::new();
+    /// producer.publish_batch(4, |slots| made.extend(slots.iter_mut().map(|event| *event)))?;
+    /// assert_eq!(made, [0, 1, 2, 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn multi_producer_indexed<'env, E: Send + 'env>(
@@ -135,12 +149,14 @@ impl Disruptor {
 ///
 /// ```compile_fail,E0277
 /// use std::cell::Cell;
-/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0)).then("a", |event, _, _| event.set(1));
+/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0))
+///     .then("a", |event, _, _| event.set(1));
 /// ```
 ///
 /// ```
 /// use std::cell::Cell;
-/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0)).then_mut("a", |event, _, _| event.set(1));
+/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0))
+///     .then_mut("a", |event, _, _| event.set(1));
 /// ```
 #[must_use = "nothing exists before `build`"]
 pub struct Builder<'env, E, S> {
@@ -157,12 +173,41 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// How stages wait that do not say so themselves; [`Adaptive`](crate::wait::Adaptive) by
     /// default.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, wait::Blocking};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .wait(Blocking::default())
+    ///     .then_poller("all")
+    ///     .build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+    /// assert_eq!(poller.wait()?.as_slice(), [7]); // may have parked
+    /// # thread.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.wait = Box::new(strategy);
         self
     }
 
     /// How producers wait on a full ring; [`Adaptive`](crate::wait::Adaptive) by default.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, wait::Yielding};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
+    ///     .producer_wait(Yielding::default())
+    ///     .then("check", |event, sequence, _| assert_eq!(*event, sequence))
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for number in 0..10 {
+    ///     producer.publish(|event| *event = number)?; // waits for the one slot
+    /// }
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn producer_wait(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.producer_wait = Box::new(strategy);
         self
@@ -170,130 +215,45 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// Adds the stages of a graph that was made as the program runs. Those that come after none
     /// come after the stages that are here; the next stage waits for those that none comes after.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// for shard in 0..3 {
+    ///     graph.read(format!("shard {shard}"), |event: &u64, _, _| assert_eq!(*event, 14));
+    /// }
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_mut("double", |event, _, _| *event *= 2)
+    ///     .graph(graph)
+    ///     .then_mut("clear", |event, _, _| *event = 0)
+    ///     .build()?;
+    /// assert_eq!(consumers.names().count(), 5);
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn graph(mut self, graph: Graph<'env, E>) -> Self {
         self.last = self.graph.append(graph, &self.last);
-        self
-    }
-
-    /// Adds a stage that reads event by event: `on_event(event, sequence, end_of_batch)`.
-    pub fn then(
-        self,
-        stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
-    ) -> Self
-    where
-        E: Sync,
-    {
-        self.add(stage, |graph, stage| graph.read(stage, on_event))
-    }
-
-    /// Adds a stage that changes event by event: `on_event(event, sequence, end_of_batch)`.
-    pub fn then_mut(
-        self,
-        stage: impl Into<Stage>,
-        on_event: impl FnMut(&mut E, Sequence, bool) + Send + 'env,
-    ) -> Self {
-        self.add(stage, |graph, stage| graph.write(stage, on_event))
-    }
-
-    /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at
-    /// the end of the ring.
-    pub fn then_batch(
-        self,
-        stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
-    ) -> Self
-    where
-        E: Sync,
-    {
-        self.add(stage, |graph, stage| graph.read_batch(stage, on_batch))
-    }
-
-    /// Adds a stage that changes batch by batch: `on_batch(events, first_sequence)`. A batch ends
-    /// at the end of the ring.
-    pub fn then_batch_mut(
-        self,
-        stage: impl Into<Stage>,
-        on_batch: impl FnMut(&mut [E], Sequence) + Send + 'env,
-    ) -> Self {
-        self.add(stage, |graph, stage| graph.write_batch(stage, on_batch))
-    }
-
-    /// Adds a stage with a handler that reads, to be [handed back](crate::Report::take).
-    pub fn then_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
-    where
-        E: Sync,
-        H: EventHandler<E> + Send + 'static,
-    {
-        self.add(stage, |graph, stage| graph.read_handler(stage, handler))
-    }
-
-    /// Adds a stage with a handler that changes events, to be [handed back](crate::Report::take).
-    pub fn then_handler_mut<H>(self, stage: impl Into<Stage>, handler: H) -> Self
-    where
-        H: EventHandler<E, Exclusive> + Send + 'static,
-    {
-        self.add(stage, |graph, stage| graph.write_handler(stage, handler))
-    }
-
-    /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need
-    /// not be `Send`.
-    pub fn then_local<H>(
-        self,
-        stage: impl Into<Stage>,
-        make: impl FnOnce() -> H + Send + 'env,
-    ) -> Self
-    where
-        E: Sync,
-        H: EventHandler<E> + 'env,
-    {
-        self.add(stage, |graph, stage| graph.read_local(stage, make))
-    }
-
-    /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread:
-    /// it need not be `Send`.
-    pub fn then_local_mut<H>(
-        self,
-        stage: impl Into<Stage>,
-        make: impl FnOnce() -> H + Send + 'env,
-    ) -> Self
-    where
-        H: EventHandler<E, Exclusive> + 'env,
-    {
-        self.add(stage, |graph, stage| graph.write_local(stage, make))
-    }
-
-    /// Adds a [`Poller`](crate::Poller) that reads, to be [taken](Consumers::take_poller) by its
-    /// name.
-    pub fn then_poller(self, stage: impl Into<Stage>) -> Self
-    where
-        E: Sync,
-    {
-        self.add(stage, Graph::poller)
-    }
-
-    /// Adds a [`Poller`](crate::Poller) that changes events, to be
-    /// [taken](Consumers::take_poller_mut) by its name.
-    pub fn then_poller_mut(self, stage: impl Into<Stage>) -> Self {
-        self.add(stage, Graph::poller_mut)
-    }
-
-    /// Adds stages side by side, each of which reads every event. The next stage waits for all of
-    /// them.
-    pub fn then_all(
-        mut self,
-        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
-    ) -> Self
-    where
-        E: Sync,
-    {
-        self.last = stages(Side::new(&mut self.graph, self.last)).into_last();
         self
     }
 
     /// Makes the ring and hands out its ends: the producer, and the consumers, not started. What is
     /// published before they start waits for them, and fills the ring at most: a producer then
     /// waits too.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, Disruptor};
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {});
+    /// let (producer, consumers) = ring.build()?;
+    /// assert_eq!((producer.capacity(), consumers.names().count()), (8, 1));
+    ///
+    /// let odd = Disruptor::single_producer(1000, || 0_u64).then_poller("all");
+    /// assert_eq!(odd.build().unwrap_err(), BuildError::Capacity { requested: 1000 });
+    /// # Ok::<(), BuildError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -304,17 +264,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// Only if the factory of the events does.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
-    }
-
-    fn add(
-        mut self,
-        stage: impl Into<Stage>,
-        add: impl FnOnce(&mut Graph<'env, E>, Stage) -> StageId,
-    ) -> Self {
-        let mut stage = stage.into();
-        stage.after.extend(&self.last);
-        self.last = vec![add(&mut self.graph, stage)];
-        self
     }
 }
 

@@ -1,12 +1,14 @@
-//! The consumers of a ring that run: stopping them, and waiting until they have.
+//! The consumers of a ring that run: how far they are, and stopping them. Not here: waiting until
+//! they have stopped (`shutdown`).
 
-use std::error::Error;
+mod shutdown;
+
 use std::fmt;
 use std::thread::{JoinHandle, ScopedJoinHandle};
-use std::time::{Duration, Instant};
+
+pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
-use super::report::{Failed, Report};
 use crate::Sequence;
 use crate::control::{Control, StageIndex};
 use crate::ring::Ring;
@@ -97,19 +99,56 @@ impl<'scope> Running<'scope> {
     }
 
     /// Accepts no further event: producers get [`Stopped::Closed`](crate::Stopped::Closed), those
-    /// that wait on a full ring as well; stages drain what was accepted, and end.
+    /// that wait on a full ring as well; stages drain what was accepted, and end. Returns at once.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Stopped};
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// running.close();
+    /// assert_eq!(producer.publish(|event| *event = 8), Err(Stopped::Closed));
+    /// assert_eq!(running.join()?.stages().next().unwrap().processed(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn close(&self) {
         self.ring.control().close();
     }
 
     /// Stops every stage after the batch that it is at, and every producer with
     /// [`Stopped::Halted`](crate::Stopped::Halted), wherever they wait. Events that are left are
-    /// not handled.
+    /// not handled. Returns at once.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Stopped};
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// running.halt();
+    /// assert_eq!(producer.publish(|event| *event = 7), Err(Stopped::Halted));
+    /// assert!(running.join().is_err()); // not drained
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn halt(&self) {
         self.ring.control().halt();
     }
 
-    /// Whether every stage has ended.
+    /// Whether every stage that has a thread has ended. Never waits.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// # let (producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// assert!(!running.is_finished());
+    /// drop(producer); // closes the ring; the stage ends soon
+    /// while !running.is_finished() {
+    ///     std::thread::yield_now();
+    /// }
+    /// # running.join()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.completion.count() == self.threads.len()
@@ -117,6 +156,22 @@ impl<'scope> Running<'scope> {
 
     /// For each stage that runs, pollers not included, the number of accepted events that it has
     /// not finished; a look, which may be old at once.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use lapwing::{Backlog, Disruptor};
+    ///
+    /// let (go, gate) = mpsc::channel::<()>();
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// assert_eq!(running.backlog(), [Backlog { stage: "slow".into(), events: 3 }]);
+    /// drop(go);
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
@@ -130,68 +185,26 @@ impl<'scope> Running<'scope> {
             .collect()
     }
 
-    /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
-    /// leave.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed`] with the report, if a stage panicked or the ring was halted before it was
-    /// drained.
-    ///
-    /// # Blocking
-    ///
-    /// Until every stage has handled every event that was accepted. Stages wait for pollers that
-    /// come before them: one that holds its events, on this thread or another, holds this call.
-    pub fn shutdown(self) -> Result<Report, Failed> {
-        self.close();
-        self.join()
-    }
-
-    /// As [`shutdown`](Self::shutdown), but waits for `timeout` at most. The ring is closed in any
-    /// case.
-    ///
-    /// # Errors
-    ///
-    /// [`ShutdownError::TimedOut`] with what is left and this handle, to wait again or to halt; and
-    /// as [`shutdown`](Self::shutdown).
-    ///
-    /// # Blocking
-    ///
-    /// As [`shutdown`](Self::shutdown), for `timeout`.
-    pub fn shutdown_timeout(self, timeout: Duration) -> Result<Report, ShutdownError<'scope>> {
-        self.close();
-        let is_finished = match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.completion.wait(self.threads.len(), deadline),
-            // Too long for the clock is no limit.
-            None => true,
-        };
-        if is_finished {
-            return Ok(self.join()?);
-        }
-        let backlog = self.backlog();
-        Err(ShutdownError::TimedOut { running: self, backlog })
-    }
-
     /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or
     /// halted.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// # use lapwing::Disruptor;
+    ///
+    /// let (send, receive) = mpsc::channel();
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("forward", move |event, _, _| send.send(*event).unwrap())
+    ///     .build()?;
+    /// consumers.start()?.detach();
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(receive.recv()?, 7);
+    /// drop(producer); // the thread ends
+    /// assert!(receive.recv().is_err()); // and has dropped `send`
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn detach(mut self) {
         self.is_detached = true;
-    }
-
-    /// Waits until the stages have ended, because the producers are gone or somebody closed or
-    /// halted the ring.
-    ///
-    /// # Errors
-    ///
-    /// As [`shutdown`](Self::shutdown).
-    ///
-    /// # Blocking
-    ///
-    /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
-    pub fn join(mut self) -> Result<Report, Failed> {
-        self.join_threads();
-        let names: Vec<&str> = self.stages.iter().map(|(_, name)| name.as_str()).collect();
-        Report::new(&names, self.completion.take()).into_result()
     }
 }
 
@@ -217,47 +230,18 @@ impl Control {
 }
 
 /// Accepted events that a stage has not finished.
+///
+/// ```
+/// use lapwing::Backlog;
+///
+/// let lines = [Backlog { stage: "journal".into(), events: 3 }];
+/// let most = lines.iter().max_by_key(|line| line.events).map(|line| line.stage.as_str());
+/// assert_eq!(most, Some("journal"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {
     /// Name of the stage.
     pub stage: String,
     /// Number of events.
     pub events: u64,
-}
-
-/// Error of [`Running::shutdown_timeout`].
-#[derive(Debug)]
-pub enum ShutdownError<'scope> {
-    /// Stages were still at work. The ring is closed, and they go on.
-    TimedOut {
-        /// The handle, to wait again or to halt.
-        running: Running<'scope>,
-        /// What each stage had left.
-        backlog: Vec<Backlog>,
-    },
-    /// The stages ended, but not well.
-    Failed(Failed),
-}
-
-impl fmt::Display for ShutdownError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(failed) => failed.fmt(f),
-            Self::TimedOut { backlog, .. } => {
-                f.write_str("stages were still at work at the timeout:")?;
-                for Backlog { stage, events } in backlog {
-                    write!(f, " stage={stage:?} events={events}")?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-impl Error for ShutdownError<'_> {}
-
-impl From<Failed> for ShutdownError<'_> {
-    fn from(failed: Failed) -> Self {
-        Self::Failed(failed)
-    }
 }

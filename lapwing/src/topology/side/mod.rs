@@ -1,6 +1,10 @@
 //! Stages side by side: each gets every event, none may change it.
 
+mod chain;
+
 use std::fmt;
+
+pub use chain::Chain;
 
 use super::graph::{Graph, StageId};
 use super::stage::Stage;
@@ -55,6 +59,17 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 
     /// Adds a stage that reads event by event: `on_event(event, sequence, end_of_batch)`.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// .then_all(|side| side.read("check", |event, _, _| assert_eq!(*event, 7)))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(
         self,
         stage: impl Into<Stage>,
@@ -64,6 +79,17 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 
     /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// .then_all(|side| side.read_batch("check", |events, _| assert_eq!(events[0], 7)))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_batch(
         self,
         stage: impl Into<Stage>,
@@ -73,6 +99,25 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 
     /// Adds a stage with a handler, to be [handed back](crate::Report::take).
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_all(|side| side.read_handler("left", Sum(0)).read_handler("right", Sum(100)))
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// let mut report = running.shutdown()?;
+    /// assert_eq!((report.take::<Sum>("left")?.0, report.take::<Sum>("right")?.0), (7, 107));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
     where
         H: EventHandler<E> + Send + 'static,
@@ -81,6 +126,24 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 
     /// Adds a stage whose handler is made and dropped on the stage's thread: it need not be `Send`.
+    ///
+    /// ```
+    /// # use std::rc::Rc;
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # struct Local(Rc<u64>);
+    /// # impl EventHandler<u64> for Local {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         assert_eq!(*event, *self.0);
+    /// #     }
+    /// # }
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// .then_all(|side| side.read_local("local", || Local(Rc::new(7)))) // an `Rc` is not `Send`
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_local<H>(
         self,
         stage: impl Into<Stage>,
@@ -93,11 +156,41 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     }
 
     /// Adds a [`Poller`](crate::Poller), to be [taken](crate::Consumers::take_poller) by its name.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_all(|side| side.poller("left").poller("right"))
+    ///     .build()?;
+    /// let mut left = consumers.take_poller("left")?;
+    /// let mut right = consumers.take_poller("right")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(left.poll()?.as_slice(), right.poll()?.as_slice());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn poller(self, stage: impl Into<Stage>) -> Self {
         self.add(stage, Graph::poller)
     }
 
     /// Adds stages one after another, beside the others.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_all(|side| {
+    ///         side.poller("journal").chain(|chain| chain.poller("first").poller("second"))
+    ///     })
+    ///     .build()?;
+    /// # let mut journal = consumers.take_poller("journal")?;
+    /// # let mut first = consumers.take_poller("first")?;
+    /// # let mut second = consumers.take_poller("second")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert!(journal.poll().is_ok() && first.poll().is_ok());
+    /// assert!(second.poll().is_err()); // not before the first has consumed the event
+    /// first.poll()?.consume_all();
+    /// assert!(second.poll().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn chain(
         mut self,
         stages: impl for<'g> FnOnce(Chain<'g, 'env, E>) -> Chain<'g, 'env, E>,
@@ -111,92 +204,5 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
 impl<E> fmt::Debug for Side<'_, '_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Side").field("after", &self.after).field("last", &self.last).finish()
-    }
-}
-
-/// Stages one after another beside others, within [`Side::chain`]. They read, since others run
-/// beside them.
-///
-/// ```
-/// use lapwing::Disruptor;
-///
-/// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_all(|side| {
-///         side.read("journal", |_, _, _| {}).chain(|chain| {
-///             chain
-///                 .read("decode", |_, _, _| {})
-///                 .all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
-///         })
-///     })
-///     .then_mut("clear", |event, _, _| *event = 0)
-///     .build()?;
-/// assert_eq!(consumers.names().count(), 5);
-/// # drop(producer);
-/// # Ok::<(), lapwing::BuildError>(())
-/// ```
-#[must_use = "return the chain from the closure"]
-pub struct Chain<'graph, 'env, E> {
-    graph: &'graph mut Graph<'env, E>,
-    /// What the next stage comes after.
-    last: Vec<StageId>,
-}
-
-impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
-    /// Adds a stage that reads event by event: `on_event(event, sequence, end_of_batch)`.
-    pub fn read(
-        self,
-        stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
-    ) -> Self {
-        self.all(|side| side.read(stage, on_event))
-    }
-
-    /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`.
-    pub fn read_batch(
-        self,
-        stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
-    ) -> Self {
-        self.all(|side| side.read_batch(stage, on_batch))
-    }
-
-    /// Adds a stage with a handler, to be [handed back](crate::Report::take).
-    pub fn read_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
-    where
-        H: EventHandler<E> + Send + 'static,
-    {
-        self.all(|side| side.read_handler(stage, handler))
-    }
-
-    /// Adds a stage whose handler is made and dropped on the stage's thread: it need not be `Send`.
-    pub fn read_local<H>(
-        self,
-        stage: impl Into<Stage>,
-        make: impl FnOnce() -> H + Send + 'env,
-    ) -> Self
-    where
-        H: EventHandler<E> + 'env,
-    {
-        self.all(|side| side.read_local(stage, make))
-    }
-
-    /// Adds a [`Poller`](crate::Poller), to be [taken](crate::Consumers::take_poller) by its name.
-    pub fn poller(self, stage: impl Into<Stage>) -> Self {
-        self.all(|side| side.poller(stage))
-    }
-
-    /// Adds stages side by side.
-    pub fn all(
-        mut self,
-        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
-    ) -> Self {
-        self.last = stages(Side::new(self.graph, self.last)).into_last();
-        self
-    }
-}
-
-impl<E> fmt::Debug for Chain<'_, '_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").field("last", &self.last).finish_non_exhaustive()
     }
 }

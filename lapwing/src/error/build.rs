@@ -1,0 +1,97 @@
+//! Why a ring was not made: its capacity, its memory, or its graph.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::MAX_CAPACITY;
+
+/// Error of [`Builder::build`](crate::Builder::build). No thread has been started.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor};
+///
+/// let two = Disruptor::single_producer(8, || 0_u64).then_poller("log").then_poller("log");
+/// let error = two.build().unwrap_err();
+/// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
+/// assert_eq!(error.to_string(), "two stages have one name: stage=\"log\"");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The capacity is not a power of two in `1..=2^30`.
+    Capacity {
+        /// Slots asked for.
+        requested: usize,
+    },
+    /// The allocator refused the memory of the ring.
+    OutOfMemory {
+        /// Slots asked for.
+        capacity: usize,
+        /// Bytes asked for each of them: for an event, or for what keeps track of it.
+        bytes_per_slot: usize,
+    },
+    /// The graph has no stage, so nobody would ever free a slot.
+    NoConsumers,
+    /// Two stages have the same name.
+    DuplicateName {
+        /// The name.
+        stage: String,
+    },
+    /// A name is empty or has a NUL in it, which a thread's name cannot have.
+    InvalidName {
+        /// The name.
+        stage: String,
+    },
+    /// A stage comes after a stage of another graph.
+    UnknownStage {
+        /// The stage whose dependency is unknown.
+        stage: String,
+    },
+    /// A stage with exclusive access could run at the same time as another stage.
+    Overlap {
+        /// The stage that writes.
+        exclusive: String,
+        /// The stage that is neither before nor after it.
+        other: String,
+    },
+    /// A stage was given batches of at most no events.
+    ZeroMaxBatch {
+        /// The stage.
+        stage: String,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Capacity { requested } => write!(
+                f,
+                "capacity must be a power of two in 1..={MAX_CAPACITY}: requested={requested}"
+            ),
+            Self::OutOfMemory { capacity, bytes_per_slot } => {
+                write!(
+                    f,
+                    "no memory for the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
+                )
+            }
+            Self::NoConsumers => f.write_str("the graph has no stage: add a consumer before build"),
+            Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
+            Self::InvalidName { stage } => {
+                write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
+            }
+            Self::UnknownStage { stage } => {
+                write!(f, "a stage comes after a stage of another graph: stage={stage:?}")
+            }
+            Self::Overlap { exclusive, other } => write!(
+                f,
+                "an exclusive stage must be ordered against every other: \
+                 exclusive={exclusive:?} and other={other:?} could run at the same time"
+            ),
+            Self::ZeroMaxBatch { stage } => {
+                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+            }
+        }
+    }
+}
+
+impl Error for BuildError {}

@@ -1,0 +1,90 @@
+//! Why a poller got no events: at once, or in time.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Stopped;
+
+/// Error of [`Poller::poll`](crate::Poller::poll) and
+/// [`Poller::poll_max`](crate::Poller::poll_max).
+///
+/// ```
+/// use lapwing::{Disruptor, PollError};
+///
+/// # let (mut producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// assert_eq!(poller.poll().err(), Some(PollError::Empty));
+/// producer.publish(|event| *event = 7)?;
+/// producer.close();
+/// poller.poll()?.consume_all(); // closed, but not yet at the end
+/// assert_eq!(poller.poll().err(), Some(PollError::Closed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PollError {
+    /// Nothing to read now.
+    Empty,
+    /// As [`Stopped::Closed`]: there will never be anything to read.
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+}
+
+impl fmt::Display for PollError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "nothing to read now",
+            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::Halted => Stopped::Halted.text(),
+        })
+    }
+}
+
+impl Error for PollError {}
+
+/// Error of [`Poller::wait_timeout`](crate::Poller::wait_timeout).
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::{Disruptor, WaitTimeoutError};
+///
+/// # let (producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
+/// drop(producer);
+/// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::Closed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitTimeoutError {
+    /// Nothing came until the time had passed.
+    TimedOut,
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+}
+
+impl fmt::Display for WaitTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "nothing to read until the timeout",
+            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::Halted => Stopped::Halted.text(),
+        })
+    }
+}
+
+impl Error for WaitTimeoutError {}
+
+impl From<Stopped> for WaitTimeoutError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Why stages did not start, and why something could not be taken from them.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// Error of [`Consumers::start`](crate::Consumers::start) and
+/// [`start_scoped`](crate::Consumers::start_scoped): which stage has no thread, and why. The ring
+/// is halted and the threads that had begun have ended.
+///
+/// ```
+/// use lapwing::{Disruptor, StartError};
+///
+/// let (_producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+/// let error = consumers.start().unwrap_err();
+/// assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "ticks"));
+/// assert_eq!(error.to_string(), "a poller must be taken before the start: stage=\"ticks\"");
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The operating system refused a thread.
+    Spawn {
+        /// The stage.
+        stage: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The thread could not be pinned to its CPU.
+    Pin {
+        /// The stage.
+        stage: String,
+        /// The CPU that was asked for.
+        cpu: usize,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A stage is a poller that nobody has taken: its events would never be done.
+    UntakenPoller {
+        /// The stage.
+        stage: String,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spawn { stage, .. } => write!(f, "cannot start a thread: stage={stage:?}"),
+            Self::Pin { stage, cpu, .. } => {
+                write!(f, "cannot pin a thread: stage={stage:?}, cpu={cpu}")
+            }
+            Self::UntakenPoller { stage } => {
+                write!(f, "a poller must be taken before the start: stage={stage:?}")
+            }
+        }
+    }
+}
+
+impl Error for StartError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Spawn { source, .. } | Self::Pin { source, .. } => Some(source),
+            Self::UntakenPoller { .. } => None,
+        }
+    }
+}
+
+/// Error of [`Consumers::take_poller`](crate::Consumers::take_poller),
+/// [`take_poller_mut`](crate::Consumers::take_poller_mut), [`Report::take`](crate::Report::take)
+/// and [`Finished::take_handler`](crate::Finished::take_handler).
+///
+/// ```
+/// use lapwing::{Disruptor, TakeError};
+///
+/// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_poller("ticks")
+///     .then("log", |_, _, _| {})
+///     .build()?;
+/// let _ticks = consumers.take_poller("ticks")?;
+/// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::AlreadyTaken));
+/// assert_eq!(consumers.take_poller("log").err(), Some(TakeError::WrongType));
+/// assert_eq!(consumers.take_poller("tocks").err(), Some(TakeError::UnknownName));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// No stage has this name.
+    UnknownName,
+    /// The stage is of another kind or type: a handler of another type, a stage that hands nothing
+    /// back (a closure, a handler made on its thread), or a poller with the other access.
+    WrongType,
+    /// It was taken before.
+    AlreadyTaken,
+}
+
+impl fmt::Display for TakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownName => "no stage has this name",
+            Self::WrongType => "the stage holds nothing of this type",
+            Self::AlreadyTaken => "it has been taken before",
+        })
+    }
+}
+
+impl Error for TakeError {}

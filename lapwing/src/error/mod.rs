@@ -1,0 +1,64 @@
+//! Every public error, with the call that returns it: small, `Copy` where it can be, one per
+//! operation. Here is the one that all ends of a ring share.
+//!
+//! A call that returns one has published nothing, holds no slot, and has lost no event that was
+//! accepted.
+
+mod build;
+mod consume;
+mod lifecycle;
+mod publish;
+
+use std::error::Error;
+use std::fmt;
+
+pub use build::BuildError;
+pub use consume::{PollError, WaitTimeoutError};
+pub use lifecycle::{StartError, TakeError};
+pub use publish::{BatchError, PublishTimeoutError, TryPublishError};
+
+/// Why a call that waits without limit came back empty: [`publish`](crate::Producer::publish),
+/// [`claim`](crate::Producer::claim), [`Poller::wait`](crate::Poller::wait); and why a claim came
+/// too late: [`Claim::publish`](crate::Claim::publish),
+/// [`ClaimBatch::publish`](crate::ClaimBatch::publish).
+///
+/// ```
+/// use lapwing::{Disruptor, Stopped};
+///
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// producer.close();
+/// assert_eq!(producer.publish(|event| *event = 1), Err(Stopped::Closed));
+/// drop(consumers); // nobody is left to read
+/// assert_eq!(producer.publish(|event| *event = 1), Err(Stopped::Halted));
+/// assert_eq!(Stopped::Closed.to_string(), "the ring is closed");
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Closed: no event is accepted any more; for a poller, and everything before has been
+    /// consumed.
+    Closed,
+    /// Halted, by [`Running::halt`](crate::Running::halt), by a stage that panicked, or since no
+    /// consumer is left.
+    Halted,
+}
+
+impl Stopped {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Closed => "the ring is closed",
+            Self::Halted => {
+                "the ring is halted: a stage panicked, nobody consumes, or halt was called"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Error for Stopped {}

@@ -1,0 +1,188 @@
+//! Why a producer got no slot: at once, in time, or for a batch.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Stopped;
+
+/// Error of [`try_publish`](crate::Producer::try_publish) and
+/// [`try_claim`](crate::Producer::try_claim).
+///
+/// ```
+/// use lapwing::{Disruptor, TryPublishError};
+///
+/// # let (mut producer, _consumers) =
+/// #     Disruptor::single_producer(2, || 0_u64).then_poller("all").build()?;
+/// let mut lost = 0;
+/// for price in [7, 8, 9] {
+///     match producer.try_publish(|event| *event = price) {
+///         Ok(_) => {}
+///         Err(TryPublishError::Full) => lost += 1, // the ring has two slots
+///         Err(stopped) => Err(stopped)?,
+///     }
+/// }
+/// assert_eq!(lost, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryPublishError {
+    /// No slot is free: the slowest consumer is a lap behind.
+    Full,
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+}
+
+impl fmt::Display for TryPublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the ring is full",
+            Self::Closed => Stopped::Closed.text(),
+            Self::Halted => Stopped::Halted.text(),
+        })
+    }
+}
+
+impl Error for TryPublishError {}
+
+impl From<Stopped> for TryPublishError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}
+
+/// Error of [`publish_timeout`](crate::Producer::publish_timeout) and
+/// [`claim_timeout`](crate::Producer::claim_timeout).
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::{Disruptor, PublishTimeoutError};
+///
+/// # let (mut producer, _consumers) =
+/// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+/// let patience = Duration::from_millis(1);
+/// producer.publish(|event| *event = 7)?; // the one slot
+/// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
+/// assert_eq!(error, PublishTimeoutError::TimedOut);
+/// producer.close();
+/// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
+/// assert_eq!(error, PublishTimeoutError::Closed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublishTimeoutError {
+    /// The ring was full until the time had passed.
+    TimedOut,
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+}
+
+impl fmt::Display for PublishTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "the ring was full until the timeout",
+            Self::Closed => Stopped::Closed.text(),
+            Self::Halted => Stopped::Halted.text(),
+        })
+    }
+}
+
+impl Error for PublishTimeoutError {}
+
+impl From<Stopped> for PublishTimeoutError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}
+
+/// Error of the batch calls of a producer: [`publish_batch`](crate::Producer::publish_batch),
+/// [`claim_batch`](crate::Producer::claim_batch) and their `try_` and `_timeout` twins.
+///
+/// ```
+/// use lapwing::{BatchError, Disruptor};
+///
+/// # let (mut producer, _consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// assert_eq!(producer.claim_batch(0).err(), Some(BatchError::Zero));
+/// let error = producer.claim_batch(9).unwrap_err();
+/// assert_eq!(error, BatchError::TooLarge { requested: 9, capacity: 8 });
+/// assert_eq!(error.to_string(), "a batch must fit the ring: requested=9, capacity=8");
+/// producer.claim_batch(8)?.publish()?;
+/// assert_eq!(producer.try_claim_batch(1).err(), Some(BatchError::Full));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchError {
+    /// A batch of no events was asked for.
+    Zero,
+    /// More events were asked for than the ring has slots; it can never be granted.
+    TooLarge {
+        /// Events asked for.
+        requested: usize,
+        /// Slots of the ring, the most that can be asked for.
+        capacity: usize,
+    },
+    /// Fewer slots are free than asked for. Only from the `try_` calls.
+    Full,
+    /// Fewer slots were free until the time had passed. Only from the `_timeout` calls.
+    TimedOut,
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero => f.write_str("a batch must have at least one event"),
+            Self::TooLarge { requested, capacity } => {
+                write!(f, "a batch must fit the ring: requested={requested}, capacity={capacity}")
+            }
+            Self::Full => f.write_str("the ring has too few free slots"),
+            Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
+            Self::Closed => f.write_str(Stopped::Closed.text()),
+            Self::Halted => f.write_str(Stopped::Halted.text()),
+        }
+    }
+}
+
+impl Error for BatchError {}
+
+impl From<Stopped> for BatchError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}
+
+impl From<TryPublishError> for BatchError {
+    fn from(error: TryPublishError) -> Self {
+        match error {
+            TryPublishError::Full => Self::Full,
+            TryPublishError::Closed => Self::Closed,
+            TryPublishError::Halted => Self::Halted,
+        }
+    }
+}
+
+impl From<PublishTimeoutError> for BatchError {
+    fn from(error: PublishTimeoutError) -> Self {
+        match error {
+            PublishTimeoutError::TimedOut => Self::TimedOut,
+            PublishTimeoutError::Closed => Self::Closed,
+            PublishTimeoutError::Halted => Self::Halted,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Waiting until the consumers of a ring have stopped, and what comes of it: the report, or why
+//! there is none yet.
+
+use std::error::Error;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use super::{Backlog, Running};
+use crate::lifecycle::report::{Failed, Report};
+
+impl<'scope> Running<'scope> {
+    /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
+    /// leave.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// for value in 0..100 {
+    ///     producer.publish(|event| *event = value)?;
+    /// }
+    /// let report = running.shutdown()?;
+    /// let stage = report.stages().next().unwrap();
+    /// assert_eq!((stage.processed(), stage.outcome()), (100, &Outcome::Drained));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`] with the report, if a stage panicked or the ring was halted before it was
+    /// drained.
+    ///
+    /// # Blocking
+    ///
+    /// Until every stage that has a thread has handled every event that was accepted. Such stages
+    /// wait for pollers that come before them: one that holds its events, on this thread or
+    /// another, holds this call. A poller that none of them comes after does not.
+    pub fn shutdown(self) -> Result<Report, Failed> {
+        self.close();
+        self.join()
+    }
+
+    /// As [`shutdown`](Self::shutdown), but waits for `timeout` at most. The ring is closed in any
+    /// case.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::Disruptor;
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
+    /// assert_eq!(report.stages().next().unwrap().processed(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ShutdownError::TimedOut`] with what is left and this handle, to wait again or to halt; and
+    /// as [`shutdown`](Self::shutdown).
+    ///
+    /// # Blocking
+    ///
+    /// As [`shutdown`](Self::shutdown), for `timeout`.
+    pub fn shutdown_timeout(self, timeout: Duration) -> Result<Report, ShutdownError<'scope>> {
+        self.close();
+        let is_finished = match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.completion.wait(self.threads.len(), deadline),
+            // Too long for the clock is no limit.
+            None => true,
+        };
+        if is_finished {
+            return Ok(self.join()?);
+        }
+        let backlog = self.backlog();
+        Err(ShutdownError::TimedOut { running: self, backlog })
+    }
+
+    /// Waits until the stages have ended, because the producers are gone or somebody closed or
+    /// halted the ring.
+    ///
+    /// ```
+    /// # use std::thread;
+    /// # use lapwing::Disruptor;
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let running = consumers.start()?;
+    /// let feed = thread::spawn(move || producer.publish(|event| *event = 7)); // owns the producer
+    /// let report = running.join()?; // ends when the feed has
+    /// assert_eq!(report.stages().next().unwrap().processed(), 1);
+    /// # feed.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown`](Self::shutdown).
+    ///
+    /// # Blocking
+    ///
+    /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
+    pub fn join(mut self) -> Result<Report, Failed> {
+        self.join_threads();
+        let names: Vec<&str> = self.stages.iter().map(|(_, name)| name.as_str()).collect();
+        Report::new(&names, self.completion.take()).into_result()
+    }
+}
+
+/// Error of [`Running::shutdown_timeout`].
+///
+/// ```
+/// use std::{sync::mpsc, time::Duration};
+/// use lapwing::{Disruptor, ShutdownError};
+///
+/// let (go, gate) = mpsc::channel::<()>();
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+///     .build()?;
+/// let running = consumers.start()?;
+/// producer.publish_batch(3, |_| {})?;
+/// match running.shutdown_timeout(Duration::from_millis(1)) {
+///     Err(ShutdownError::TimedOut { running, backlog }) => {
+///         assert_eq!((backlog[0].stage.as_str(), backlog[0].events), ("slow", 3));
+///         running.halt();
+///         drop(go);
+///         assert!(running.join().is_err()); // not drained
+///     }
+///     result => panic!("the stage cannot have ended: {result:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With [`start_scoped`](crate::Consumers::start_scoped) it holds threads of the scope, which `?`
+/// cannot put into a `Box<dyn Error>`; its text can:
+///
+/// ```
+/// # use std::{error::Error, thread, time::Duration};
+/// # let (mut producer, consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+/// let report = thread::scope(|scope| {
+///     let running = consumers.start_scoped(scope)?;
+///     producer.publish(|event| *event = 7)?;
+///     let result = running.shutdown_timeout(Duration::from_secs(60));
+///     result.map_err(|error| Box::<dyn Error>::from(error.to_string()))
+/// })?;
+/// assert_eq!(report.stages().next().unwrap().processed(), 1);
+/// # Ok::<(), Box<dyn Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum ShutdownError<'scope> {
+    /// Stages were still at work. The ring is closed, and they go on.
+    TimedOut {
+        /// The handle, to wait again or to halt.
+        running: Running<'scope>,
+        /// What each stage had left.
+        backlog: Vec<Backlog>,
+    },
+    /// The stages ended, but not well.
+    Failed(Failed),
+}
+
+impl fmt::Display for ShutdownError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failed) => failed.fmt(f),
+            Self::TimedOut { backlog, .. } => {
+                f.write_str("stages were still at work at the timeout:")?;
+                for Backlog { stage, events } in backlog {
+                    write!(f, " stage={stage:?} events={events}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Error for ShutdownError<'_> {}
+
+impl From<Failed> for ShutdownError<'_> {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}

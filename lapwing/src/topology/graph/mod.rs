@@ -1,0 +1,142 @@
+//! Any acyclic graph of stages, made as the program runs. The builder is a front to it.
+//!
+//! A stage names the stages that it comes after by their ids, which exist only once those stages
+//! do: so no cycle can be written down.
+
+mod verbs;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Stage;
+use crate::consumer::{Consumer, Reader};
+
+/// A stage of a [`Graph`], to be named by stages that come after it.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor, Graph, Stage, StageId};
+///
+/// let (mut graph, mut other) = (Graph::new(), Graph::new());
+/// let first: StageId = graph.read("first", |_: &u64, _, _| {});
+/// graph.read(Stage::new("second").after(first), |_, _, _| {});
+/// assert!(Disruptor::single_producer(8, || 0).graph(graph).build().is_ok());
+///
+/// other.read(Stage::new("lost").after(first), |_: &u64, _, _| {});
+/// let error = Disruptor::single_producer(8, || 0).graph(other).build().unwrap_err();
+/// assert_eq!(error, BuildError::UnknownStage { stage: "lost".into() });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StageId {
+    graph: u64,
+    pub(super) index: usize,
+}
+
+/// Stages and their order, without a ring yet. Any number of stages, in loops if need be.
+///
+/// What a [`Builder`](crate::Builder) refuses when the program is compiled, a graph refuses when it
+/// is built: a stage that writes must be before or after each other stage, or
+/// [`BuildError::Overlap`](crate::BuildError::Overlap) names the two.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor, Graph, Stage};
+///
+/// let mut graph = Graph::new();
+/// let mut shards = Vec::new();
+/// for shard in 0..4 {
+///     shards.push(graph.read(format!("shard {shard}"), move |event: &u64, _, _| {
+///         assert!(event % 4 <= 3, "shard {shard}");
+///     }));
+/// }
+/// let last = shards.into_iter().fold(Stage::new("clear"), Stage::after);
+/// graph.write(last, |event: &mut u64, _, _| *event = 0);
+/// let (producer, consumers) = Disruptor::multi_producer(64, || 0).graph(graph).build()?;
+/// # drop((producer, consumers));
+///
+/// let mut graph = Graph::new();
+/// graph.write("left", |event: &mut u64, _, _| *event += 1);
+/// graph.read("right", |event: &u64, _, _| assert!(*event > 0));
+/// let error = Disruptor::single_producer(64, || 0).graph(graph).build().unwrap_err();
+/// assert_eq!(error, BuildError::Overlap { exclusive: "left".into(), other: "right".into() });
+/// # Ok::<(), BuildError>(())
+/// ```
+#[must_use = "a graph is given to `Disruptor::graph`"]
+pub struct Graph<'env, E> {
+    /// Tells the ids of this graph from those of others.
+    id: u64,
+    pub(super) nodes: Vec<Node<'env, E>>,
+}
+
+/// A stage in its graph: upstream stages come before it in the list.
+pub(super) struct Node<'env, E> {
+    pub(super) stage: Stage,
+    /// Stages that it comes after; `None` for an id of another graph.
+    pub(super) upstream: Option<Vec<usize>>,
+    pub(super) is_exclusive: bool,
+    pub(super) body: Body<'env, E>,
+}
+
+/// What becomes of a stage once there is a ring.
+pub(super) enum Body<'env, E> {
+    /// A handler, which a thread will run.
+    Handler(Box<dyn FnOnce(Reader<E>, Stage) -> Consumer<'env> + Send + 'env>),
+    /// A poller, which will be taken by name.
+    Poller,
+}
+
+impl<'env, E: Send + 'env> Graph<'env, E> {
+    /// A graph without stages.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, Disruptor, Graph};
+    ///
+    /// let empty = Disruptor::single_producer(8, || 0_u64).graph(Graph::new());
+    /// assert_eq!(empty.build().unwrap_err(), BuildError::NoConsumers);
+    /// ```
+    pub fn new() -> Self {
+        static GRAPHS: AtomicU64 = AtomicU64::new(0);
+        // O13, Relaxed: only uniqueness matters.
+        Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
+    }
+
+    /// Moves the stages of `other` here, after `after`, and returns those that none of them comes
+    /// after; `after` if there are no stages.
+    pub(super) fn append(&mut self, other: Self, after: &[StageId]) -> Vec<StageId> {
+        let offset = self.nodes.len();
+        let mut last: BTreeSet<usize> = (offset..offset + other.nodes.len()).collect();
+        for mut node in other.nodes {
+            if let Some(upstream) = &mut node.upstream {
+                upstream.iter_mut().for_each(|index| *index += offset);
+                if upstream.is_empty() {
+                    upstream.extend(after.iter().map(|id| id.index));
+                }
+                last.retain(|index| !upstream.contains(index));
+            }
+            self.nodes.push(node);
+        }
+        if last.is_empty() {
+            return after.to_vec();
+        }
+        last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
+    }
+
+    fn push(&mut self, stage: Stage, is_exclusive: bool, body: Body<'env, E>) -> StageId {
+        let is_ours = |id: &StageId| (id.graph == self.id).then_some(id.index);
+        let upstream = stage.after.iter().map(is_ours).collect();
+        self.nodes.push(Node { stage, upstream, is_exclusive, body });
+        StageId { graph: self.id, index: self.nodes.len() - 1 }
+    }
+}
+
+impl<'env, E: Send + 'env> Default for Graph<'env, E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> fmt::Debug for Graph<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stages = self.nodes.iter().map(|node| &node.stage);
+        f.debug_list().entries(stages).finish()
+    }
+}

@@ -1,0 +1,98 @@
+//! What a way to wait is, and how one of any type is called.
+
+use super::Waiting;
+
+/// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
+///
+/// ```
+/// use lapwing::wait::{WaitStrategy, Waiting};
+///
+/// /// Looks a million times, then parks.
+/// #[derive(Clone)]
+/// struct Patient;
+///
+/// impl WaitStrategy for Patient {
+///     const PARKS: bool = true;
+///
+///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///         if !waiting.spin(1_000_000) {
+///             waiting.park();
+///         }
+///     }
+/// }
+///
+/// let (mut producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+///     .wait(Patient)
+///     .then("sum", |event, _, _| assert!(*event > 0))
+///     .build()?;
+/// let running = consumers.start()?;
+/// producer.publish(|event| *event = 1)?;
+/// running.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait WaitStrategy: Clone + Send + 'static {
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy of a ring does,
+    /// nobody looks for sleepers after a publish.
+    ///
+    /// ```
+    /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
+    ///
+    /// assert!(Adaptive::PARKS && !BusySpin::PARKS);
+    /// ```
+    const PARKS: bool;
+
+    /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
+    /// again if need be.
+    ///
+    /// It must return some time after the wait is over or [expired](Waiting::is_expired).
+    ///
+    /// ```
+    /// # use std::{thread, time::Duration};
+    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///     while !waiting.is_over() && !waiting.is_expired() {
+    ///         thread::yield_now();
+    ///     }
+    /// }
+    /// # }
+    /// # let (_producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let error = poller.wait_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, WaitTimeoutError::TimedOut);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn wait(&mut self, waiting: &Waiting<'_>);
+}
+
+/// A [`WaitStrategy`] of any type. Called through a pointer, which only a waiter pays that has to
+/// wait.
+pub(crate) trait AnyWaitStrategy: Send {
+    fn parks(&self) -> bool;
+    fn wait(&mut self, waiting: &Waiting<'_>);
+    fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
+}
+
+impl<W: WaitStrategy> AnyWaitStrategy for W {
+    fn parks(&self) -> bool {
+        W::PARKS
+    }
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        WaitStrategy::wait(self, waiting);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn AnyWaitStrategy> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
+}

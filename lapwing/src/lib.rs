@@ -2,10 +2,9 @@
 //! of consumers over one buffer. Events lap the ring; hence the name.
 //!
 //! ```text
-//!                          ┌─ journal ─┐
-//! P1 ─> [ring] ─> notional ┤           ├─> clear      each arrow: "has finished before";
-//!          ^               └─ risk ────┘     │        an event is written once and never copied
-//!          └───────────── gates ─────────────┘
+//!                               +-- journal <--+
+//! P1 --> [ring] <-- notional <--+              +-- clear      arrow: "waits for"; and P1, a lap
+//!                               +-- risk <-----+              ahead, waits for clear
 //! ```
 //!
 //! Producers claim slots and write events in place. Stages read them in place, in batches, as far

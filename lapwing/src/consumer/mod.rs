@@ -29,21 +29,27 @@ use crate::error::TakeError;
 ///
 /// ```
 /// use std::thread;
-/// use lapwing::Disruptor;
+/// use lapwing::{Disruptor, Outcome};
 ///
 /// let mut sum = 0;
-/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+/// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .then("sum", |event, _, _| sum += event)
 ///     .build()?;
 /// thread::scope(|scope| {
+///     // Into the scope, so that it is dropped, and the ring closed, however the scope is left.
+///     let mut producer = producer;
+///     let mut threads = Vec::new();
 ///     for consumer in consumers {
 ///         assert_eq!(consumer.name(), "sum");
-///         scope.spawn(move || consumer.run());
+///         threads.push(scope.spawn(move || consumer.run()));
 ///     }
 ///     for value in 1..=10 {
 ///         producer.publish(|event| *event = value)?;
 ///     }
-///     drop(producer); // closes the ring: the consumer ends when it has drained
+///     drop(producer); // the consumer ends when it has drained
+///     for thread in threads {
+///         assert_eq!(*thread.join().unwrap().outcome(), Outcome::Drained);
+///     }
 ///     Ok::<(), lapwing::Stopped>(())
 /// })?;
 /// assert_eq!(sum, 55);
@@ -166,6 +172,7 @@ pub enum Outcome {
 /// assert_eq!(*finished.outcome(), Outcome::Drained);
 /// # Ok::<(), lapwing::BuildError>(())
 /// ```
+#[must_use = "it says whether the stage panicked"]
 pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,

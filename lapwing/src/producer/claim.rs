@@ -87,7 +87,8 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     ///
     /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the
     /// event is not accepted, and nobody sees it. Claims of several producers are accepted once
-    /// they are granted, and consumers wait for them, so theirs always are.
+    /// they are granted, and consumers wait for them, so theirs always are. [`Stopped::Halted`] if
+    /// the ring was halted meanwhile: the event may not be handled.
     ///
     /// # Blocking
     ///

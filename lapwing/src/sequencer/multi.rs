@@ -104,7 +104,8 @@ impl Claims for Multi {
     #[inline]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
         Self::settle(control, first, count, Fate::Published);
-        Ok(())
+        // A close waits for the claim, so only a halt can have come in between.
+        if control.life.is_halted() { Err(Stopped::Halted) } else { Ok(()) }
     }
 
     #[cold]

@@ -69,11 +69,11 @@ impl Claims for Single {
     fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
 }
 
-/// Whether events up to `end`, just published, came before the close.
+/// Whether events up to `end`, just published, came before a close or a halt.
 #[cold]
 fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
-    if control.life.is_closing() && control.life.settled_end() < end {
-        return Err(Stopped::Closed);
+    if control.life.is_halted() {
+        return Err(Stopped::Halted);
     }
-    Ok(())
+    if control.life.settled_end() < end { Err(Stopped::Closed) } else { Ok(()) }
 }

@@ -4,7 +4,7 @@
 mod shutdown;
 
 use std::fmt;
-use std::thread::{JoinHandle, ScopedJoinHandle};
+use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
 pub use shutdown::ShutdownError;
 
@@ -16,8 +16,10 @@ use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
 ///
-/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. So a
-/// scope that is left early, by `?` or by a panic, ends too. To leave the threads alone instead,
+/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. In a
+/// panic it halts the ring. So a [scope](std::thread::scope) that is left early ends too, with one
+/// exception: stages that come after a poller that lives outside of the scope wait for it. Move
+/// pollers into the scope, so that they go when it is left. To leave the threads alone instead,
 /// [`detach`](Self::detach) it.
 ///
 /// ```
@@ -26,7 +28,7 @@ use crate::sync::Arc;
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then("work", |_, _, _| {}).build()?;
-/// let running = consumers.start()?;
+/// let mut running = consumers.start()?;
 /// producer.publish(|event| *event = 1)?;
 ///
 /// running.close();
@@ -210,8 +212,11 @@ impl<'scope> Running<'scope> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if !self.is_detached {
-            self.close();
+        match self.is_detached {
+            true => {}
+            // Whoever would have let go of events may be gone.
+            false if thread::panicking() => self.halt(),
+            false => self.close(),
         }
     }
 }

@@ -3,12 +3,13 @@
 
 use std::error::Error;
 use std::fmt;
+use std::mem;
 use std::time::{Duration, Instant};
 
 use super::{Backlog, Running};
 use crate::lifecycle::report::{Failed, Report};
 
-impl<'scope> Running<'scope> {
+impl Running<'_> {
     /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
     /// leave.
     ///
@@ -49,22 +50,46 @@ impl<'scope> Running<'scope> {
     /// # use lapwing::Disruptor;
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
-    /// let running = consumers.start()?;
+    /// let mut running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
     /// assert_eq!(report.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A time limit that holds whatever the stages do, as far as each of them comes to the end of its
+    /// batch:
+    ///
+    /// ```
+    /// # use std::{sync::mpsc, time::Duration};
+    /// # use lapwing::{Disruptor, Failed, Report, Running, ShutdownError};
+    /// fn stop(mut running: Running<'_>, limit: Duration) -> Result<Report, Failed> {
+    ///     match running.shutdown_timeout(limit) {
+    ///         Ok(report) => Ok(report),
+    ///         Err(ShutdownError::Failed(failed)) => Err(failed),
+    ///         Err(ShutdownError::TimedOut { .. }) => {
+    ///             running.halt(); // events that are left are not handled
+    ///             running.join()
+    ///         }
+    ///     }
+    /// }
+    /// # let (producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// # assert!(stop(consumers.start()?, Duration::from_secs(60)).is_ok());
+    /// # drop(producer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// [`ShutdownError::TimedOut`] with what is left and this handle, to wait again or to halt; and
-    /// as [`shutdown`](Self::shutdown).
+    /// [`ShutdownError::TimedOut`] with what is left: call again to wait on, or
+    /// [`halt`](Self::halt); and as [`shutdown`](Self::shutdown).
     ///
     /// # Blocking
     ///
-    /// As [`shutdown`](Self::shutdown), for `timeout`.
-    pub fn shutdown_timeout(self, timeout: Duration) -> Result<Report, ShutdownError<'scope>> {
+    /// As [`shutdown`](Self::shutdown), for `timeout`. Leaving a [scope](std::thread::scope) with the
+    /// error still waits for the stages, unless they are halted.
+    pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         let is_finished = match Instant::now().checked_add(timeout) {
             Some(deadline) => self.completion.wait(self.threads.len(), deadline),
@@ -72,10 +97,9 @@ impl<'scope> Running<'scope> {
             None => true,
         };
         if is_finished {
-            return Ok(self.join()?);
+            return Ok(self.finish()?);
         }
-        let backlog = self.backlog();
-        Err(ShutdownError::TimedOut { running: self, backlog })
+        Err(ShutdownError::TimedOut { backlog: self.backlog() })
     }
 
     /// Waits until the stages have ended, because the producers are gone or somebody closed or
@@ -102,8 +126,14 @@ impl<'scope> Running<'scope> {
     ///
     /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
     pub fn join(mut self) -> Result<Report, Failed> {
+        self.finish()
+    }
+
+    /// Waits for the threads and makes the report; after that, there is nothing left to report.
+    fn finish(&mut self) -> Result<Report, Failed> {
         self.join_threads();
-        let names: Vec<&str> = self.stages.iter().map(|(_, name)| name.as_str()).collect();
+        let stages = mem::take(&mut self.stages);
+        let names: Vec<&str> = stages.iter().map(|(_, name)| name.as_str()).collect();
         Report::new(&names, self.completion.take()).into_result()
     }
 }
@@ -118,10 +148,10 @@ impl<'scope> Running<'scope> {
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
 ///     .build()?;
-/// let running = consumers.start()?;
+/// let mut running = consumers.start()?;
 /// producer.publish_batch(3, |_| {})?;
 /// match running.shutdown_timeout(Duration::from_millis(1)) {
-///     Err(ShutdownError::TimedOut { running, backlog }) => {
+///     Err(ShutdownError::TimedOut { backlog }) => {
 ///         assert_eq!((backlog[0].stage.as_str(), backlog[0].events), ("slow", 3));
 ///         running.halt();
 ///         drop(go);
@@ -131,29 +161,10 @@ impl<'scope> Running<'scope> {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// With [`start_scoped`](crate::Consumers::start_scoped) it holds threads of the scope, which `?`
-/// cannot put into a `Box<dyn Error>`; its text can:
-///
-/// ```
-/// # use std::{error::Error, thread, time::Duration};
-/// # let (mut producer, consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
-/// let report = thread::scope(|scope| {
-///     let running = consumers.start_scoped(scope)?;
-///     producer.publish(|event| *event = 7)?;
-///     let result = running.shutdown_timeout(Duration::from_secs(60));
-///     result.map_err(|error| Box::<dyn Error>::from(error.to_string()))
-/// })?;
-/// assert_eq!(report.stages().next().unwrap().processed(), 1);
-/// # Ok::<(), Box<dyn Error>>(())
-/// ```
 #[derive(Debug)]
-pub enum ShutdownError<'scope> {
+pub enum ShutdownError {
     /// Stages were still at work. The ring is closed, and they go on.
     TimedOut {
-        /// The handle, to wait again or to halt.
-        running: Running<'scope>,
         /// What each stage had left.
         backlog: Vec<Backlog>,
     },
@@ -161,11 +172,11 @@ pub enum ShutdownError<'scope> {
     Failed(Failed),
 }
 
-impl fmt::Display for ShutdownError<'_> {
+impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(failed) => failed.fmt(f),
-            Self::TimedOut { backlog, .. } => {
+            Self::TimedOut { backlog } => {
                 f.write_str("stages were still at work at the timeout:")?;
                 for Backlog { stage, events } in backlog {
                     write!(f, " stage={stage:?} events={events}")?;
@@ -176,9 +187,9 @@ impl fmt::Display for ShutdownError<'_> {
     }
 }
 
-impl Error for ShutdownError<'_> {}
+impl Error for ShutdownError {}
 
-impl From<Failed> for ShutdownError<'_> {
+impl From<Failed> for ShutdownError {
     fn from(failed: Failed) -> Self {
         Self::Failed(failed)
     }

@@ -14,6 +14,7 @@
 //! The words are plain: no pointer is stored in any of them.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use crate::Sequence;
 use crate::life::Life;
@@ -22,6 +23,7 @@ use crate::stamps::Stamps;
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::EventCount;
+use crate::wait::{Awaited, Waiting};
 
 /// Index of a stage in its graph and in [`Control::stages`].
 pub(crate) type StageIndex = usize;
@@ -193,6 +195,15 @@ impl Control {
         };
         let behind = stages.iter().find_map(of_one);
         behind.map_or(&self.published, |stage| &self.stages[stage].released)
+    }
+
+    /// A wait in this ring, as a strategy sees it.
+    pub(crate) fn waiting<'a>(
+        &self,
+        awaited: &'a dyn Awaited,
+        deadline: Option<Instant>,
+    ) -> Waiting<'a> {
+        Waiting { awaited, deadline, fence: self.fence, is_signalled: self.is_signalled }
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.

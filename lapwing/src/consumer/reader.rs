@@ -12,7 +12,7 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Waiting};
+use crate::wait::AnyWaitStrategy;
 
 /// Position of one stage in its ring.
 pub(crate) struct Reader<E> {
@@ -143,12 +143,7 @@ impl<E> Reader<E> {
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
         let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };
-        let waiting = Waiting {
-            awaited: &awaited,
-            deadline,
-            fence: control.fence,
-            is_signalled: control.is_signalled,
-        };
+        let waiting = control.waiting(&awaited, deadline);
         self.strategy.wait(&waiting);
         waiting.is_expired()
     }

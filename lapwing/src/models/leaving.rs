@@ -2,19 +2,15 @@
 
 use loom::thread;
 
-use super::{PARK, single, take};
-use crate::{Disruptor, Stopped};
+use super::{single, single_ring, take};
+use crate::Stopped;
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]
 fn loom_a_consumer_that_left_has_read_its_last() {
     loom::model(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_all(|side| side.poller("stays").poller("leaves"))
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            single_ring(1).then_all(|side| side.poller("stays").poller("leaves")).build().unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();
         let mut leaves = consumers.take_poller("leaves").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -33,13 +29,8 @@ fn loom_a_consumer_that_left_has_read_its_last() {
 #[test]
 fn loom_a_stage_parked_on_one_that_leaves() {
     loom::model(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(2, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_poller("leaves")
-            .then_poller("stays")
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            single_ring(2).then_poller("leaves").then_poller("stays").build().unwrap();
         let leaves = consumers.take_poller("leaves").unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -53,12 +44,8 @@ fn loom_a_stage_parked_on_one_that_leaves() {
 #[test]
 fn loom_last_two_consumers_leave() {
     loom::model(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_all(|side| side.poller("left").poller("right"))
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
         let left = consumers.take_poller("left").unwrap();
         let right = consumers.take_poller("right").unwrap();
         let leaver = thread::spawn(move || drop(left));

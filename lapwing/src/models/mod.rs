@@ -12,7 +12,10 @@ mod publication;
 
 use crate::wait::Blocking;
 use crate::wait::asymmetric::IS_LIGHT_NOTHING;
-use crate::{Access, MultiProducer, PollError, Poller, Sequence, SingleProducer};
+use crate::{
+    Access, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Sequence, Single,
+    SingleProducer,
+};
 
 /// Runs a model in which nobody parks or closes, without the fences that only those need.
 pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
@@ -22,19 +25,27 @@ pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
 }
 
 /// Parks without looking twice.
-pub(super) const PARK: Blocking = Blocking { spins: 0 };
+const PARK: Blocking = Blocking { spins: 0 };
 
+/// A ring for one producer in which everybody parks.
+pub(super) fn single_ring(capacity: usize) -> Builder<'static, u64, Single> {
+    Disruptor::single_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
+}
+
+/// A ring for several producers in which everybody parks.
+pub(super) fn multi_ring(capacity: usize) -> Builder<'static, u64, Multi> {
+    Disruptor::multi_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
+}
+
+/// A ring with one stage, for one producer.
 pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    let builder = crate::Disruptor::single_producer(capacity, || 0_u64);
-    let (producer, mut consumers) =
-        builder.wait(PARK).producer_wait(PARK).then_poller("a").build().unwrap();
+    let (producer, mut consumers) = single_ring(capacity).then_poller("a").build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 
+/// A ring with one stage, for several producers.
 pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
-    let builder = crate::Disruptor::multi_producer(capacity, || 0_u64);
-    let (producer, mut consumers) =
-        builder.wait(PARK).producer_wait(PARK).then_poller("a").build().unwrap();
+    let (producer, mut consumers) = multi_ring(capacity).then_poller("a").build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 

@@ -2,8 +2,8 @@
 
 use loom::thread;
 
-use super::{PARK, multi, single, take};
-use crate::{Disruptor, Graph, Poller, SingleProducer, Stage, Stopped};
+use super::{multi, single, single_ring, take};
+use crate::{Graph, Poller, SingleProducer, Stage, Stopped};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -53,13 +53,8 @@ fn loom_park_behind_a_claim_that_is_given_up() {
 #[test]
 fn loom_park_on_upstream_stage() {
     loom::model(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(2, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_poller("first")
-            .then_poller("second")
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            single_ring(2).then_poller("first").then_poller("second").build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -111,9 +106,7 @@ fn loom_park_on_full_ring_with_two_gates() {
 #[test]
 fn loom_park_on_two_upstream_stages() {
     loom::model(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
+        let (mut producer, mut consumers) = single_ring(1)
             .then_all(|side| side.poller("left").poller("right"))
             .then_poller("join")
             .build()
@@ -148,12 +141,7 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
         let left = graph.poller(Stage::new("left").after(before));
         let beside = graph.poller("beside");
         graph.poller(Stage::new("join").after(left).after(beside));
-        let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .graph(graph)
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
         let mut before = consumers.take_poller("before").unwrap();
         drop(consumers.take_poller("left").unwrap());
         let mut beside = consumers.take_poller("beside").unwrap();
@@ -174,12 +162,8 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
 
 /// A ring of one slot with two stages side by side.
 fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
-    let (producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-        .wait(PARK)
-        .producer_wait(PARK)
-        .then_all(|side| side.poller("left").poller("right"))
-        .build()
-        .unwrap();
+    let (producer, mut consumers) =
+        single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
     let left = consumers.take_poller("left").unwrap();
     (producer, left, consumers.take_poller("right").unwrap())
 }

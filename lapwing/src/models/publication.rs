@@ -2,8 +2,8 @@
 
 use loom::thread;
 
-use super::{PARK, check_without_fences, multi, single, take};
-use crate::{Disruptor, TryPublishError};
+use super::{check_without_fences, multi, multi_ring, single, single_ring, take};
+use crate::TryPublishError;
 
 /// O1: what is read has been written.
 #[test]
@@ -47,13 +47,8 @@ fn loom_wrap_waits_for_reader() {
 #[test]
 fn loom_dependent_stage() {
     check_without_fences(|| {
-        let (mut producer, mut consumers) = Disruptor::single_producer(2, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_poller_mut("first")
-            .then_poller("second")
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            single_ring(2).then_poller_mut("first").then_poller("second").build().unwrap();
         let mut first = consumers.take_poller_mut("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -114,13 +109,8 @@ fn loom_multi_producer_wrap() {
 #[test]
 fn loom_tombstone_downstream() {
     check_without_fences(|| {
-        let (mut producer, mut consumers) = Disruptor::multi_producer(4, || 0_u64)
-            .wait(PARK)
-            .producer_wait(PARK)
-            .then_poller("first")
-            .then_poller("second")
-            .build()
-            .unwrap();
+        let (mut producer, mut consumers) =
+            multi_ring(4).then_poller("first").then_poller("second").build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         let publisher = thread::spawn(move || {

@@ -7,8 +7,8 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::error::{PublishTimeoutError, Stopped, TryPublishError};
 use crate::sequencer::Sequencer;
+use crate::wait::Awaited;
 use crate::wait::event_count::EventCount;
-use crate::wait::{Awaited, Waiting};
 
 /// The wait of a producer for `count` free slots.
 #[derive(Debug)]
@@ -64,12 +64,7 @@ impl<E, S: Sequencer> Producer<E, S> {
             }
             let control = &self.ring.control;
             let awaited = FreeSlots { control, sequencer: &self.sequencer, count };
-            let waiting = Waiting {
-                awaited: &awaited,
-                deadline,
-                fence: control.fence,
-                is_signalled: control.is_signalled,
-            };
+            let waiting = control.waiting(&awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();
         }

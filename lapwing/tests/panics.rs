@@ -161,7 +161,7 @@ fn panic_in_on_batch_start_ends_every_stage<K: Kind>() {
 fn panic_in_on_timeout_ends_every_stage<K: Kind>() {
     // The producer goes on until it is told, so the stage has to wait for one that is slow.
     let outcome = run_until_halted::<K>(|ring, stage| {
-        let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { spins: 0 });
+        let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
         ring.then("slow", |_, _, _| thread::sleep(Duration::from_millis(1)))
             .then_handler(stage, Bad(Point::Timeout))
     });

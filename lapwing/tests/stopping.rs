@@ -311,11 +311,11 @@ fn close<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
 }
 
 fn miri_halt_wakes_every_waiter_that_parked<K: Kind>() {
-    halt::<K, _>(Blocking { spins: 0 }, repeats(500));
+    halt::<K, _>(Blocking { yields: 0 }, repeats(500));
 }
 
 fn miri_close_wakes_every_waiter_that_parked<K: Kind>() {
-    close::<K, _>(Blocking { spins: 0 }, repeats(500));
+    close::<K, _>(Blocking { yields: 0 }, repeats(500));
 }
 
 fn halt_ends_every_wait_whatever_the_strategy<K: Kind>() {

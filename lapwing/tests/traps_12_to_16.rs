@@ -169,8 +169,8 @@ fn miri_trap_13_strategies_that_lie_lose_no_event<K: Kind>() {
     deliver::<K>(NeverParks, NeverParks);
     deliver::<K>(ParksBlindly(0), ParksBlindly(3));
     deliver::<K>(ParksInSecret, ReturnsAtOnce);
-    deliver::<K>(ParksInSecret, Blocking { spins: 0 });
-    deliver::<K>(Blocking { spins: 0 }, ReturnsAtOnce);
+    deliver::<K>(ParksInSecret, Blocking { yields: 0 });
+    deliver::<K>(Blocking { yields: 0 }, ReturnsAtOnce);
 }
 
 fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {

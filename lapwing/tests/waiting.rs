@@ -18,14 +18,14 @@ common::for_both_producers! {
     miri_producer_wakes_when_a_gating_poller_leaves,
     adaptive_producer_wakes_on_a_full_ring,
     blocking_producer_wakes_on_a_full_ring,
-    miri_blocking_producer_without_spins_wakes_on_a_full_ring,
+    miri_blocking_producer_without_yields_wakes_on_a_full_ring,
     busy_spin_producer_ends_its_wait_on_a_full_ring,
     sleeping_producer_ends_its_wait_on_a_full_ring,
     yielding_producer_ends_its_wait_on_a_full_ring,
 }
 
 /// Parks at the first look: nothing but the wake-up helps.
-const PARK_AT_ONCE: Blocking = Blocking { spins: 0 };
+const PARK_AT_ONCE: Blocking = Blocking { yields: 0 };
 
 /// Repeats of one event and silence, for strategies that leave the CPU to others.
 const EVENTS: u64 = repeats(2_000);
@@ -85,7 +85,7 @@ fn blocking_wakes_at_each_depth() {
 }
 
 #[test]
-fn miri_blocking_without_spins_wakes_at_each_depth() {
+fn miri_blocking_without_yields_wakes_at_each_depth() {
     at_each_depth(PARK_AT_ONCE, EVENTS);
 }
 
@@ -266,7 +266,7 @@ fn blocking_producer_wakes_on_a_full_ring<K: Kind>() {
     full_ring::<K, _>(Blocking::default(), EVENTS);
 }
 
-fn miri_blocking_producer_without_spins_wakes_on_a_full_ring<K: Kind>() {
+fn miri_blocking_producer_without_yields_wakes_on_a_full_ring<K: Kind>() {
     full_ring::<K, _>(PARK_AT_ONCE, EVENTS);
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
 }
 
 /// Parks without looking twice.
-const PARK: Blocking = Blocking { spins: 0 };
+const PARK: Blocking = Blocking { yields: 0 };
 
 /// A ring for one producer in which everybody parks.
 pub(super) fn single_ring(capacity: usize) -> Builder<'static, u64, Single> {

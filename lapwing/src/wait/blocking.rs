@@ -2,27 +2,35 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// Looks `spins` times, then parks until what it waits for advances.
+/// Looks a few times with a yield in between, then parks until what it waits for advances.
 ///
-/// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other
-/// side one load of a line that nobody writes, as long as nobody sleeps.
+/// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other side
+/// one load of a line that nobody writes, as long as nobody sleeps. With [`yields`](Self::yields) of
+/// 0 it parks at once, and each event that comes alone pays for a wake-up.
 ///
 /// ```
 /// use lapwing::wait::{Blocking, WaitStrategy};
 ///
 /// assert!(Blocking::PARKS);
-/// assert_eq!(Blocking::default().spins, 100);
+/// assert_eq!(Blocking::default().yields, 10);
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
+///     .wait(Blocking { yields: 0 }) // parks at once
+///     .then("sum", |_, _, _| {})
+///     .build();
+/// assert!(ring.is_ok());
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Blocking {
-    /// Looks before it parks, in iterations.
-    pub spins: u32,
+    /// Looks before it parks, in iterations, each followed by a yield of the CPU.
+    pub yields: u32,
 }
 
 impl Default for Blocking {
-    /// 100 spins, about a microsecond: far less than a wake-up costs.
+    /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up costs. On two cores it
+    /// was a hundred times as fast in a multicast as parking at once, or after 100 looks without a
+    /// yield; see `perf/results/experiments.md`.
     fn default() -> Self {
-        Self { spins: 100 }
+        Self { yields: 10 }
     }
 }
 
@@ -30,7 +38,7 @@ impl WaitStrategy for Blocking {
     const PARKS: bool = true;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !waiting.spin(self.spins) {
+        if !waiting.yield_up_to(self.yields) {
             waiting.park();
         }
     }

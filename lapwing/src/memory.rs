@@ -9,7 +9,7 @@ use crate::error::BuildError;
 /// # Errors
 ///
 /// [`BuildError::Capacity`].
-pub(crate) fn check_capacity(capacity: usize) -> Result<(), BuildError> {
+fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     if capacity.is_power_of_two() && capacity <= MAX_CAPACITY {
         Ok(())
     } else {
@@ -17,19 +17,35 @@ pub(crate) fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     }
 }
 
-/// Makes one `T` for each slot with `make(index)`. If it panics, what was made so far is dropped,
-/// once.
-///
-/// # Errors
-///
-/// [`BuildError::OutOfMemory`] when the allocator refuses; `make` has not been called then.
-pub(crate) fn try_collect<T>(
+/// Room for one `T` for each slot. Reserve all there is to reserve before filling any of it: what
+/// does not fit is then known before memory is touched, and before user code runs.
+#[derive(Debug)]
+pub(crate) struct Room<T> {
+    empty: Vec<T>,
     capacity: usize,
-    make: impl FnMut(usize) -> T,
-) -> Result<Box<[T]>, BuildError> {
-    let mut all = Vec::new();
-    let reserved = all.try_reserve_exact(capacity);
-    reserved.map_err(|_| BuildError::OutOfMemory { capacity, bytes_per_slot: size_of::<T>() })?;
-    all.extend((0..capacity).map(make));
-    Ok(all.into_boxed_slice())
+}
+
+impl<T> Room<T> {
+    /// Reserves room for `capacity` slots.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
+    /// [`BuildError::OutOfMemory`] when the allocator refuses.
+    pub(crate) fn reserve(capacity: usize) -> Result<Self, BuildError> {
+        check_capacity(capacity)?;
+        let mut empty = Vec::new();
+        let bytes_per_slot = size_of::<T>();
+        match empty.try_reserve_exact(capacity) {
+            Ok(()) => Ok(Self { empty, capacity }),
+            Err(_) => Err(BuildError::OutOfMemory { capacity, bytes_per_slot }),
+        }
+    }
+
+    /// Fills slot `i` with `make(i)`. If it panics, what was made so far is dropped, once.
+    pub(crate) fn fill(self, make: impl FnMut(usize) -> T) -> Box<[T]> {
+        let mut all = self.empty;
+        all.extend((0..self.capacity).map(make));
+        all.into_boxed_slice()
+    }
 }

@@ -15,8 +15,7 @@
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::error::BuildError;
-use crate::memory::{check_capacity, try_collect};
+use crate::memory::Room;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What lies at the next sequence of a stage, and up to where.
@@ -53,18 +52,11 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Stamps for `capacity` slots, none of them published.
-    ///
-    /// # Errors
-    ///
-    /// As [`RingBuffer::new`](crate::ring_buffer::RingBuffer::new).
-    pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
-        check_capacity(capacity)?;
-        Ok(Self {
-            stamps: try_collect(capacity, |_| AtomicU32::new(0))?,
-            lap_shift: capacity.trailing_zeros(),
-            tombstones: AtomicU64::new(0),
-        })
+    /// Stamps in `room`, none of them published.
+    pub(crate) fn new(room: Room<AtomicU32>) -> Self {
+        let stamps = room.fill(|_| AtomicU32::new(0));
+        let lap_shift = stamps.len().trailing_zeros();
+        Self { stamps, lap_shift, tombstones: AtomicU64::new(0) }
     }
 
     fn slot(&self, sequence: Sequence) -> &AtomicU32 {

@@ -12,8 +12,7 @@ use std::cell::UnsafeCell;
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::error::BuildError;
-use crate::memory::{check_capacity, try_collect};
+use crate::memory::Room;
 
 /// Pre-allocated events, made once and reused in place.
 pub(crate) struct RingBuffer<E> {
@@ -33,22 +32,14 @@ pub(crate) struct RingBuffer<E> {
 unsafe impl<E: Send> Sync for RingBuffer<E> {}
 
 impl<E> RingBuffer<E> {
-    /// Allocates `capacity` slots and fills slot `i` with `factory(i)`.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
-    /// [`BuildError::OutOfMemory`] when the allocator refuses; `factory` has not been called then.
-    pub(crate) fn new(
-        capacity: usize,
-        mut factory: impl FnMut(usize) -> E,
-    ) -> Result<Self, BuildError> {
-        check_capacity(capacity)?;
-        Ok(Self {
-            slots: try_collect(capacity, |index| UnsafeCell::new(factory(index)))?,
+    /// Fills slot `i` of `room` with `factory(i)`.
+    pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: impl FnMut(usize) -> E) -> Self {
+        let slots = room.fill(|index| UnsafeCell::new(factory(index)));
+        Self {
             #[cfg(loom)]
-            watched: (0..capacity).map(|_| loom::cell::UnsafeCell::new(())).collect(),
-        })
+            watched: slots.iter().map(|_| loom::cell::UnsafeCell::new(())).collect(),
+            slots,
+        }
     }
 
     /// Number of slots.

@@ -5,6 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::*;
 use crate::MAX_CAPACITY;
+use crate::error::BuildError;
+
+fn ring_of<E>(
+    capacity: usize,
+    factory: impl FnMut(usize) -> E,
+) -> Result<RingBuffer<E>, BuildError> {
+    Ok(RingBuffer::new(Room::reserve(capacity)?, factory))
+}
 
 /// Counts its drops in `drops`.
 struct Counted<'a> {
@@ -20,18 +28,18 @@ impl Drop for Counted<'_> {
 #[test]
 fn capacity_must_be_a_power_of_two_in_range() {
     for requested in [0, 3, 6, 1000, MAX_CAPACITY + 1, MAX_CAPACITY * 2, usize::MAX, 1 << 63] {
-        let error = RingBuffer::new(requested, |_| 0_u8).err();
+        let error = ring_of(requested, |_| 0_u8).err();
         assert_eq!(error, Some(BuildError::Capacity { requested }));
     }
     for capacity in [1, 2, 4, 1024] {
-        assert_eq!(RingBuffer::new(capacity, |_| 0_u8).unwrap().capacity(), capacity as u64);
+        assert_eq!(ring_of(capacity, |_| 0_u8).unwrap().capacity(), capacity as u64);
     }
 }
 
 #[test]
 fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
     type Huge = [u64; 1 << 40];
-    let made = RingBuffer::<Huge>::new(1 << 30, |_| unreachable!("no event may be made"));
+    let made = ring_of::<Huge>(1 << 30, |_| unreachable!("no event may be made"));
     let bytes_per_slot = size_of::<Huge>();
     assert_eq!(made.err(), Some(BuildError::OutOfMemory { capacity: 1 << 30, bytes_per_slot }));
 }
@@ -39,7 +47,7 @@ fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
 #[test]
 fn events_are_dropped_exactly_once() {
     let drops = Cell::new(0);
-    drop(RingBuffer::new(8, |_| Counted { drops: &drops }).unwrap());
+    drop(ring_of(8, |_| Counted { drops: &drops }).unwrap());
     assert_eq!(drops.get(), 8);
 }
 
@@ -47,7 +55,7 @@ fn events_are_dropped_exactly_once() {
 fn a_factory_that_panics_drops_what_was_made_once() {
     let drops = Cell::new(0);
     let build = || {
-        RingBuffer::new(8, |index| {
+        ring_of(8, |index| {
             assert!(index < 5, "the factory fails here on purpose");
             Counted { drops: &drops }
         })
@@ -58,9 +66,9 @@ fn a_factory_that_panics_drops_what_was_made_once() {
 
 #[test]
 fn a_slice_ends_at_the_wrap() {
-    let ring = RingBuffer::new(4, |_| 0_u8).unwrap();
+    let ring = ring_of(4, |_| 0_u8).unwrap();
     assert_eq!(ring.wrap_after(0), 4);
     assert_eq!(ring.wrap_after(3), 4);
     assert_eq!(ring.wrap_after(4), 8);
-    assert_eq!(RingBuffer::new(1, |_| 0_u8).unwrap().wrap_after(7), 8);
+    assert_eq!(ring_of(1, |_| 0_u8).unwrap().wrap_after(7), 8);
 }

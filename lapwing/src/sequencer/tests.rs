@@ -5,6 +5,7 @@ use crate::Sequence;
 use crate::barrier::Barrier;
 use crate::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::error::{Stopped, TryPublishError};
+use crate::memory::Room;
 use crate::stamps::{Span, Stamps};
 use crate::sync::Ordering;
 
@@ -15,7 +16,7 @@ fn control<S: Sequencer>(capacity: u64) -> Control {
 
 /// A ring's words; for each stage, those that it comes after.
 fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
-    let stamps = S::IS_MULTI.then(|| Stamps::new(capacity as usize).unwrap());
+    let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap()));
     let upstream = upstream.iter().map(|&stages| stages.into()).collect();
     Control::new(capacity, stamps, upstream, false)
 }

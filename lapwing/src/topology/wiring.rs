@@ -10,6 +10,7 @@ use crate::consumer::{Poller, Reader};
 use crate::control::Control;
 use crate::error::BuildError;
 use crate::lifecycle::{Consumers, UntakenPoller};
+use crate::memory::Room;
 use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
@@ -48,9 +49,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         let upstream = check(&graph.nodes)?;
-        // Before the factory runs, since it may fail.
-        let stamps = S::IS_MULTI.then(|| Stamps::new(self.capacity)).transpose()?;
-        let buffer = RingBuffer::new(self.capacity, self.factory)?;
+        let room_of_events = Room::reserve(self.capacity)?;
+        let room_of_stamps = S::IS_MULTI.then(|| Room::reserve(self.capacity)).transpose()?;
+        let buffer = RingBuffer::new(room_of_events, self.factory);
+        let stamps = room_of_stamps.map(Stamps::new);
         let is_signalled = self.producer_wait.parks()
             || graph
                 .nodes

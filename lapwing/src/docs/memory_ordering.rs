@@ -3,11 +3,11 @@
 //! | id | release side | acquire side | carries | checked by |
 //! |----|--------------|--------------|---------|------------|
 //! | O1 | `Single::publish`: cursor | `Barrier::published` | the event, to a first stage | `loom_publish_then_read` |
-//! | O2 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for the gate | the end of the stage's reads, to the producer that writes the slot again | `loom_wrap_waits_for_reader` |
+//! | O2 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for the gate | the end of the stage's reads, to the producer that writes the slot again | `loom_wrap_waits_for_reader`, `loom_a_consumer_that_left_has_read_its_last` |
 //! | O3 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for a barrier | the stage's writes and the end of its reads, to stages after it | `loom_dependent_stage` |
 //! | O4 | `Stamps::settle`: stamp | `Stamps::fate` | the event, to a first stage; many producers | `loom_multi_producer_stamps` |
 //! | O5 | `Stamps::settle`: count of tombstones, then stamp | `Stamps::known_settled`, after O3 and O4 | that there is a tombstone to look for | `loom_tombstone_downstream` |
-//! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring` |
+//! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring`; and that the waiter chose whom to wait for rightly: `loom_park_on_full_ring_with_two_gates`, `loom_park_on_two_upstream_stages`, `loom_park_on_full_ring_while_another_claims` |
 //! | O7 | `Epoch::advance_and_wake` | `Epoch::current` and the look before the sleep | what was stored before the epoch was advanced | `loom_halt_against_park` |
 //! | O8 | cursor, `light` fence, look for a close; reader: cursor, `light` fence, look for a close | closing, `heavy` fence, cursor | either the close counts the event or the producer learns of the close; and no reader sees an event that was not counted | `loom_close_against_publish` |
 //! | O9 | `Life::finish_close`: end, then closed | `Life::end` | the number of events accepted | `loom_close_against_publish` |

@@ -2,8 +2,8 @@
 //! Documentation only.
 //!
 //! Both tables are checked by `tests/house.rs`: each unsafe block cites an invariant, each ordering
-//! a row, and each row names a model that fails when the pair is broken. CONTRIBUTING says how to
-//! break one.
+//! a row, and each row names a model that exists. `ci/mutants.py` breaks the rows one by one and
+//! sees their models fail, but for O11 and O13, of which CONTRIBUTING says why loom cannot.
 
 pub mod memory_ordering;
 pub mod unsafe_code;

@@ -10,8 +10,8 @@ use super::access::Access;
 use super::handler::{BatchHandler, Progress};
 use super::reader::Reader;
 use super::{Finished, Outcome};
+use crate::control::Control;
 use crate::error::WaitTimeoutError;
-use crate::ring::Ring;
 use crate::sync::Arc;
 
 /// Work that a thread does once, to its end.
@@ -27,13 +27,13 @@ pub(crate) struct Processor<E, A, M, B> {
     hand_back: B,
     timeout: Option<Duration>,
     /// Halts the ring if this stage ends before its events do: by a panic, or by never having run.
-    lifeline: HaltOnDrop<E>,
+    lifeline: HaltOnDrop,
     access: PhantomData<A>,
 }
 
 impl<E, A, M, B> Processor<E, A, M, B> {
     pub(crate) fn new(reader: Reader<E>, make: M, hand_back: B, timeout: Option<Duration>) -> Self {
-        let lifeline = HaltOnDrop(Some(Arc::clone(&reader.ring)));
+        let lifeline = HaltOnDrop(Some(Arc::clone(&reader.ring.control)));
         Self { reader, make, hand_back, timeout, lifeline, access: PhantomData }
     }
 }
@@ -140,18 +140,18 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
 }
 
 /// Halts the ring when dropped, unless released.
-struct HaltOnDrop<E>(Option<Arc<Ring<E>>>);
+struct HaltOnDrop(Option<Arc<Control>>);
 
-impl<E> HaltOnDrop<E> {
+impl HaltOnDrop {
     fn release(mut self) {
         self.0 = None;
     }
 }
 
-impl<E> Drop for HaltOnDrop<E> {
+impl Drop for HaltOnDrop {
     fn drop(&mut self) {
-        if let Some(ring) = &self.0 {
-            ring.control.halt();
+        if let Some(control) = &self.0 {
+            control.halt();
         }
     }
 }

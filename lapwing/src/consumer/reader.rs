@@ -11,12 +11,11 @@ use crate::control::StageIndex;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::ring::Ring;
 use crate::stamps::Span;
-use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// Position of one stage in its ring.
 pub(crate) struct Reader<E> {
-    pub(crate) ring: Arc<Ring<E>>,
+    pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,
     barrier: Barrier,
     strategy: Box<dyn AnyWaitStrategy>,
@@ -30,7 +29,7 @@ pub(crate) struct Reader<E> {
 
 impl<E> Reader<E> {
     pub(crate) fn new(
-        ring: Arc<Ring<E>>,
+        ring: Ring<E>,
         stage: StageIndex,
         strategy: Box<dyn AnyWaitStrategy>,
         max_batch: u64,

@@ -11,8 +11,8 @@ use super::affinity::pin_current_thread;
 use super::completion::Completion;
 use super::running::{Handle, Running};
 use crate::consumer::{Consumer, Exclusive, Poller};
+use crate::control::Control;
 use crate::error::{StartError, TakeError};
-use crate::ring::Ring;
 use crate::sync::Arc;
 
 /// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
@@ -36,7 +36,7 @@ use crate::sync::Arc;
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
 pub struct Consumers<'env, E> {
-    ring: Arc<Ring<E>>,
+    control: Arc<Control>,
     /// All stages, upstream ones first, at the index that they have in the ring.
     names: Vec<String>,
     consumers: Vec<Consumer<'env>>,
@@ -52,12 +52,12 @@ pub(crate) enum UntakenPoller<E> {
 
 impl<'env, E: Send + 'env> Consumers<'env, E> {
     pub(crate) fn new(
-        ring: Arc<Ring<E>>,
+        control: Arc<Control>,
         names: Vec<String>,
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
     ) -> Self {
-        Self { ring, names, consumers, pollers }
+        Self { control, names, consumers, pollers }
     }
 
     /// Names of all stages, pollers included, upstream ones first.
@@ -234,7 +234,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let pollers = &self.pollers;
         let stages = self.names.into_iter().enumerate();
         let stages = stages.filter(|(_, name)| !pollers.contains_key(name)).collect();
-        let mut running = Running::new(Box::new(self.ring), stages, Arc::clone(&completion));
+        let mut running = Running::new(self.control, stages, Arc::clone(&completion));
         // Whoever is to be pinned goes first, so that nothing has been handled when that fails.
         let (pinned, free): (Vec<_>, Vec<_>) =
             self.consumers.into_iter().partition(|consumer| consumer.pin.is_some());

@@ -16,7 +16,6 @@ pub use claim::Claim;
 
 use crate::ring::Ring;
 use crate::sequencer::{Multi, Sequencer, Single};
-use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
@@ -109,13 +108,13 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// assert_eq!(kept, [0]);
 /// ```
 pub struct Producer<E, S: Sequencer> {
-    ring: Arc<Ring<E>>,
+    ring: Ring<E>,
     sequencer: S,
     strategy: Box<dyn AnyWaitStrategy>,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
-    pub(crate) fn new(ring: Arc<Ring<E>>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
+    pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
         Self { ring, sequencer: S::default(), strategy }
     }
@@ -155,14 +154,14 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// The ring, for models.
     #[cfg(all(test, loom))]
-    pub(crate) fn shared(&self) -> Arc<Ring<E>> {
-        Arc::clone(&self.ring)
+    pub(crate) fn shared(&self) -> Ring<E> {
+        self.ring.clone()
     }
 }
 
 impl<E> Clone for MultiProducer<E> {
     fn clone(&self) -> Self {
-        Self::new(Arc::clone(&self.ring), self.strategy.clone())
+        Self::new(self.ring.clone(), self.strategy.clone())
     }
 }
 

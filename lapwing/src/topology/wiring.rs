@@ -16,7 +16,6 @@ use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
-use crate::sync::Arc;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 
 /// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
@@ -60,8 +59,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
         let control = Control::new(capacity, stamps, upstream, is_signalled);
-        let ring = Arc::new(Ring { control, buffer });
-        let producer = Producer::new(Arc::clone(&ring), self.producer_wait);
+        let ring = Ring::new(control, buffer);
+        let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let mut names = Vec::new();
         let mut consumers = Vec::new();
@@ -74,7 +73,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 Body::Poller => capacity,
             };
             let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
-            let reader = Reader::new(Arc::clone(&ring), index, wait, max_batch);
+            let reader = Reader::new(ring.clone(), index, wait, max_batch);
             names.push(node.stage.name.clone());
             match node.body {
                 Body::Handler(make) => consumers.push(make(reader, node.stage)),
@@ -88,7 +87,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 }
             }
         }
-        Ok((producer, Consumers::new(ring, names, consumers, pollers)))
+        Ok((producer, Consumers::new(ring.control, names, consumers, pollers)))
     }
 }
 

@@ -11,7 +11,6 @@ pub use shutdown::ShutdownError;
 use super::completion::Completion;
 use crate::Sequence;
 use crate::control::{Control, StageIndex};
-use crate::ring::Ring;
 use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
@@ -41,24 +40,13 @@ use crate::sync::Arc;
 /// ```
 #[must_use = "dropping it closes the ring; call `shutdown` or `join` to see how the stages ended"]
 pub struct Running<'scope> {
-    ring: Box<dyn AnyRing + 'scope>,
+    control: Arc<Control>,
     /// The stages that have a thread, upstream ones first, each with its index in the ring.
     stages: Vec<(StageIndex, String)>,
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
     /// Whether dropping this leaves the ring open.
     is_detached: bool,
-}
-
-/// A ring whatever its events.
-pub(super) trait AnyRing: Send + Sync {
-    fn control(&self) -> &Control;
-}
-
-impl<E: Send> AnyRing for Arc<Ring<E>> {
-    fn control(&self) -> &Control {
-        &self.control
-    }
 }
 
 /// A thread of a stage.
@@ -79,11 +67,11 @@ impl Handle<'_> {
 
 impl<'scope> Running<'scope> {
     pub(super) fn new(
-        ring: Box<dyn AnyRing + 'scope>,
+        control: Arc<Control>,
         stages: Vec<(StageIndex, String)>,
         completion: Arc<Completion>,
     ) -> Self {
-        Self { ring, stages, threads: Vec::new(), completion, is_detached: false }
+        Self { control, stages, threads: Vec::new(), completion, is_detached: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {
@@ -115,7 +103,7 @@ impl<'scope> Running<'scope> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn close(&self) {
-        self.ring.control().close();
+        self.control.close();
     }
 
     /// Stops every stage after the batch that it is at, and every producer with
@@ -133,7 +121,7 @@ impl<'scope> Running<'scope> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn halt(&self) {
-        self.ring.control().halt();
+        self.control.halt();
     }
 
     /// Whether every stage that has a thread has ended. Never waits.
@@ -177,11 +165,11 @@ impl<'scope> Running<'scope> {
     #[must_use]
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
-        let accepted = self.ring.control().accepted();
+        let accepted = self.control.accepted();
         let running = self.stages.iter().filter(|(_, name)| !ended.contains(name));
         running
             .map(|(stage, name)| {
-                let finished = self.ring.control().finished_by(*stage);
+                let finished = self.control.finished_by(*stage);
                 Backlog { stage: name.clone(), events: accepted.saturating_sub(finished) }
             })
             .collect()

@@ -67,6 +67,11 @@ MUTANTS = [
      "loom_halt_against_park"),
     ("O12", "control.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)", "self.cursor.load(Ordering::Relaxed)",
      "loom_close_against_claim"),
+    ("O17", "consumer/processor.rs", "self.reader.mark_failed(events.clone());\n        self.reader.release(events.end);",
+     "self.reader.release(events.end);\n        self.reader.mark_failed(events.clone());",
+     "loom_failed_event_is_seen_downstream"),
+    ("O17", "control.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",
+     "loom_failed_event_is_seen_downstream"),
     ("O14", "control.rs", "fence(Ordering::SeqCst);", "",
      "loom_last_two_consumers_leave"),
 ]

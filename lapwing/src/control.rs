@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::Sequence;
+use crate::failures::Failures;
 use crate::life::Life;
 use crate::padded::Padded;
 use crate::stamps::Stamps;
@@ -71,15 +72,22 @@ pub(crate) struct StageControl {
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
     ancestors: Box<[StageIndex]>,
+    /// Which events it has skipped as failed; `None` for a stage that never does.
+    pub(crate) failures: Option<Failures>,
 }
 
 impl StageControl {
-    fn new(upstream: Box<[StageIndex]>, ancestors: Box<[StageIndex]>) -> Self {
+    fn new(
+        upstream: Box<[StageIndex]>,
+        ancestors: Box<[StageIndex]>,
+        failures: Option<Failures>,
+    ) -> Self {
         Self {
             sequence: Padded(AtomicU64::new(0)),
             released: Padded::default(),
             upstream,
             ancestors,
+            failures,
         }
     }
 }
@@ -87,29 +95,38 @@ impl StageControl {
 impl Control {
     /// The words of a ring of `capacity` slots. `upstream` says for each stage which ones it comes
     /// after, all of them before it in the list; `stamps` are there if the ring has several
-    /// producers.
+    /// producers, `failures` of each stage if it may skip events.
     pub(crate) fn new(
         capacity: u64,
         stamps: Option<Stamps>,
         upstream: Vec<Box<[StageIndex]>>,
+        failures: Vec<Option<Failures>>,
         is_signalled: bool,
     ) -> Self {
         let is_gating =
             |&stage: &StageIndex| !upstream.iter().any(|stages| stages.contains(&stage));
         let gating = (0..upstream.len()).filter(is_gating).collect();
         let ancestors = ancestors(&upstream);
-        let stages = upstream.into_iter().zip(ancestors);
+        let stages = upstream.into_iter().zip(ancestors).zip(failures);
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             published: Padded::default(),
             stamps,
             gating,
-            stages: stages.map(|(near, all)| StageControl::new(near, all)).collect(),
+            stages: stages
+                .map(|((near, all), failures)| StageControl::new(near, all, failures))
+                .collect(),
             capacity,
             fence: AsymmetricFence::detect(),
             is_signalled,
         }
+    }
+
+    /// The stages before `stage` that may skip events as failed.
+    pub(crate) fn failing_before(&self, stage: StageIndex) -> Box<[StageIndex]> {
+        let may_fail = |stage: &StageIndex| self.stages[*stage].failures.is_some();
+        self.stages[stage].ancestors.iter().copied().filter(may_fail).collect()
     }
 
     /// Accepts no further event. Everything accepted is still consumed. Does nothing the second

@@ -57,6 +57,7 @@ mod consumer;
 mod control;
 pub mod docs;
 mod error;
+mod failures;
 mod life;
 mod lifecycle;
 mod memory;
@@ -82,8 +83,8 @@ pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, S
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
-    Access, Batch, Consumer, EventHandler, Exclusive, Finished, Iter, IterMut, Outcome, Poller,
-    Shared,
+    Access, Action, Batch, Cause, Consumer, EventHandler, Exclusive, Failure, FailurePolicy,
+    Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 

@@ -231,6 +231,27 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         Iter { events: events.iter(), next: first, consumed: &mut self.consumed }
     }
 
+    /// Whether a stage before this one has [skipped](crate::Action::Skip) the event with this sequence
+    /// as failed. False for a sequence that is not in the batch.
+    ///
+    /// ```
+    /// # use lapwing::{Action, Disruptor};
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .then_poller("book")
+    ///     .build()?;
+    /// let mut book = consumers.take_poller("book")?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|event| *event = 9)?;
+    /// assert!(book.wait()?.is_failed(0));
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_failed(&self, sequence: Sequence) -> bool {
+        self.left().contains(&sequence) && self.reader.has_failed(sequence)
+    }
+
     fn left(&self) -> Range<Sequence> {
         self.first_sequence()..self.range.end
     }

@@ -1,15 +1,16 @@
-//! What a stage does with its events: the public handler trait, and the closures that stand in for
-//! it.
+//! What a stage does with its events: the public handler trait. Not here: closures, and how a
+//! processor calls either (`work`).
 
-use std::cell::Cell;
-
-use super::access::{Access, Exclusive, Shared};
+use super::access::{Access, Shared};
+#[cfg(doc)]
+use super::action::{Action, IntoAction};
 use crate::Sequence;
 
 /// A stage with its whole life cycle. Everything runs on the stage's thread.
 ///
 /// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::Exclusive), and they come as
-/// `&mut E`.
+/// `&mut E`. `R` is what `on_event` returns: nothing, an [`Action`], or a `Result` whose error goes to
+/// the stage's [policy](crate::Stage::on_error); see [`IntoAction`].
 ///
 /// ```
 /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -40,7 +41,7 @@ use crate::Sequence;
 /// assert!((1..=3).contains(&journal.flushes));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait EventHandler<E, A: Access = Shared> {
+pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// Called once, before the first event.
     ///
     /// ```
@@ -114,7 +115,43 @@ pub trait EventHandler<E, A: Access = Shared> {
     /// assert_eq!(journal.written, [7, 7, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool);
+    fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R;
+
+    /// Called in place of [`on_event`](Self::on_event) for an event that a stage before this one has
+    /// [skipped](Action::Skip) as failed. What it does by itself: the same as for any event.
+    ///
+    /// ```
+    /// # use lapwing::{Action, Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Book { accepted: u64, rejected: Vec<Sequence> }
+    /// # impl EventHandler<u64> for Book {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.accepted += event;
+    /// #     }
+    /// fn on_failed_event(&mut self, _event: &u64, sequence: Sequence, _end_of_batch: bool) {
+    ///     self.rejected.push(sequence);
+    /// }
+    /// # }
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .then_handler("book", Book::default())
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// let book: Book = running.shutdown()?.take("book")?;
+    /// assert_eq!((book.accepted, book.rejected), (15, vec![1]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn on_failed_event(
+        &mut self,
+        event: A::Ref<'_, E>,
+        sequence: Sequence,
+        end_of_batch: bool,
+    ) -> R {
+        self.on_event(event, sequence, end_of_batch)
+    }
 
     /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage.
     /// `next_sequence` is what it waits for.
@@ -142,8 +179,39 @@ pub trait EventHandler<E, A: Access = Shared> {
         let _ = next_sequence;
     }
 
-    /// Called once, after the last event: the ring is closed and drained, or halted. Not after a
-    /// panic of this handler.
+    /// Called before an event is given again with [`Action::Restart`], so that the handler puts in
+    /// order what a panic or an error left half done. What it does by itself: `on_start`. A panic
+    /// here halts the ring.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Action, Disruptor, EventHandler, Sequence, Stage};
+    /// # #[derive(Default)]
+    /// # struct Sender { is_connected: bool, connections: u32 }
+    /// # impl EventHandler<u64> for Sender {
+    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
+    /// #         assert!(self.is_connected, "not connected");
+    /// #     }
+    /// fn on_restart(&mut self) {
+    ///     self.is_connected = true;
+    ///     self.connections += 1;
+    /// }
+    /// # }
+    /// let stage = Stage::new("send").on_panic(Action::Restart(Duration::ZERO));
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler(stage, Sender::default()).build()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # let running = consumers.start()?;
+    /// let sender: Sender = running.shutdown()?.take("send")?; // it panicked once, and went on
+    /// assert_eq!(sender.connections, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn on_restart(&mut self) {
+        self.on_start();
+    }
+
+    /// Called once, at the end: the ring is closed and drained, or halted, or the stage has stopped.
+    /// Not after a panic that ended the stage.
     ///
     /// ```
     /// # use lapwing::{Disruptor, EventHandler, Sequence};
@@ -166,128 +234,4 @@ pub trait EventHandler<E, A: Access = Shared> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_shutdown(&mut self) {}
-}
-
-/// The sequence that a handler is at, for the report if it panics.
-#[derive(Debug, Default)]
-pub(crate) struct Progress(Cell<Sequence>);
-
-impl Progress {
-    #[inline(always)]
-    pub(crate) fn set(&self, sequence: Sequence) {
-        self.0.set(sequence);
-    }
-
-    pub(crate) fn get(&self) -> Sequence {
-        self.0.get()
-    }
-}
-
-/// A stage's work as the processor calls it: by the batch.
-pub(crate) trait BatchHandler<E, A: Access> {
-    fn on_start(&mut self) {}
-
-    /// Whether [`on_batch_start`](Self::on_batch_start) wants to be called.
-    const LOOKS_AT_DEPTH: bool = false;
-
-    fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
-        let _ = (batch_size, queue_depth);
-    }
-
-    fn on_batch(&mut self, events: A::Slice<'_, E>, first: Sequence, progress: &Progress);
-
-    fn on_timeout(&mut self, next_sequence: Sequence) {
-        let _ = next_sequence;
-    }
-
-    fn on_shutdown(&mut self) {}
-}
-
-/// Calls `on_event` for each of `events`.
-#[inline(always)]
-fn each<'a, E: 'a, A: Access>(
-    events: A::Slice<'a, E>,
-    first: Sequence,
-    progress: &Progress,
-    mut on_event: impl FnMut(A::Ref<'a, E>, Sequence, bool),
-) {
-    let events = A::events(events);
-    let end = first + events.len() as u64;
-    for (sequence, event) in (first..).zip(events) {
-        progress.set(sequence);
-        on_event(event, sequence, sequence + 1 == end);
-    }
-}
-
-/// A closure that gets event by event.
-#[derive(Debug)]
-pub(crate) struct PerEvent<F>(pub(crate) F);
-
-impl<E, F: FnMut(&E, Sequence, bool)> BatchHandler<E, Shared> for PerEvent<F> {
-    #[inline]
-    fn on_batch(&mut self, events: &[E], first: Sequence, progress: &Progress) {
-        each::<E, Shared>(events, first, progress, &mut self.0);
-    }
-}
-
-impl<E, F: FnMut(&mut E, Sequence, bool)> BatchHandler<E, Exclusive> for PerEvent<F> {
-    #[inline]
-    fn on_batch(&mut self, events: &mut [E], first: Sequence, progress: &Progress) {
-        each::<E, Exclusive>(events, first, progress, &mut self.0);
-    }
-}
-
-/// A closure that gets batch by batch.
-#[derive(Debug)]
-pub(crate) struct PerBatch<F>(pub(crate) F);
-
-impl<E, F: FnMut(&[E], Sequence)> BatchHandler<E, Shared> for PerBatch<F> {
-    #[inline]
-    fn on_batch(&mut self, events: &[E], first: Sequence, progress: &Progress) {
-        progress.set(first);
-        (self.0)(events, first);
-    }
-}
-
-impl<E, F: FnMut(&mut [E], Sequence)> BatchHandler<E, Exclusive> for PerBatch<F> {
-    #[inline]
-    fn on_batch(&mut self, events: &mut [E], first: Sequence, progress: &Progress) {
-        progress.set(first);
-        (self.0)(events, first);
-    }
-}
-
-/// An [`EventHandler`].
-#[derive(Debug)]
-pub(crate) struct WholeLife<H>(pub(crate) H);
-
-impl<E, A, H> BatchHandler<E, A> for WholeLife<H>
-where
-    A: Access,
-    H: EventHandler<E, A>,
-{
-    const LOOKS_AT_DEPTH: bool = true;
-
-    fn on_start(&mut self) {
-        self.0.on_start();
-    }
-
-    fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
-        self.0.on_batch_start(batch_size, queue_depth);
-    }
-
-    #[inline]
-    fn on_batch(&mut self, events: A::Slice<'_, E>, first: Sequence, progress: &Progress) {
-        each::<E, A>(events, first, progress, |event, sequence, end_of_batch| {
-            self.0.on_event(event, sequence, end_of_batch);
-        });
-    }
-
-    fn on_timeout(&mut self, next_sequence: Sequence) {
-        self.0.on_timeout(next_sequence);
-    }
-
-    fn on_shutdown(&mut self) {
-        self.0.on_shutdown();
-    }
 }

@@ -1,23 +1,30 @@
 //! The reading ends: a handler that a thread runs, or a poller that is asked.
 
 mod access;
+mod action;
 mod batch;
+mod failure;
 mod handler;
 mod poller;
 mod processor;
 mod reader;
+mod recovery;
+mod work;
 
 use std::any::Any;
 use std::fmt;
 
 pub use access::{Access, Exclusive, Shared};
+pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
+pub use failure::{Cause, Failure, FailurePolicy, Retries};
 pub use handler::EventHandler;
 pub use poller::Poller;
 
-pub(crate) use handler::{BatchHandler, PerBatch, PerEvent, WholeLife};
-pub(crate) use processor::{Processor, Run};
+pub(crate) use processor::{Begin, Processor};
 pub(crate) use reader::Reader;
+pub(crate) use recovery::Recovery;
+pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 
 use crate::Sequence;
 use crate::error::TakeError;
@@ -59,7 +66,7 @@ use crate::error::TakeError;
 pub struct Consumer<'env> {
     pub(crate) name: String,
     pub(crate) pin: Option<usize>,
-    pub(crate) body: Box<dyn Run + 'env>,
+    pub(crate) body: Box<dyn Begin<'env> + 'env>,
 }
 
 impl Consumer<'_> {
@@ -95,8 +102,9 @@ impl Consumer<'_> {
         self.pin
     }
 
-    /// Handles events on this thread until the ring is closed and drained, or halted. A panic of
-    /// the handler is caught, halts the ring and stands in the result.
+    /// Handles events on this thread until the ring is closed and drained, or halted, or the stage
+    /// stops. A panic of the handler is caught; what it leads to is the stage's
+    /// [policy](crate::Stage::on_panic), and where it ends the stage it stands in the result.
     ///
     /// ```
     /// use lapwing::{Disruptor, Outcome};
@@ -116,7 +124,10 @@ impl Consumer<'_> {
     ///
     /// Returns only at the end, and waits by the stage's strategy in between.
     pub fn run(self) -> Finished {
-        self.body.run(self.name)
+        match self.body.begin(self.name) {
+            Ok(task) => task.run(),
+            Err(finished) => finished,
+        }
     }
 }
 
@@ -149,6 +160,22 @@ pub enum Outcome {
     Drained,
     /// The ring was halted; events may be left.
     Halted,
+    /// The stage [stopped](Action::Stop) by its handler's wish, and has left the graph.
+    Stopped,
+    /// The handler failed, and by the stage's policy the stage has left the graph.
+    Detached {
+        /// Text of the error or of the panic.
+        message: String,
+        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        sequence: Sequence,
+    },
+    /// The handler returned an error, which halted the ring.
+    Failed {
+        /// Text of the error.
+        message: String,
+        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        sequence: Sequence,
+    },
     /// The stage's code panicked, which halted the ring.
     Panicked {
         /// Text of the panic.
@@ -157,6 +184,23 @@ pub enum Outcome {
         /// between batches, the next one.
         sequence: Sequence,
     },
+}
+
+impl Outcome {
+    /// Whether the handler failed.
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
+    }
+
+    /// The same failure where it ends the stage and not the ring.
+    fn into_detached(self) -> Self {
+        match self {
+            Self::Failed { message, sequence } | Self::Panicked { message, sequence } => {
+                Self::Detached { message, sequence }
+            }
+            other => other,
+        }
+    }
 }
 
 /// A stage that has ended.
@@ -177,6 +221,7 @@ pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) processed: Sequence,
+    pub(crate) skipped: u64,
     pub(crate) handler: Option<Box<dyn Any + Send>>,
 }
 
@@ -185,7 +230,7 @@ impl Finished {
     pub(crate) fn lost(name: &str) -> Self {
         let message = "the stage's thread ended outside its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
-        Self { name: name.to_owned(), outcome, processed: 0, handler: None }
+        Self { name: name.to_owned(), outcome, processed: 0, skipped: 0, handler: None }
     }
 
     /// Name of the stage.
@@ -241,6 +286,26 @@ impl Finished {
         self.processed
     }
 
+    /// Number of events that it left behind as failed: [`Action::Skip`].
+    ///
+    /// ```
+    /// # use lapwing::{Action, Disruptor};
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .build()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// # drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!((finished.processed(), finished.skipped()), (3, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
     /// Takes the handler that was given to the stage.
     ///
     /// ```
@@ -286,6 +351,7 @@ impl fmt::Debug for Finished {
             .field("name", &self.name)
             .field("outcome", &self.outcome)
             .field("processed", &self.processed)
+            .field("skipped", &self.skipped)
             .finish_non_exhaustive()
     }
 }

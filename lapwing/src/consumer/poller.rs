@@ -6,12 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::access::{Access, Shared};
 use super::batch::Batch;
-use super::reader::Reader;
+use super::reader::{Reader, UNLIMITED};
 use crate::Sequence;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
-
-/// Longest batch: whatever the ring has.
-const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// The reading end of a stage without a handler.
 ///

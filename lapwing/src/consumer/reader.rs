@@ -3,15 +3,23 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::Sequence;
 use crate::barrier::{Barrier, NextEvent};
 use crate::control::StageIndex;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::failures::Failures;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::wait::AnyWaitStrategy;
+
+/// Most events of a batch where the stage has no limit of its own: whatever the ring has.
+pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
+
+/// A pause looks for a halt at least this often.
+const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
 /// Position of one stage in its ring.
 pub(crate) struct Reader<E> {
@@ -19,6 +27,8 @@ pub(crate) struct Reader<E> {
     pub(crate) stage: StageIndex,
     barrier: Barrier,
     strategy: Box<dyn AnyWaitStrategy>,
+    /// The stages before this one that may skip events as failed.
+    failing: Box<[StageIndex]>,
     /// First sequence that this stage has not finished. The shared word follows it.
     next: Sequence,
     /// First sequence that is not known to be there; up to `next`, nothing is.
@@ -35,7 +45,8 @@ impl<E> Reader<E> {
         max_batch: u64,
     ) -> Self {
         let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
-        Self { ring, stage, barrier, strategy, next: 0, known: 0, max_batch }
+        let failing = ring.control.failing_before(stage);
+        Self { ring, stage, barrier, strategy, failing, next: 0, known: 0, max_batch }
     }
 
     /// First sequence that this stage has not finished.
@@ -136,6 +147,44 @@ impl<E> Reader<E> {
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
         }
+    }
+
+    /// Sleeps for `pause`, or until the ring is halted.
+    #[cold]
+    pub(crate) fn pause(&self, pause: Duration) {
+        let until = Instant::now().checked_add(pause);
+        while !self.ring.control.life.is_halted() {
+            let left =
+                until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(LONGEST_SLEEP));
+        }
+    }
+
+    /// Whether a stage before this one has skipped an event from `first` on, among those that this
+    /// stage may read.
+    #[inline]
+    pub(crate) fn may_have_failed(&self, first: Sequence) -> bool {
+        self.failing.iter().any(|&stage| self.failures_of(stage).is_any_from(first))
+    }
+
+    /// Whether a stage before this one has skipped `sequence`, which this stage may read.
+    pub(crate) fn has_failed(&self, sequence: Sequence) -> bool {
+        self.failing.iter().any(|&stage| self.failures_of(stage).is_marked(sequence))
+    }
+
+    /// Marks `events`, which this stage has and leaves behind as failed, for the stages after it.
+    #[cold]
+    pub(crate) fn mark_failed(&self, events: Range<Sequence>) {
+        let failures = self.failures_of(self.stage);
+        events.for_each(|sequence| failures.mark(sequence));
+    }
+
+    fn failures_of(&self, stage: StageIndex) -> &Failures {
+        let failures = self.ring.control.stages[stage].failures.as_ref();
+        failures.expect("a stage that may skip events has room for their marks")
     }
 
     /// Hands one wait to the strategy; whether the deadline has passed afterwards.

@@ -16,6 +16,7 @@
 //! | O12 | `Multi::try_claim`, `Control::close`: cursor | the same | nothing: numbers, in one modification order; slots come by O2 and O4 | `loom_multi_producer_stamps`, `loom_close_against_claim` |
 //! | O13 | any | any | nothing: a look that something else decides, or a number that need only be unique | `loom_park_on_full_ring` |
 //! | O14 | `Control::detach`: sequence, fence | the same by another stage | of two stages that leave together, one sees that nobody is left | `loom_last_two_consumers_leave` |
+//! | O17 | `Failures::mark`, then O3 | `Failures::is_any_from`, `is_marked`, after O3 | that an event has failed, to stages after the one that skipped it | `loom_failed_event_is_seen_downstream` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
 //! seen before a later load of something else (O6, O8, O14); on Linux the frequent side of O6 and

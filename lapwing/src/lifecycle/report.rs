@@ -43,8 +43,9 @@ impl Report {
     }
 
     pub(super) fn into_result(self) -> Result<Self, Failed> {
-        let is_drained = |stage: &Finished| *stage.outcome() == Outcome::Drained;
-        if self.stages.iter().all(is_drained) { Ok(self) } else { Err(Failed { report: self }) }
+        let is_well =
+            |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
+        if self.stages.iter().all(is_well) { Ok(self) } else { Err(Failed { report: self }) }
     }
 
     /// The stages that had a thread, upstream ones first.
@@ -167,18 +168,22 @@ impl Failed {
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut panics = self.report.stages().filter_map(|stage| match stage.outcome() {
-            Outcome::Panicked { message, sequence } => Some((stage.name(), message, sequence)),
-            Outcome::Drained | Outcome::Halted => None,
+        let mut failures = self.report.stages().filter_map(|stage| match stage.outcome() {
+            Outcome::Panicked { message, sequence } => Some(("panicked", stage, message, sequence)),
+            Outcome::Failed { message, sequence } | Outcome::Detached { message, sequence } => {
+                Some(("failed", stage, message, sequence))
+            }
+            Outcome::Drained | Outcome::Halted | Outcome::Stopped => None,
         });
-        match panics.next() {
+        match failures.next() {
             None => f.write_str("the ring was halted before every event was handled"),
-            Some((name, message, sequence)) => {
+            Some((how, stage, message, sequence)) => {
+                let name = stage.name();
                 write!(
                     f,
-                    "a stage panicked: stage={name:?}, sequence={sequence}, message={message:?}"
+                    "a stage {how}: stage={name:?}, sequence={sequence}, message={message:?}"
                 )?;
-                match panics.count() {
+                match failures.count() {
                     0 => Ok(()),
                     more => write!(f, ", and {more} more"),
                 }

@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{check_without_fences, multi, multi_ring, single, single_ring, take};
-use crate::TryPublishError;
+use crate::{Action, TryPublishError};
 
 /// O1: what is read has been written.
 #[test]
@@ -124,5 +124,26 @@ fn loom_tombstone_downstream() {
         });
         assert!(take(&mut second).unwrap_or_default().iter().all(|&(_, event)| event == 1));
         drop((publisher.join(), reader.join()));
+    });
+}
+
+/// O17: what a stage skipped as failed is known as such to the stage after it.
+#[test]
+fn loom_failed_event_is_seen_downstream() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .then("first", |_, _, _| Action::Skip)
+            .then_poller("second")
+            .build()
+            .unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        let first = consumers.into_iter().next().unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let skipper = thread::spawn(move || assert_eq!(first.run().skipped(), 1));
+        if let Ok(batch) = second.poll() {
+            assert!(batch.is_failed(0));
+        }
+        skipper.join().unwrap();
     });
 }

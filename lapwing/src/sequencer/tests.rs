@@ -17,8 +17,9 @@ fn control<S: Sequencer>(capacity: u64) -> Control {
 /// A ring's words; for each stage, those that it comes after.
 fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap()));
-    let upstream = upstream.iter().map(|&stages| stages.into()).collect();
-    Control::new(capacity, stamps, upstream, false)
+    let upstream: Vec<_> = upstream.iter().map(|&stages| stages.into()).collect();
+    let failures = upstream.iter().map(|_| None).collect();
+    Control::new(capacity, stamps, upstream, failures, false)
 }
 
 /// What the first stage sees from `next` on.

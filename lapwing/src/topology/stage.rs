@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::graph::StageId;
+use crate::consumer::FailurePolicy;
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
@@ -29,6 +30,8 @@ pub struct Stage {
     pub(crate) pin: Option<usize>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
+    pub(crate) on_error: Option<Box<dyn FailurePolicy>>,
+    pub(crate) on_panic: Option<Box<dyn FailurePolicy>>,
     pub(crate) after: Vec<StageId>,
 }
 
@@ -49,6 +52,8 @@ impl Stage {
             pin: None,
             timeout: None,
             max_batch: None,
+            on_error: None,
+            on_panic: None,
             after: Vec::new(),
         }
     }
@@ -140,6 +145,59 @@ impl Stage {
     /// ```
     pub fn max_batch(mut self, events: usize) -> Self {
         self.max_batch = Some(events);
+        self
+    }
+
+    /// What to do when the handler returns an error; without a policy it halts the ring. A poller has
+    /// no handler.
+    ///
+    /// ```
+    /// use lapwing::{Action, Disruptor, Stage};
+    ///
+    /// let mut sum = 0;
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
+    ///     .then(Stage::new("sum").on_error(Action::Skip), |line, _, _| {
+    ///         sum += line.parse::<u64>()?;
+    ///         Ok::<_, std::num::ParseIntError>(())
+    ///     })
+    ///     .build()?;
+    /// for text in ["7", "eight", "9"] {
+    ///     producer.publish(|line| line.push_str(text))?;
+    /// }
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.skipped(), 1);
+    /// # drop(finished);
+    /// assert_eq!(sum, 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_error(mut self, policy: impl FailurePolicy) -> Self {
+        self.on_error = Some(Box::new(policy));
+        self
+    }
+
+    /// What to do when the handler panics; without a policy it halts the ring. A panic of `on_start`
+    /// always does. The handler, and with `&mut E` the event, are as the panic left them. For a call
+    /// between batches, such as `on_timeout`, no event is skipped. A poller has no handler.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Retries, Stage};
+    ///
+    /// let mut tries = 0;
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("send").on_panic(Retries::with_restart().attempts(3)), |_, _, _| {
+    ///         tries += 1;
+    ///         assert!(tries == 3, "not yet");
+    ///     })
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!((finished.processed(), finished.skipped()), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_panic(mut self, policy: impl FailurePolicy) -> Self {
+        self.on_panic = Some(Box::new(policy));
         self
     }
 

@@ -5,10 +5,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::check::check;
-use super::graph::{Body, Graph};
+use super::graph::{Body, Graph, Node};
 use crate::consumer::{Poller, Reader};
 use crate::control::Control;
 use crate::error::BuildError;
+use crate::failures::Failures;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
 use crate::producer::Producer;
@@ -49,16 +50,23 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         let upstream = check(&graph.nodes)?;
         let room_of_events = Room::reserve(self.capacity)?;
+        let may_fail = |node: &Node<'_, E>| node.may_fail.then(|| Room::reserve(self.capacity));
+        let rooms_of_failures = graph
+            .nodes
+            .iter()
+            .map(|node| may_fail(node).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
         let room_of_stamps = S::IS_MULTI.then(|| Room::reserve(self.capacity)).transpose()?;
         let buffer = RingBuffer::new(room_of_events, self.factory);
         let stamps = room_of_stamps.map(Stamps::new);
+        let failures = rooms_of_failures.into_iter().map(|room| room.map(Failures::new)).collect();
         let is_signalled = self.producer_wait.parks()
             || graph
                 .nodes
                 .iter()
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
-        let control = Control::new(capacity, stamps, upstream, is_signalled);
+        let control = Control::new(capacity, stamps, upstream, failures, is_signalled);
         let ring = Ring::new(control, buffer);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 

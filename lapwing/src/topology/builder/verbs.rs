@@ -3,7 +3,7 @@
 
 use super::Builder;
 use crate::Sequence;
-use crate::consumer::{EventHandler, Exclusive};
+use crate::consumer::{EventHandler, Exclusive, IntoAction, Shared};
 use crate::sequencer::Sequencer;
 use crate::topology::graph::{Graph, StageId};
 use crate::topology::side::Side;
@@ -22,10 +22,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then(
+    pub fn then<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&E, Sequence, bool) -> R + Send + 'env,
     ) -> Self
     where
         E: Sync,
@@ -46,10 +46,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_mut(
+    pub fn then_mut<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&mut E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&mut E, Sequence, bool) -> R + Send + 'env,
     ) -> Self {
         self.add(stage, |graph, stage| graph.write(stage, on_event))
     }
@@ -69,10 +69,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_batch(
+    pub fn then_batch<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&[E], Sequence) -> R + Send + 'env,
     ) -> Self
     where
         E: Sync,
@@ -98,10 +98,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_batch_mut(
+    pub fn then_batch_mut<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&mut [E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&mut [E], Sequence) -> R + Send + 'env,
     ) -> Self {
         self.add(stage, |graph, stage| graph.write_batch(stage, on_batch))
     }
@@ -128,10 +128,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// assert_eq!(total, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
+    pub fn then_handler<H, R>(self, stage: impl Into<Stage>, handler: H) -> Self
     where
         E: Sync,
-        H: EventHandler<E> + Send + 'static,
+        H: EventHandler<E, Shared, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.read_handler(stage, handler))
     }
@@ -158,9 +159,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_handler_mut<H>(self, stage: impl Into<Stage>, handler: H) -> Self
+    pub fn then_handler_mut<H, R>(self, stage: impl Into<Stage>, handler: H) -> Self
     where
-        H: EventHandler<E, Exclusive> + Send + 'static,
+        H: EventHandler<E, Exclusive, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.write_handler(stage, handler))
     }
@@ -190,14 +192,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_local<H>(
+    pub fn then_local<H, R>(
         self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> Self
     where
         E: Sync,
-        H: EventHandler<E> + 'env,
+        H: EventHandler<E, Shared, R> + 'env,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.read_local(stage, make))
     }
@@ -225,13 +228,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_local_mut<H>(
+    pub fn then_local_mut<H, R>(
         self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> Self
     where
-        H: EventHandler<E, Exclusive> + 'env,
+        H: EventHandler<E, Exclusive, R> + 'env,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.write_local(stage, make))
     }

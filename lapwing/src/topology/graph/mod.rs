@@ -73,6 +73,8 @@ pub(super) struct Node<'env, E> {
     /// Stages that it comes after; `None` for an id of another graph.
     pub(super) upstream: Option<Vec<usize>>,
     pub(super) is_exclusive: bool,
+    /// Whether it may skip events as failed.
+    pub(super) may_fail: bool,
     pub(super) body: Body<'env, E>,
 }
 
@@ -120,10 +122,16 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
     }
 
-    fn push(&mut self, stage: Stage, is_exclusive: bool, body: Body<'env, E>) -> StageId {
+    fn push(
+        &mut self,
+        stage: Stage,
+        is_exclusive: bool,
+        may_fail: bool,
+        body: Body<'env, E>,
+    ) -> StageId {
         let is_ours = |id: &StageId| (id.graph == self.id).then_some(id.index);
         let upstream = stage.after.iter().map(is_ours).collect();
-        self.nodes.push(Node { stage, upstream, is_exclusive, body });
+        self.nodes.push(Node { stage, upstream, is_exclusive, may_fail, body });
         StageId { graph: self.id, index: self.nodes.len() - 1 }
     }
 }

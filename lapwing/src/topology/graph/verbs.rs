@@ -5,8 +5,8 @@ use std::any::Any;
 use super::{Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
-    Access, BatchHandler, Consumer, EventHandler, Exclusive, PerBatch, PerEvent, Processor, Shared,
-    WholeLife,
+    Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Processor, Recovery,
+    Shared, WholeLife, Work,
 };
 use crate::topology::Stage;
 
@@ -24,15 +24,15 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read(
+    pub fn read<R: IntoAction + 'env>(
         &mut self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&E, Sequence, bool) -> R + Send + 'env,
     ) -> StageId
     where
         E: Sync,
     {
-        self.add::<Shared, _>(stage, PerEvent(on_event), nothing)
+        self.add::<Shared, _, R>(stage, PerEvent::new(on_event), nothing)
     }
 
     /// Adds a stage that changes event by event: `on_event(event, sequence, end_of_batch)`.
@@ -48,12 +48,12 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write(
+    pub fn write<R: IntoAction + 'env>(
         &mut self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&mut E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&mut E, Sequence, bool) -> R + Send + 'env,
     ) -> StageId {
-        self.add::<Exclusive, _>(stage, PerEvent(on_event), nothing)
+        self.add::<Exclusive, _, R>(stage, PerEvent::new(on_event), nothing)
     }
 
     /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`.
@@ -68,15 +68,15 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_batch(
+    pub fn read_batch<R: IntoAction + 'env>(
         &mut self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&[E], Sequence) -> R + Send + 'env,
     ) -> StageId
     where
         E: Sync,
     {
-        self.add::<Shared, _>(stage, PerBatch(on_batch), nothing)
+        self.add::<Shared, _, R>(stage, PerBatch::new(on_batch), nothing)
     }
 
     /// Adds a stage that changes batch by batch: `on_batch(events, first_sequence)`.
@@ -92,12 +92,12 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_batch(
+    pub fn write_batch<R: IntoAction + 'env>(
         &mut self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&mut [E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&mut [E], Sequence) -> R + Send + 'env,
     ) -> StageId {
-        self.add::<Exclusive, _>(stage, PerBatch(on_batch), nothing)
+        self.add::<Exclusive, _, R>(stage, PerBatch::new(on_batch), nothing)
     }
 
     /// Adds a stage with a handler that reads, to be [handed back](crate::Report::take).
@@ -119,12 +119,13 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// assert_eq!(total, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_handler<H>(&mut self, stage: impl Into<Stage>, handler: H) -> StageId
+    pub fn read_handler<H, R>(&mut self, stage: impl Into<Stage>, handler: H) -> StageId
     where
         E: Sync,
-        H: EventHandler<E> + Send + 'static,
+        H: EventHandler<E, Shared, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
-        self.add::<Shared, _>(stage, WholeLife(handler), itself)
+        self.add::<Shared, _, R>(stage, WholeLife::new(handler), itself)
     }
 
     /// Adds a stage with a handler that changes events, to be [handed back](crate::Report::take).
@@ -146,11 +147,12 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_handler<H>(&mut self, stage: impl Into<Stage>, handler: H) -> StageId
+    pub fn write_handler<H, R>(&mut self, stage: impl Into<Stage>, handler: H) -> StageId
     where
-        H: EventHandler<E, Exclusive> + Send + 'static,
+        H: EventHandler<E, Exclusive, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
-        self.add::<Exclusive, _>(stage, WholeLife(handler), itself)
+        self.add::<Exclusive, _, R>(stage, WholeLife::new(handler), itself)
     }
 
     /// Adds a stage whose handler, which reads, is made and dropped on the stage's thread: it need
@@ -173,16 +175,17 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_local<H>(
+    pub fn read_local<H, R>(
         &mut self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> StageId
     where
         E: Sync,
-        H: EventHandler<E> + 'env,
+        H: EventHandler<E, Shared, R> + 'env,
+        R: IntoAction + 'env,
     {
-        self.add_made::<Shared, _>(stage, || WholeLife(make()), nothing)
+        self.add_made::<Shared, _, R>(stage, || WholeLife::new(make()), nothing)
     }
 
     /// Adds a stage whose handler, which changes events, is made and dropped on the stage's thread:
@@ -206,15 +209,16 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_local<H>(
+    pub fn write_local<H, R>(
         &mut self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> StageId
     where
-        H: EventHandler<E, Exclusive> + 'env,
+        H: EventHandler<E, Exclusive, R> + 'env,
+        R: IntoAction + 'env,
     {
-        self.add_made::<Exclusive, _>(stage, || WholeLife(make()), nothing)
+        self.add_made::<Exclusive, _, R>(stage, || WholeLife::new(make()), nothing)
     }
 
     /// Adds a stage without a handler, to be [taken](crate::Consumers::take_poller) as a
@@ -235,7 +239,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     where
         E: Sync,
     {
-        self.push(stage.into(), false, Body::Poller)
+        self.push(stage.into(), false, false, Body::Poller)
     }
 
     /// Adds a stage without a handler, to be [taken](crate::Consumers::take_poller_mut) as a
@@ -253,30 +257,34 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poller_mut(&mut self, stage: impl Into<Stage>) -> StageId {
-        self.push(stage.into(), true, Body::Poller)
+        self.push(stage.into(), true, false, Body::Poller)
     }
 
-    fn add<A: Access, H: BatchHandler<E, A> + Send + 'env>(
+    fn add<A: Access, H: Work<E, A> + Send + 'env, R: IntoAction>(
         &mut self,
         stage: impl Into<Stage>,
-        handler: H,
+        work: H,
         hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
     ) -> StageId {
-        self.add_made::<A, H>(stage, || handler, hand_back)
+        self.add_made::<A, H, R>(stage, || work, hand_back)
     }
 
-    fn add_made<A: Access, H: BatchHandler<E, A> + 'env>(
+    fn add_made<A: Access, H: Work<E, A> + 'env, R: IntoAction>(
         &mut self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
         hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
     ) -> StageId {
-        let body = Box::new(move |reader, stage: Stage| Consumer {
-            name: stage.name,
-            pin: stage.pin,
-            body: Box::new(Processor::<E, A, _, _>::new(reader, make, hand_back, stage.timeout)),
+        let stage = stage.into();
+        let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
+        let body = Box::new(move |reader, stage: Stage| {
+            let Stage { name, pin, timeout, on_error, on_panic, .. } = stage;
+            let recovery = Recovery::new(on_error, on_panic);
+            let processor =
+                Processor::<E, A, _, _>::new(reader, make, hand_back, timeout, recovery);
+            Consumer { name, pin, body: Box::new(processor) }
         });
-        self.push(stage.into(), A::IS_EXCLUSIVE, Body::Handler(body))
+        self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Handler(body))
     }
 }
 
@@ -286,6 +294,6 @@ fn nothing<H>(_: H) -> Option<Box<dyn Any + Send>> {
 }
 
 /// A handler, handed back as it is.
-fn itself<H: Send + 'static>(handler: WholeLife<H>) -> Option<Box<dyn Any + Send>> {
-    Some(Box::new(handler.0))
+fn itself<H: Send + 'static, R>(work: WholeLife<H, R>) -> Option<Box<dyn Any + Send>> {
+    Some(Box::new(work.0))
 }

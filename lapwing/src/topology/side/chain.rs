@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Side;
 use crate::Sequence;
-use crate::consumer::EventHandler;
+use crate::consumer::{EventHandler, IntoAction, Shared};
 use crate::topology::Stage;
 use crate::topology::graph::{Graph, StageId};
 
@@ -54,10 +54,10 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read(
+    pub fn read<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&E, Sequence, bool) -> R + Send + 'env,
     ) -> Self {
         self.all(|side| side.read(stage, on_event))
     }
@@ -76,10 +76,10 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_batch(
+    pub fn read_batch<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&[E], Sequence) -> R + Send + 'env,
     ) -> Self {
         self.all(|side| side.read_batch(stage, on_batch))
     }
@@ -103,9 +103,10 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// assert_eq!(total, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
+    pub fn read_handler<H, R>(self, stage: impl Into<Stage>, handler: H) -> Self
     where
-        H: EventHandler<E> + Send + 'static,
+        H: EventHandler<E, Shared, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
         self.all(|side| side.read_handler(stage, handler))
     }
@@ -129,13 +130,14 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_local<H>(
+    pub fn read_local<H, R>(
         self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> Self
     where
-        H: EventHandler<E> + 'env,
+        H: EventHandler<E, Shared, R> + 'env,
+        R: IntoAction + 'env,
     {
         self.all(|side| side.read_local(stage, make))
     }

@@ -9,7 +9,7 @@ pub use chain::Chain;
 use super::graph::{Graph, StageId};
 use super::stage::Stage;
 use crate::Sequence;
-use crate::consumer::EventHandler;
+use crate::consumer::{EventHandler, IntoAction, Shared};
 
 /// Stages side by side, within [`Builder::then_all`](crate::Builder::then_all). All of them read; a
 /// verb that writes is not there:
@@ -70,10 +70,10 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read(
+    pub fn read<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_event: impl FnMut(&E, Sequence, bool) + Send + 'env,
+        on_event: impl FnMut(&E, Sequence, bool) -> R + Send + 'env,
     ) -> Self {
         self.add(stage, |graph, stage| graph.read(stage, on_event))
     }
@@ -90,10 +90,10 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_batch(
+    pub fn read_batch<R: IntoAction + 'env>(
         self,
         stage: impl Into<Stage>,
-        on_batch: impl FnMut(&[E], Sequence) + Send + 'env,
+        on_batch: impl FnMut(&[E], Sequence) -> R + Send + 'env,
     ) -> Self {
         self.add(stage, |graph, stage| graph.read_batch(stage, on_batch))
     }
@@ -118,9 +118,10 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// assert_eq!((report.take::<Sum>("left")?.0, report.take::<Sum>("right")?.0), (7, 107));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_handler<H>(self, stage: impl Into<Stage>, handler: H) -> Self
+    pub fn read_handler<H, R>(self, stage: impl Into<Stage>, handler: H) -> Self
     where
-        H: EventHandler<E> + Send + 'static,
+        H: EventHandler<E, Shared, R> + Send + 'static,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.read_handler(stage, handler))
     }
@@ -144,13 +145,14 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_local<H>(
+    pub fn read_local<H, R>(
         self,
         stage: impl Into<Stage>,
         make: impl FnOnce() -> H + Send + 'env,
     ) -> Self
     where
-        H: EventHandler<E> + 'env,
+        H: EventHandler<E, Shared, R> + 'env,
+        R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.read_local(stage, make))
     }

@@ -1,0 +1,60 @@
+//! What a stage does when its handler fails: asks its policy, and counts.
+
+use super::action::Action;
+use super::failure::{Cause, Failure, FailurePolicy};
+use crate::Sequence;
+
+/// What was given again after the last failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// The event with this sequence.
+    Event(Sequence),
+    /// The batch that begins with this sequence.
+    Batch(Sequence),
+}
+
+/// A stage's policies, and how often the same thing has failed in a row.
+#[derive(Default)]
+pub(crate) struct Recovery {
+    /// Without one, an error halts the ring.
+    pub(crate) on_error: Option<Box<dyn FailurePolicy>>,
+    /// Without one, a panic halts the ring.
+    pub(crate) on_panic: Option<Box<dyn FailurePolicy>>,
+    again: Option<Again>,
+    attempt: u32,
+}
+
+impl Recovery {
+    pub(crate) fn new(
+        on_error: Option<Box<dyn FailurePolicy>>,
+        on_panic: Option<Box<dyn FailurePolicy>>,
+    ) -> Self {
+        Self { on_error, on_panic, again: None, attempt: 0 }
+    }
+
+    /// What to do about the failure of `sequence`, in a batch that begins with `batch`.
+    pub(crate) fn decide(
+        &mut self,
+        stage: &str,
+        sequence: Sequence,
+        batch: Sequence,
+        cause: Cause<'_>,
+    ) -> Action {
+        let is_again = self
+            .again
+            .is_some_and(|again| [Again::Event(sequence), Again::Batch(batch)].contains(&again));
+        self.attempt = if is_again { self.attempt.saturating_add(1) } else { 1 };
+        let policy = match cause {
+            Cause::Error(_) => &mut self.on_error,
+            Cause::Panic(_) => &mut self.on_panic,
+        };
+        let failure = Failure { stage, sequence, attempt: self.attempt, cause };
+        let action = policy.as_mut().map_or(Action::Halt, |policy| policy.decide(&failure));
+        self.again = match action {
+            Action::Retry(_) | Action::Restart(_) => Some(Again::Event(sequence)),
+            Action::Rewind(_) => Some(Again::Batch(batch)),
+            _ => None,
+        };
+        action
+    }
+}

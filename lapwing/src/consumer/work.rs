@@ -1,0 +1,263 @@
+//! What a stage does, as its processor calls it: batch by batch, whether it was given as a closure or
+//! as a handler.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::access::{Access, Exclusive, Shared};
+use super::action::{Action, BoxError, IntoAction};
+use super::handler::EventHandler;
+use crate::Sequence;
+
+/// Where in a batch a handler is, for when it panics.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// The event, or the first one of the batch.
+    at: Cell<Sequence>,
+    /// End of the batch that is being handled.
+    batch: Cell<Option<Sequence>>,
+}
+
+impl Progress {
+    #[inline(always)]
+    fn set(&self, sequence: Sequence) {
+        self.at.set(sequence);
+    }
+
+    /// A batch begins.
+    pub(crate) fn begin(&self, batch: &Range<Sequence>) {
+        self.at.set(batch.start);
+        self.batch.set(Some(batch.end));
+    }
+
+    /// No event is being handled any more.
+    pub(crate) fn end(&self) {
+        self.batch.set(None);
+    }
+
+    /// The event that is being handled, and the end of its batch.
+    pub(crate) fn within(&self) -> Option<Range<Sequence>> {
+        self.batch.get().map(|end| self.at.get()..end)
+    }
+}
+
+/// A batch that was left before its end.
+#[derive(Debug)]
+pub(crate) struct Interruption {
+    /// The events that the verdict is about.
+    pub(crate) events: Range<Sequence>,
+    pub(crate) verdict: Result<Action, BoxError>,
+}
+
+/// A stage's work as the processor calls it.
+pub(crate) trait Work<E, A: Access> {
+    /// Whether [`on_batch_start`](Self::on_batch_start) wants to be called.
+    const LOOKS_AT_DEPTH: bool = false;
+    /// Whether a failure is that of a batch, not of one event.
+    const IS_BY_BATCH: bool = false;
+
+    fn on_start(&mut self) {}
+
+    fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
+        let _ = (batch_size, queue_depth);
+    }
+
+    fn on_batch(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption>;
+
+    /// As [`on_batch`](Self::on_batch), where stages before this one have skipped some of `events`.
+    fn on_batch_with_failed(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+        is_failed: &dyn Fn(Sequence) -> bool,
+    ) -> Result<(), Interruption> {
+        let _ = is_failed;
+        self.on_batch(events, first, progress)
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        let _ = next_sequence;
+    }
+
+    fn on_restart(&mut self) {}
+
+    fn on_shutdown(&mut self) {}
+}
+
+/// Calls `on_event` for each of `events`, until one of them is not simply done.
+#[inline(always)]
+fn each<'a, E: 'a, A: Access, R: IntoAction>(
+    events: A::Slice<'a, E>,
+    first: Sequence,
+    progress: &Progress,
+    mut on_event: impl FnMut(A::Ref<'a, E>, Sequence, bool) -> R,
+) -> Result<(), Interruption> {
+    let events = A::events(events);
+    let end = first + events.len() as u64;
+    for (sequence, event) in (first..).zip(events) {
+        progress.set(sequence);
+        match on_event(event, sequence, sequence + 1 == end).into_action() {
+            Ok(Action::Continue) => {}
+            verdict => return Err(Interruption { events: sequence..sequence + 1, verdict }),
+        }
+    }
+    Ok(())
+}
+
+/// What became of a batch whose handler said `returned` of all of it.
+fn whole<R: IntoAction>(batch: Range<Sequence>, returned: R) -> Result<(), Interruption> {
+    match returned.into_action() {
+        Ok(Action::Continue) => Ok(()),
+        verdict => Err(Interruption { events: batch, verdict }),
+    }
+}
+
+/// A closure called for each event.
+#[derive(Debug)]
+pub(crate) struct PerEvent<F, R>(F, PhantomData<fn() -> R>);
+
+impl<F, R> PerEvent<F, R> {
+    pub(crate) fn new(on_event: F) -> Self {
+        Self(on_event, PhantomData)
+    }
+}
+
+impl<E, R: IntoAction, F: FnMut(&E, Sequence, bool) -> R> Work<E, Shared> for PerEvent<F, R> {
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption> {
+        each::<E, Shared, R>(events, first, progress, &mut self.0)
+    }
+}
+
+impl<E, R: IntoAction, F: FnMut(&mut E, Sequence, bool) -> R> Work<E, Exclusive>
+    for PerEvent<F, R>
+{
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: &mut [E],
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption> {
+        each::<E, Exclusive, R>(events, first, progress, &mut self.0)
+    }
+}
+
+/// A closure called for each batch.
+#[derive(Debug)]
+pub(crate) struct PerBatch<F, R>(F, PhantomData<fn() -> R>);
+
+impl<F, R> PerBatch<F, R> {
+    pub(crate) fn new(on_batch: F) -> Self {
+        Self(on_batch, PhantomData)
+    }
+}
+
+impl<E, R: IntoAction, F: FnMut(&[E], Sequence) -> R> Work<E, Shared> for PerBatch<F, R> {
+    const IS_BY_BATCH: bool = true;
+
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: &[E],
+        first: Sequence,
+        _: &Progress,
+    ) -> Result<(), Interruption> {
+        whole(first..first + events.len() as u64, (self.0)(events, first))
+    }
+}
+
+impl<E, R: IntoAction, F: FnMut(&mut [E], Sequence) -> R> Work<E, Exclusive> for PerBatch<F, R> {
+    const IS_BY_BATCH: bool = true;
+
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: &mut [E],
+        first: Sequence,
+        _: &Progress,
+    ) -> Result<(), Interruption> {
+        let batch = first..first + events.len() as u64;
+        whole(batch, (self.0)(events, first))
+    }
+}
+
+/// A handler with its whole life cycle.
+#[derive(Debug)]
+pub(crate) struct WholeLife<H, R>(pub(crate) H, PhantomData<fn() -> R>);
+
+impl<H, R> WholeLife<H, R> {
+    pub(crate) fn new(handler: H) -> Self {
+        Self(handler, PhantomData)
+    }
+}
+
+impl<E, A, R, H> Work<E, A> for WholeLife<H, R>
+where
+    A: Access,
+    R: IntoAction,
+    H: EventHandler<E, A, R>,
+{
+    const LOOKS_AT_DEPTH: bool = true;
+
+    fn on_start(&mut self) {
+        self.0.on_start();
+    }
+
+    fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
+        self.0.on_batch_start(batch_size, queue_depth);
+    }
+
+    #[inline]
+    fn on_batch(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+    ) -> Result<(), Interruption> {
+        each::<E, A, R>(events, first, progress, |event, sequence, end_of_batch| {
+            self.0.on_event(event, sequence, end_of_batch)
+        })
+    }
+
+    #[cold]
+    fn on_batch_with_failed(
+        &mut self,
+        events: A::Slice<'_, E>,
+        first: Sequence,
+        progress: &Progress,
+        is_failed: &dyn Fn(Sequence) -> bool,
+    ) -> Result<(), Interruption> {
+        each::<E, A, R>(events, first, progress, |event, sequence, end_of_batch| {
+            if is_failed(sequence) {
+                self.0.on_failed_event(event, sequence, end_of_batch)
+            } else {
+                self.0.on_event(event, sequence, end_of_batch)
+            }
+        })
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        self.0.on_timeout(next_sequence);
+    }
+
+    fn on_restart(&mut self) {
+        self.0.on_restart();
+    }
+
+    fn on_shutdown(&mut self) {
+        self.0.on_shutdown();
+    }
+}

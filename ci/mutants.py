@@ -31,6 +31,8 @@ MUTANTS = [
      "loom_dependent_stage"),
     ("O3", "control.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",
      "loom_dependent_stage"),
+    ("O3", "control.rs", "fetch_max(sequence, Ordering::Release)", "fetch_max(sequence, Ordering::Relaxed)",
+     "loom_acknowledgement_comes_after_what_it_says"),
     ("O4", "stamps.rs", "self.stamp(sequence, fate), Ordering::Release", "self.stamp(sequence, fate), Ordering::Relaxed",
      "loom_multi_producer_stamps"),
     ("O4", "stamps.rs", ".load(Ordering::Acquire)", ".load(Ordering::Relaxed)",

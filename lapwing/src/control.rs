@@ -72,6 +72,8 @@ pub(crate) struct StageControl {
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
     ancestors: Box<[StageIndex]>,
+    /// The words of who acknowledges its events, if that is somebody else.
+    pub(crate) acknowledgement: Option<StageIndex>,
     /// Which events it has skipped as failed; `None` for a stage that never does.
     pub(crate) failures: Option<Failures>,
 }
@@ -87,6 +89,7 @@ impl StageControl {
             released: Padded::default(),
             upstream,
             ancestors,
+            acknowledgement: None,
             failures,
         }
     }
@@ -236,9 +239,29 @@ impl Control {
         }
     }
 
+    /// Records that everything below `sequence` is acknowledged, in the words `acknowledgement`;
+    /// what was acknowledged before stays so.
+    pub(crate) fn acknowledge(&self, acknowledgement: StageIndex, sequence: Sequence) {
+        let words = &self.stages[acknowledgement];
+        // O2 and O3, Release: as in `advance`; carries what the caller did before, to stages after
+        // this one. The end of the stage's own reads comes with its own sequence.
+        words.sequence.fetch_max(sequence, Ordering::Release);
+        self.fence.light();
+        words.released.notify();
+    }
+
+    /// How far the words `acknowledgement` say.
+    pub(crate) fn acknowledged(&self, acknowledgement: StageIndex) -> Sequence {
+        // O13, Relaxed: a look.
+        self.stages[acknowledgement].sequence.load(Ordering::Relaxed)
+    }
+
     /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the
     /// last.
     pub(crate) fn detach(&self, stage: StageIndex) {
+        if let Some(acknowledgement) = self.stages[stage].acknowledgement {
+            self.acknowledge(acknowledgement, DETACHED);
+        }
         // O2 and O3, Release: as in `advance`.
         self.stages[stage].sequence.store(DETACHED, Ordering::Release);
         // O14: of two stages that leave at the same time, one sees the other.
@@ -250,11 +273,12 @@ impl Control {
     }
 }
 
-/// For each stage, all that come before it, directly or not.
+/// For each stage, all that come before it, directly or not. Words of acknowledgements, which stand
+/// behind all stages, come after nothing.
 pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
     let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
     for near in upstream {
-        let further = near.iter().flat_map(|&stage| all[stage].iter().copied());
+        let further = near.iter().filter_map(|&stage| all.get(stage)).flatten().copied();
         let ancestors: BTreeSet<StageIndex> = near.iter().copied().chain(further).collect();
         all.push(ancestors.into_iter().collect());
     }

@@ -83,14 +83,14 @@ pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, S
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
-    Access, Action, Batch, Cause, Consumer, EventHandler, Exclusive, Failure, FailurePolicy,
-    Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
+    Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Exclusive, Failure,
+    FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
 pub use error::{
-    BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped, TakeError,
-    TryPublishError, WaitTimeoutError,
+    AcknowledgeError, BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped,
+    TakeError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of

@@ -1,6 +1,7 @@
 //! The reading ends: a handler that a thread runs, or a poller that is asked.
 
 mod access;
+mod acknowledger;
 mod action;
 mod batch;
 mod failure;
@@ -15,6 +16,7 @@ use std::any::Any;
 use std::fmt;
 
 pub use access::{Access, Exclusive, Shared};
+pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
 pub use failure::{Cause, Failure, FailurePolicy, Retries};

@@ -4,7 +4,7 @@
 //! |----|--------------|--------------|---------|------------|
 //! | O1 | `Single::publish`: cursor | `Barrier::published` | the event, to a first stage | `loom_publish_then_read` |
 //! | O2 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for the gate | the end of the stage's reads, to the producer that writes the slot again | `loom_wrap_waits_for_reader`, `loom_a_consumer_that_left_has_read_its_last` |
-//! | O3 | `Control::advance`, `detach`: stage's sequence | `Control::finished_by`, for a barrier | the stage's writes and the end of its reads, to stages after it | `loom_dependent_stage` |
+//! | O3 | `Control::advance`, `detach`, `acknowledge`: stage's sequence | `Control::finished_by`, for a barrier | the stage's writes and the end of its reads, and what came before an acknowledgement, to stages after it | `loom_dependent_stage`, `loom_acknowledgement_comes_after_what_it_says` |
 //! | O4 | `Stamps::settle`: stamp | `Stamps::fate` | the event, to a first stage; many producers | `loom_multi_producer_stamps` |
 //! | O5 | `Stamps::settle`: count of tombstones, then stamp | `Stamps::known_settled`, after O3 and O4 | that there is a tombstone to look for | `loom_tombstone_downstream` |
 //! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring`; and that the waiter chose whom to wait for rightly: `loom_park_on_full_ring_with_two_gates`, `loom_park_on_two_upstream_stages`, `loom_park_on_full_ring_while_another_claims` |

@@ -1,9 +1,10 @@
-//! Why a poller got no events: at once, or in time.
+//! Why a poller got no events, at once or in time; why events could not be acknowledged.
 
 use std::error::Error;
 use std::fmt;
 
 use super::Stopped;
+use crate::Sequence;
 
 /// Error of [`Poller::poll`](crate::Poller::poll) and
 /// [`Poller::poll_max`](crate::Poller::poll_max).
@@ -88,3 +89,32 @@ impl From<Stopped> for WaitTimeoutError {
         }
     }
 }
+
+/// Why events could not be [acknowledged](crate::Acknowledger::acknowledge): they do not exist yet.
+///
+/// ```
+/// use lapwing::AcknowledgeError;
+///
+/// let error = AcknowledgeError { sequence: 3, published: 2 };
+/// let text = "only what is published can be acknowledged: sequence=3, published=2";
+/// assert_eq!(error.to_string(), text);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AcknowledgeError {
+    /// What was asked for: every event below it.
+    pub sequence: Sequence,
+    /// Number of events published, or with several producers claimed.
+    pub published: Sequence,
+}
+
+impl fmt::Display for AcknowledgeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sequence, published } = self;
+        write!(
+            f,
+            "only what is published can be acknowledged: sequence={sequence}, published={published}"
+        )
+    }
+}
+
+impl Error for AcknowledgeError {}

@@ -42,6 +42,12 @@ pub enum StartError {
         /// The stage.
         stage: String,
     },
+    /// Nobody has taken the [`Acknowledger`](crate::Acknowledger) of a stage: its events would never
+    /// be let go of.
+    UntakenAcknowledger {
+        /// The stage.
+        stage: String,
+    },
 }
 
 impl fmt::Display for StartError {
@@ -54,6 +60,9 @@ impl fmt::Display for StartError {
             Self::UntakenPoller { stage } => {
                 write!(f, "a poller must be taken before the start: stage={stage:?}")
             }
+            Self::UntakenAcknowledger { stage } => {
+                write!(f, "an acknowledger must be taken before the start: stage={stage:?}")
+            }
         }
     }
 }
@@ -62,7 +71,7 @@ impl Error for StartError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Spawn { source, .. } | Self::Pin { source, .. } => Some(source),
-            Self::UntakenPoller { .. } => None,
+            Self::UntakenPoller { .. } | Self::UntakenAcknowledger { .. } => None,
         }
     }
 }

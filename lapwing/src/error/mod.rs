@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fmt;
 
 pub use build::BuildError;
-pub use consume::{PollError, WaitTimeoutError};
+pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use lifecycle::{StartError, TakeError};
 pub use publish::{BatchError, PublishTimeoutError, TryPublishError};
 

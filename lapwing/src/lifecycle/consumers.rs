@@ -10,7 +10,7 @@ use std::vec;
 use super::affinity::pin_current_thread;
 use super::completion::Completion;
 use super::running::{Handle, Running};
-use crate::consumer::{Consumer, Exclusive, Poller};
+use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
 use crate::control::Control;
 use crate::error::{StartError, TakeError};
 use crate::sync::Arc;
@@ -41,6 +41,8 @@ pub struct Consumers<'env, E> {
     names: Vec<String>,
     consumers: Vec<Consumer<'env>>,
     pollers: HashMap<String, Option<UntakenPoller<E>>>,
+    /// By name; `None` once taken.
+    acknowledgers: HashMap<String, Option<Acknowledger>>,
 }
 
 /// A poller that nobody has taken yet. It leaves the graph when it is dropped.
@@ -56,8 +58,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         names: Vec<String>,
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
+        acknowledgers: HashMap<String, Option<Acknowledger>>,
     ) -> Self {
-        Self { control, names, consumers, pollers }
+        Self { control, names, consumers, pollers, acknowledgers }
     }
 
     /// Names of all stages, pollers included, upstream ones first.
@@ -125,9 +128,41 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// The place of a poller, empty once it was taken.
-    fn untaken(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
+    /// Takes what says how far the events of the stage `name` are done; the stage was
+    /// [asked](crate::Stage::acknowledged) to wait for it.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Stage, TakeError};
+    /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("journal").acknowledged(), |_, _, _| {})
+    ///     .then("reply", |_, _, _| {})
+    ///     .build()?;
+    /// let journal = consumers.take_acknowledger("journal")?;
+    /// assert_eq!(journal.acknowledged(), 0);
+    /// assert_eq!(consumers.take_acknowledger("journal").err(), Some(TakeError::AlreadyTaken));
+    /// assert_eq!(consumers.take_acknowledger("reply").err(), Some(TakeError::WrongType));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError`] if no stage has this name, if it does not wait for one, or if it was taken
+    /// before.
+    pub fn take_acknowledger(&mut self, name: &str) -> Result<Acknowledger, TakeError> {
+        match self.acknowledgers.get_mut(name) {
+            Some(acknowledger) => acknowledger.take().ok_or(TakeError::AlreadyTaken),
+            None => Err(self.no_such(name)),
+        }
+    }
+
+    /// Why a stage `name` has not what is asked for.
+    fn no_such(&self, name: &str) -> TakeError {
         let is_known = self.names.iter().any(|known| known == name);
-        let unknown = if is_known { TakeError::WrongType } else { TakeError::UnknownName };
+        if is_known { TakeError::WrongType } else { TakeError::UnknownName }
+    }
+
+    fn untaken(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
+        let unknown = self.no_such(name);
         self.pollers.get_mut(name).ok_or(unknown)
     }
 
@@ -229,6 +264,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let is_untaken = |name: &&String| matches!(self.pollers.get(*name), Some(Some(_)));
         if let Some(name) = self.names.iter().find(is_untaken) {
             return Err(StartError::UntakenPoller { stage: name.clone() });
+        }
+        let is_untaken = |name: &&String| matches!(self.acknowledgers.get(*name), Some(Some(_)));
+        if let Some(name) = self.names.iter().find(is_untaken) {
+            return Err(StartError::UntakenAcknowledger { stage: name.clone() });
         }
         let completion = Arc::new(Completion::default());
         let pollers = &self.pollers;

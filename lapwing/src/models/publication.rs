@@ -3,7 +3,8 @@
 use loom::thread;
 
 use super::{check_without_fences, multi, multi_ring, single, single_ring, take};
-use crate::{Action, TryPublishError};
+use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::{Action, Stage, TryPublishError};
 
 /// O1: what is read has been written.
 #[test]
@@ -145,5 +146,37 @@ fn loom_failed_event_is_seen_downstream() {
             assert!(batch.is_failed(0));
         }
         skipper.join().unwrap();
+    });
+}
+
+/// O3: a stage after one that is acknowledged comes after what the acknowledging thread did.
+#[test]
+fn loom_acknowledgement_comes_after_what_it_says() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .then_poller(Stage::new("journal").acknowledged())
+            .then_poller("reply")
+            .build()
+            .unwrap();
+        let mut journal = consumers.take_poller("journal").unwrap();
+        let mut reply = consumers.take_poller("reply").unwrap();
+        let disk = consumers.take_acknowledger("journal").unwrap();
+        let is_on_disk = Arc::new(AtomicU64::new(0));
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut journal).unwrap();
+        let writer = thread::spawn({
+            let is_on_disk = Arc::clone(&is_on_disk);
+            move || {
+                // O13, Relaxed: the acknowledgement carries it.
+                is_on_disk.store(1, Ordering::Relaxed);
+                disk.acknowledge(1).unwrap();
+                disk
+            }
+        });
+        if take(&mut reply).is_ok() {
+            // O13, Relaxed: as above.
+            assert_eq!(is_on_disk.load(Ordering::Relaxed), 1);
+        }
+        drop((writer.join(), journal, producer));
     });
 }

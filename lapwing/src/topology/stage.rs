@@ -30,6 +30,7 @@ pub struct Stage {
     pub(crate) pin: Option<usize>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
+    pub(crate) is_acknowledged: bool,
     pub(crate) on_error: Option<Box<dyn FailurePolicy>>,
     pub(crate) on_panic: Option<Box<dyn FailurePolicy>>,
     pub(crate) after: Vec<StageId>,
@@ -52,6 +53,7 @@ impl Stage {
             pin: None,
             timeout: None,
             max_batch: None,
+            is_acknowledged: false,
             on_error: None,
             on_panic: None,
             after: Vec::new(),
@@ -145,6 +147,33 @@ impl Stage {
     /// ```
     pub fn max_batch(mut self, events: usize) -> Self {
         self.max_batch = Some(events);
+        self
+    }
+
+    /// Events count as finished only once somebody has
+    /// [acknowledged](crate::Acknowledger::acknowledge) them, besides being handled: until then they
+    /// hold back producers and the stages after this one. Who does so is
+    /// [taken](crate::Consumers::take_acknowledger) by the stage's name before the start.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_poller(Stage::new("journal").acknowledged())
+    ///     .then_poller("reply")
+    ///     .build()?;
+    /// let mut journal = consumers.take_poller("journal")?;
+    /// let mut reply = consumers.take_poller("reply")?;
+    /// let disk = consumers.take_acknowledger("journal")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// journal.poll()?.consume_all();
+    /// assert!(reply.poll().is_err()); // nothing is on disk yet
+    /// disk.acknowledge(2)?;
+    /// assert_eq!(reply.poll()?.len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn acknowledged(mut self) -> Self {
+        self.is_acknowledged = true;
         self
     }
 

@@ -1,13 +1,14 @@
 //! From a graph to a ring: sequences, barriers, gates, and the two ends.
 
+use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 use super::check::check;
 use super::graph::{Body, Graph, Node};
-use crate::consumer::{Poller, Reader};
-use crate::control::Control;
+use crate::consumer::{Acknowledger, Poller, Reader};
+use crate::control::{Control, StageIndex};
 use crate::error::BuildError;
 use crate::failures::Failures;
 use crate::lifecycle::{Consumers, UntakenPoller};
@@ -17,6 +18,7 @@ use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
+use crate::sync::{Arc, AtomicU32, AtomicU64};
 use crate::wait::{Adaptive, AnyWaitStrategy};
 
 /// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
@@ -48,40 +50,34 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         self,
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
-        let upstream = check(&graph.nodes)?;
-        let room_of_events = Room::reserve(self.capacity)?;
-        let may_fail = |node: &Node<'_, E>| node.may_fail.then(|| Room::reserve(self.capacity));
-        let rooms_of_failures = graph
-            .nodes
-            .iter()
-            .map(|node| may_fail(node).transpose())
-            .collect::<Result<Vec<_>, _>>()?;
-        let room_of_stamps = S::IS_MULTI.then(|| Room::reserve(self.capacity)).transpose()?;
-        let buffer = RingBuffer::new(room_of_events, self.factory);
-        let stamps = room_of_stamps.map(Stamps::new);
-        let failures = rooms_of_failures.into_iter().map(|room| room.map(Failures::new)).collect();
+        let mut upstream = check(&graph.nodes)?;
+        let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
+        let rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
+        let (buffer, stamps, mut failures) = rooms.fill(self.factory);
+        failures.resize_with(upstream.len(), || None);
         let is_signalled = self.producer_wait.parks()
             || graph
                 .nodes
                 .iter()
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
-        let control = Control::new(capacity, stamps, upstream, failures, is_signalled);
+        let mut control = Control::new(capacity, stamps, upstream, failures, is_signalled);
+        for &(stage, words) in &acknowledged {
+            control.stages[stage].acknowledgement = Some(words);
+        }
         let ring = Ring::new(control, buffer);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
+        let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
+            let acknowledger = Acknowledger::new(Arc::clone(&ring.control), words);
+            (graph.nodes[stage].stage.name.clone(), Some(acknowledger))
+        };
+        let acknowledgers = acknowledged.iter().map(acknowledger).collect();
         let mut names = Vec::new();
         let mut consumers = Vec::new();
         let mut pollers = HashMap::new();
-        for (index, mut node) in graph.nodes.into_iter().enumerate() {
-            let wait = node.stage.wait.take().unwrap_or_else(|| self.wait.clone());
-            let longest = match &node.body {
-                Body::Handler(_) => (capacity / BATCHES_PER_RING).max(1),
-                // Whoever polls lets go of what is done when it likes.
-                Body::Poller => capacity,
-            };
-            let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
-            let reader = Reader::new(ring.clone(), index, wait, max_batch);
+        for (index, node) in graph.nodes.into_iter().enumerate() {
+            let reader = reader_of(&ring, index, &node, &*self.wait);
             names.push(node.stage.name.clone());
             match node.body {
                 Body::Handler(make) => consumers.push(make(reader, node.stage)),
@@ -95,8 +91,71 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 }
             }
         }
-        Ok((producer, Consumers::new(ring.control, names, consumers, pollers)))
+        Ok((producer, Consumers::new(ring.control, names, consumers, pollers, acknowledgers)))
     }
+}
+
+/// The reading end of a stage, which waits by `default` if it does not say.
+fn reader_of<E>(
+    ring: &Ring<E>,
+    index: StageIndex,
+    node: &Node<'_, E>,
+    default: &dyn AnyWaitStrategy,
+) -> Reader<E> {
+    let wait = node.stage.wait.clone().unwrap_or_else(|| default.boxed_clone());
+    let capacity = ring.control.capacity;
+    let longest = match &node.body {
+        Body::Handler(_) => (capacity / BATCHES_PER_RING).max(1),
+        // Whoever polls lets go of what is done when it likes.
+        Body::Poller => capacity,
+    };
+    let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
+    Reader::new(ring.clone(), index, wait, max_batch)
+}
+
+/// Memory for all that a ring has by the slot: all of it is reserved before any of it is filled.
+struct Rooms<E> {
+    events: Room<UnsafeCell<E>>,
+    stamps: Option<Room<AtomicU32>>,
+    /// For each stage of the graph.
+    failures: Vec<Option<Room<AtomicU64>>>,
+}
+
+impl<E> Rooms<E> {
+    fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
+        let failures = nodes.iter().map(|node| node.may_fail.then(|| Room::reserve(capacity)));
+        Ok(Self {
+            events: Room::reserve(capacity)?,
+            stamps: is_multi.then(|| Room::reserve(capacity)).transpose()?,
+            failures: failures.map(Option::transpose).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn fill(
+        self,
+        factory: impl FnMut(usize) -> E,
+    ) -> (RingBuffer<E>, Option<Stamps>, Vec<Option<Failures>>) {
+        let failures = self.failures.into_iter().map(|room| room.map(Failures::new));
+        let buffer = RingBuffer::new(self.events, factory);
+        (buffer, self.stamps.map(Stamps::new), failures.collect())
+    }
+}
+
+/// Adds, behind the stages of the graph, words for each acknowledgement, which whoever comes after the
+/// stage waits for as well. Returns each such stage with its words.
+fn add_acknowledgements<E>(
+    nodes: &[Node<'_, E>],
+    upstream: &mut Vec<Box<[StageIndex]>>,
+) -> Vec<(StageIndex, StageIndex)> {
+    let acknowledged = (0..nodes.len()).filter(|&stage| nodes[stage].stage.is_acknowledged);
+    let acknowledged: Vec<_> = acknowledged.zip(nodes.len()..).collect();
+    for near in upstream.iter_mut() {
+        let is_near = |(stage, _): &&(StageIndex, StageIndex)| near.contains(stage);
+        let words = acknowledged.iter().filter(is_near).map(|&(_, words)| words);
+        *near = near.iter().copied().chain(words).collect();
+    }
+    upstream.extend(acknowledged.iter().map(|_| Box::default()));
+    acknowledged
 }
 
 impl<E, S> fmt::Debug for Parts<'_, E, S> {

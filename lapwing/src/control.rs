@@ -6,6 +6,7 @@
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               everybody, all the time
 //! 1         published: EventCount   waiters when they park    producers, after each publish
+//! 1         doorbell: EventCount    threads of several stages whoever publishes or lets go, if any
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
@@ -46,6 +47,9 @@ pub(crate) struct Control {
     pub(crate) life: Padded<Life>,
     /// Where stages sleep that wait for a publication.
     pub(crate) published: Padded<EventCount>,
+    /// Where threads sleep that run several stages: they wait for anything that advances. Only where a
+    /// graph has such threads.
+    pub(crate) doorbell: Option<Padded<EventCount>>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first.
@@ -115,6 +119,7 @@ impl Control {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             published: Padded::default(),
+            doorbell: None,
             stamps,
             gating,
             stages: stages
@@ -170,6 +175,9 @@ impl Control {
 
     fn wake_everybody(&self) {
         self.published.wake_all();
+        if let Some(doorbell) = &self.doorbell {
+            doorbell.wake_all();
+        }
         for stage in &self.stages {
             stage.released.wake_all();
         }
@@ -236,6 +244,22 @@ impl Control {
         if self.is_signalled {
             self.fence.light();
             stage.released.notify();
+            self.ring_doorbell();
+        }
+    }
+
+    /// Wakes those who sleep until something is published. The caller has run the light fence after
+    /// its publication (O6).
+    #[inline(always)]
+    pub(crate) fn notify_published(&self) {
+        self.published.notify();
+        self.ring_doorbell();
+    }
+
+    #[inline(always)]
+    fn ring_doorbell(&self) {
+        if let Some(doorbell) = &self.doorbell {
+            doorbell.notify();
         }
     }
 
@@ -248,6 +272,7 @@ impl Control {
         words.sequence.fetch_max(sequence, Ordering::Release);
         self.fence.light();
         words.released.notify();
+        self.ring_doorbell();
     }
 
     /// How far the words `acknowledgement` say.
@@ -267,6 +292,9 @@ impl Control {
         // O14: of two stages that leave at the same time, one sees the other.
         fence(Ordering::SeqCst);
         self.stages[stage].released.wake_all();
+        if let Some(doorbell) = &self.doorbell {
+            doorbell.wake_all();
+        }
         if self.finished_by_all(&self.gating) == DETACHED {
             self.halt();
         }

@@ -4,15 +4,19 @@ mod access;
 mod acknowledger;
 mod action;
 mod batch;
+mod catch;
 mod failure;
+mod finished;
 mod handler;
 mod poller;
 mod processor;
 mod reader;
 mod recovery;
+mod shift;
+mod together;
 mod work;
 
-use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 
 pub use access::{Access, Exclusive, Shared};
@@ -20,16 +24,15 @@ pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
 pub use failure::{Cause, Failure, FailurePolicy, Retries};
+pub use finished::{Finished, Outcome};
 pub use handler::EventHandler;
 pub use poller::Poller;
 
-pub(crate) use processor::{Begin, Processor};
+pub(crate) use processor::{Begin, Post, Processor};
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;
+pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
-
-use crate::Sequence;
-use crate::error::TakeError;
 
 /// A stage of a graph with its handler, not started.
 ///
@@ -68,6 +71,7 @@ use crate::error::TakeError;
 pub struct Consumer<'env> {
     pub(crate) name: String,
     pub(crate) pin: Option<usize>,
+    pub(crate) thread: Option<String>,
     pub(crate) body: Box<dyn Begin<'env> + 'env>,
 }
 
@@ -104,6 +108,58 @@ impl Consumer<'_> {
         self.pin
     }
 
+    /// The thread that the stage asked for with [`Stage::on_thread`](crate::Stage::on_thread).
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Stage};
+    ///
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("sum").on_thread("cold"), |_, _, _| {})
+    /// #     .build()?;
+    /// # let consumer = consumers.into_iter().next().unwrap();
+    /// assert_eq!(consumer.thread(), Some("cold"));
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn thread(&self) -> Option<&str> {
+        self.thread.as_deref()
+    }
+
+    /// Runs several stages on this thread until all of them have ended. They take turns, a batch
+    /// each, and wait by the strategy of the first one. They may be of several rings. Returns how they
+    /// ended, in the order in which they were given.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use lapwing::{Consumer, Disruptor};
+    ///
+    /// let (mut bids, left) =
+    ///     Disruptor::single_producer(64, || 0_u64).then("bids", |_, _, _| {}).build()?;
+    /// let (mut asks, right) =
+    ///     Disruptor::single_producer(64, || 0_u64).then("asks", |_, _, _| {}).build()?;
+    /// let both = thread::spawn(move || Consumer::run_together(left.into_iter().chain(right)));
+    /// for price in 0..100 {
+    ///     bids.publish(|event| *event = price)?;
+    ///     asks.publish(|event| *event = price)?;
+    /// }
+    /// drop((bids, asks));
+    /// assert!(both.join().unwrap().iter().all(|stage| stage.processed() == 100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Blocking
+    ///
+    /// Returns only at the end. A ring whose stages do not [share a
+    /// thread](crate::Stage::on_thread) by their own settings cannot wake this thread: then it looks
+    /// at least once a millisecond.
+    pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
+        let mut finished = BTreeMap::new();
+        run_together(consumers, &mut |place, end| {
+            finished.insert(place, end);
+        });
+        finished.into_values().collect()
+    }
+
     /// Handles events on this thread until the ring is closed and drained, or halted, or the stage
     /// stops. A panic of the handler is caught; what it leads to is the stage's
     /// [policy](crate::Stage::on_panic), and where it ends the stage it stands in the result.
@@ -127,7 +183,11 @@ impl Consumer<'_> {
     /// Returns only at the end, and waits by the stage's strategy in between.
     pub fn run(self) -> Finished {
         match self.body.begin(self.name) {
-            Ok(task) => task.run(),
+            Ok(mut task) => {
+                task.start();
+                task.work();
+                task.finish()
+            }
             Err(finished) => finished,
         }
     }
@@ -136,224 +196,5 @@ impl Consumer<'_> {
 impl fmt::Debug for Consumer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// How a stage ended.
-///
-/// ```
-/// use lapwing::{Disruptor, Outcome};
-///
-/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
-///     .build()?;
-/// for price in [7, 8, 9] {
-///     producer.publish(|event| *event = price)?;
-/// }
-/// let finished = consumers.into_iter().next().unwrap().run();
-/// let message = "too high: 9".to_owned();
-/// assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 2 });
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The ring was closed and the stage has finished every event.
-    Drained,
-    /// The ring was halted; events may be left.
-    Halted,
-    /// The stage [stopped](Action::Stop) by its handler's wish, and has left the graph.
-    Stopped,
-    /// The handler failed, and by the stage's policy the stage has left the graph.
-    Detached {
-        /// Text of the error or of the panic.
-        message: String,
-        /// The event that it was at, as for [`Panicked`](Self::Panicked).
-        sequence: Sequence,
-    },
-    /// The handler returned an error, which halted the ring.
-    Failed {
-        /// Text of the error.
-        message: String,
-        /// The event that it was at, as for [`Panicked`](Self::Panicked).
-        sequence: Sequence,
-    },
-    /// The stage's code panicked, which halted the ring.
-    Panicked {
-        /// Text of the panic.
-        message: String,
-        /// The event that it was at; for a handler that gets batches, the first one of the batch;
-        /// between batches, the next one.
-        sequence: Sequence,
-    },
-}
-
-impl Outcome {
-    /// Whether the handler failed.
-    fn is_failure(&self) -> bool {
-        matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
-    }
-
-    /// The same failure where it ends the stage and not the ring.
-    fn into_detached(self) -> Self {
-        match self {
-            Self::Failed { message, sequence } | Self::Panicked { message, sequence } => {
-                Self::Detached { message, sequence }
-            }
-            other => other,
-        }
-    }
-}
-
-/// A stage that has ended.
-///
-/// ```
-/// use lapwing::{Disruptor, Outcome};
-///
-/// let (producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
-/// drop(producer);
-/// let finished = consumers.into_iter().next().unwrap().run();
-/// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
-/// assert_eq!(*finished.outcome(), Outcome::Drained);
-/// # Ok::<(), lapwing::BuildError>(())
-/// ```
-#[must_use = "it says whether the stage panicked"]
-pub struct Finished {
-    pub(crate) name: String,
-    pub(crate) outcome: Outcome,
-    pub(crate) processed: Sequence,
-    pub(crate) skipped: u64,
-    pub(crate) handler: Option<Box<dyn Any + Send>>,
-}
-
-impl Finished {
-    /// A stage whose thread ended without a word.
-    pub(crate) fn lost(name: &str) -> Self {
-        let message = "the stage's thread ended outside its handler".to_owned();
-        let outcome = Outcome::Panicked { message, sequence: 0 };
-        Self { name: name.to_owned(), outcome, processed: 0, skipped: 0, handler: None }
-    }
-
-    /// Name of the stage.
-    ///
-    /// ```
-    /// # let (producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
-    /// #     .build()?;
-    /// # drop(producer);
-    /// let finished = consumers.into_iter().map(|consumer| consumer.run());
-    /// let names: Vec<String> = finished.map(|stage| stage.name().to_owned()).collect();
-    /// assert_eq!(names, ["left", "right"]);
-    /// # Ok::<(), lapwing::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// How it ended.
-    ///
-    /// ```
-    /// # use lapwing::{Disruptor, Outcome};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then("left", |_, _, _| {}).then("right", |_, _, _| {})
-    /// #     .build()?;
-    /// let mut consumers = consumers.into_iter();
-    /// drop(consumers.next()); // its events would never be done, so the ring halts
-    /// let finished = consumers.next().unwrap().run();
-    /// assert_eq!(*finished.outcome(), Outcome::Halted);
-    /// # Ok::<(), lapwing::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn outcome(&self) -> &Outcome {
-        &self.outcome
-    }
-
-    /// Number of events that it has finished: its sequence. Claims that were given up count as
-    /// well.
-    ///
-    /// ```
-    /// # let (mut producer, consumers) =
-    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
-    /// drop(producer.claim()?); // given up: counts as well
-    /// producer.publish(|event| *event = 7)?;
-    /// drop(producer);
-    /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.processed(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn processed(&self) -> Sequence {
-        self.processed
-    }
-
-    /// Number of events that it left behind as failed: [`Action::Skip`].
-    ///
-    /// ```
-    /// # use lapwing::{Action, Disruptor};
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
-    ///     .build()?;
-    /// for price in [7, 9, 8] {
-    ///     producer.publish(|event| *event = price)?;
-    /// }
-    /// # drop(producer);
-    /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!((finished.processed(), finished.skipped()), (3, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-
-    /// Takes the handler that was given to the stage.
-    ///
-    /// ```
-    /// use lapwing::TakeError;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Sum(u64);
-    /// # impl EventHandler<u64> for Sum {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.0 += event;
-    /// #     }
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum::default()).build()?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// # drop(producer);
-    ///
-    /// let mut finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.take_handler::<String>().err(), Some(TakeError::WrongType));
-    /// let Sum(total) = finished.take_handler()?; // still there
-    /// assert_eq!(total, 7);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`TakeError::WrongType`] if it is no `H`, was not given as a handler, or was taken before.
-    pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
-        match self.handler.take().map(|handler| handler.downcast::<H>()) {
-            Some(Ok(handler)) => Ok(*handler),
-            Some(Err(other)) => {
-                self.handler = Some(other);
-                Err(TakeError::WrongType)
-            }
-            None => Err(TakeError::WrongType),
-        }
-    }
-}
-
-impl fmt::Debug for Finished {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Finished")
-            .field("name", &self.name)
-            .field("outcome", &self.outcome)
-            .field("processed", &self.processed)
-            .field("skipped", &self.skipped)
-            .finish_non_exhaustive()
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::failures::Failures;
 use crate::ring::Ring;
 use crate::stamps::Span;
-use crate::wait::AnyWaitStrategy;
+use crate::wait::{AnyWaitStrategy, Awaited};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -188,6 +188,17 @@ impl<E> Reader<E> {
     }
 
     /// Hands one wait to the strategy; whether the deadline has passed afterwards.
+    /// Whether a call of [`poll`](Self::poll) would find something, or the end.
+    pub(crate) fn is_ready(&self) -> bool {
+        let control = &self.ring.control;
+        NextEvent { control, barrier: &self.barrier, next: self.next }.is_over()
+    }
+
+    /// A copy of the stage's strategy, for a thread that waits for several stages.
+    pub(crate) fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.strategy.clone()
+    }
+
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
         let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };

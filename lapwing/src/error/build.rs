@@ -54,6 +54,13 @@ pub enum BuildError {
         /// The stage that is neither before nor after it.
         other: String,
     },
+    /// Two stages of one thread are to be pinned to different CPUs.
+    TwoPins {
+        /// The thread.
+        thread: String,
+        /// What the two ask for.
+        cpus: (usize, usize),
+    },
     /// A stage was given batches of at most no events.
     ZeroMaxBatch {
         /// The stage.
@@ -86,6 +93,11 @@ impl fmt::Display for BuildError {
                 f,
                 "an exclusive stage must be ordered against every other: \
                  exclusive={exclusive:?} and other={other:?} could run at the same time"
+            ),
+            Self::TwoPins { thread, cpus: (first, second) } => write!(
+                f,
+                "the stages of a thread must ask for the same CPU: \
+                 thread={thread:?}, first={first}, second={second}"
             ),
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "the longest batch must have at least one event: stage={stage:?}")

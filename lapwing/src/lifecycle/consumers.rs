@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::mpsc;
 use std::thread::{self, Scope};
 use std::vec;
 
-use super::affinity::pin_current_thread;
 use super::completion::Completion;
+use super::crew::{Body, crews};
 use super::running::{Handle, Running};
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
 use crate::control::Control;
@@ -256,7 +255,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
 
     fn start_on<'scope>(
         self,
-        mut spawn: impl FnMut(String, Box<dyn FnOnce() + Send + 'scope>) -> io::Result<Handle<'scope>>,
+        mut spawn: impl FnMut(String, Body<'scope>) -> io::Result<Handle<'scope>>,
     ) -> Result<Running<'scope>, StartError>
     where
         'env: 'scope,
@@ -274,51 +273,16 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let stages = self.names.into_iter().enumerate();
         let stages = stages.filter(|(_, name)| !pollers.contains_key(name)).collect();
         let mut running = Running::new(self.control, stages, Arc::clone(&completion));
-        // Whoever is to be pinned goes first, so that nothing has been handled when that fails.
-        let (pinned, free): (Vec<_>, Vec<_>) =
-            self.consumers.into_iter().partition(|consumer| consumer.pin.is_some());
-        let (report, reports) = mpsc::channel();
-        let mut failure = None;
-        for consumer in pinned.into_iter().chain(free) {
-            let name = consumer.name.clone();
-            let pin = consumer.pin;
-            let body = thread_body(consumer, Arc::clone(&completion), report.clone());
-            match spawn(name.clone(), Box::new(body)) {
+        for crew in crews(self.consumers) {
+            match crew.start(&completion, &mut spawn) {
                 Ok(handle) => running.add(handle),
-                Err(source) => failure = Some(StartError::Spawn { stage: name.clone(), source }),
-            }
-            if let (None, Some(cpu)) = (&failure, pin)
-                && let Ok(Err(source)) = reports.recv()
-            {
-                failure = Some(StartError::Pin { stage: name, cpu, source });
-            }
-            if let Some(failure) = failure {
-                running.abort();
-                return Err(failure);
+                Err(error) => {
+                    running.abort();
+                    return Err(error);
+                }
             }
         }
         Ok(running)
-    }
-}
-
-/// What the thread of a stage does. A stage that cannot be pinned is dropped without having run.
-fn thread_body<'env>(
-    consumer: Consumer<'env>,
-    completion: Arc<Completion>,
-    report: mpsc::Sender<io::Result<()>>,
-) -> impl FnOnce() + Send + 'env {
-    move || {
-        if let Some(cpu) = consumer.pin {
-            let result = pin_current_thread(cpu);
-            let is_pinned = result.is_ok();
-            // Nobody listens any more if another stage has failed.
-            let _ = report.send(result);
-            if !is_pinned {
-                return;
-            }
-        }
-        drop(report);
-        completion.deliver(consumer.run());
     }
 }
 

@@ -9,6 +9,7 @@
 mod affinity;
 mod completion;
 mod consumers;
+mod crew;
 mod report;
 mod running;
 

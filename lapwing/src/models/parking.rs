@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{multi, single, single_ring, take};
-use crate::{Graph, Poller, SingleProducer, Stage, Stopped};
+use crate::{Action, Consumer, Graph, Poller, SingleProducer, Stage, Stopped};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -243,5 +243,44 @@ fn loom_close_against_park() {
         let closer = thread::spawn(move || drop(producer));
         assert_eq!(poller.wait().err(), Some(Stopped::Closed));
         closer.join().unwrap();
+    });
+}
+
+/// O6: a thread of two stages sleeps until anything advances: first the publication, then the one
+/// stage's letting go for the other, which it sees itself.
+#[test]
+fn loom_park_on_doorbell() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let (mut producer, consumers) = single_ring(1)
+            .then(Stage::new("a").on_thread("both"), |_, _, _| {})
+            .then(Stage::new("b").on_thread("both"), |_, _, _| Action::Halt)
+            .build()
+            .unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        producer.publish(|event| *event = 1).unwrap_or_default();
+        assert_eq!(both.join().unwrap().len(), 2);
+        drop(producer);
+    });
+}
+
+/// O6: as above, where a stage on another thread lets go.
+#[test]
+fn loom_park_on_doorbell_for_another_stage() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let mut graph = Graph::new();
+        let before = graph.poller("before");
+        graph.read(Stage::new("a").after(before).on_thread("both"), |_, _, _| Action::Stop);
+        graph.read(Stage::new("b").after(before).on_thread("both"), |_, _, _| Action::Stop);
+        let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
+        let mut before = consumers.take_poller("before").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        take(&mut before).unwrap();
+        assert_eq!(both.join().unwrap().len(), 2);
+        drop((producer, before));
     });
 }

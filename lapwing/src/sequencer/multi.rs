@@ -50,7 +50,7 @@ impl Multi {
         if control.is_signalled {
             // O6: between the stamps and the look for sleepers.
             control.fence.light();
-            control.published.notify();
+            control.notify_published();
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Whether a graph may be built: names, ids, and that nobody writes beside another stage.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::graph::Node;
+use super::stage::Stage;
 use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
 
@@ -20,7 +21,7 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
     for node in nodes {
         let stage = &node.stage;
         let name = || stage.name.clone();
-        if stage.name.is_empty() || stage.name.contains('\0') {
+        if !is_thread_name(&stage.name) {
             return Err(BuildError::InvalidName { stage: name() });
         }
         if !names.insert(stage.name.as_str()) {
@@ -34,8 +35,33 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
         };
         upstream.push(after.clone().into_boxed_slice());
     }
+    check_threads(nodes)?;
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
+}
+
+/// A thread needs a name that it can have, and one CPU at most.
+fn check_threads<E>(nodes: &[Node<'_, E>]) -> Result<(), BuildError> {
+    let mut pins = HashMap::new();
+    for Stage { name, thread, pin, .. } in nodes.iter().map(|node| &node.stage) {
+        let thread = thread.as_ref().unwrap_or(name);
+        if !is_thread_name(thread) {
+            return Err(BuildError::InvalidName { stage: thread.clone() });
+        }
+        if let Some(second) = *pin {
+            let first = *pins.entry(thread).or_insert(second);
+            if first != second {
+                let (thread, cpus) = (thread.clone(), (first, second));
+                return Err(BuildError::TwoPins { thread, cpus });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a thread can have this name.
+fn is_thread_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains('\0')
 }
 
 /// A stage that writes must be before or after each other stage.

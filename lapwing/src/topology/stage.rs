@@ -28,6 +28,7 @@ pub struct Stage {
     pub(crate) name: String,
     pub(crate) wait: Option<Box<dyn AnyWaitStrategy>>,
     pub(crate) pin: Option<usize>,
+    pub(crate) thread: Option<String>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
     pub(crate) is_acknowledged: bool,
@@ -51,6 +52,7 @@ impl Stage {
             name: name.into(),
             wait: None,
             pin: None,
+            thread: None,
             timeout: None,
             max_batch: None,
             is_acknowledged: false,
@@ -95,6 +97,48 @@ impl Stage {
     /// ```
     pub fn pin(mut self, cpu: usize) -> Self {
         self.pin = Some(cpu);
+        self
+    }
+
+    /// The thread of this name runs the stage, and every other stage of the ring that names it:
+    /// [`start`](crate::Consumers::start) makes one thread for all of them, and they take turns, a
+    /// batch each. For stages that work on the same data, and for more stages than CPUs.
+    ///
+    /// Such a thread waits by the strategy of its first stage. A stage that does not say has a thread
+    /// of its own, with its own name; so naming that one joins it. Stages that are run one by one
+    /// are grouped by you: [`Consumer::run_together`](crate::Consumer::run_together). Not for a
+    /// poller, which has no thread.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use lapwing::{Disruptor, Stage};
+    ///
+    /// /// Holds money back before the match, gives the rest free after it.
+    /// #[derive(Default)]
+    /// struct Risk { held: u64, free: u64 }
+    ///
+    /// let risk = Arc::new(Mutex::new(Risk::default())); // locked once a batch, by one thread only
+    /// let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
+    /// let (mut orders, consumers) = Disruptor::single_producer(64, || 0_u64)
+    ///     .then_batch(Stage::new("hold").on_thread("risk"), move |orders, _| {
+    ///         before.lock().unwrap().held += orders.iter().sum::<u64>();
+    ///     })
+    ///     .then("match", |_, _, _| {})
+    ///     .then_batch(Stage::new("free").on_thread("risk"), move |orders, _| {
+    ///         after.lock().unwrap().free += orders.iter().sum::<u64>();
+    ///     })
+    ///     .build()?;
+    /// let running = consumers.start()?; // two threads: "risk" and "match"
+    /// for price in 1..=100 {
+    ///     orders.publish(|order| *order = price)?;
+    /// }
+    /// running.shutdown()?;
+    /// let risk = risk.lock().unwrap();
+    /// assert_eq!((risk.held, risk.free), (5050, 5050));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_thread(mut self, thread: impl Into<String>) -> Self {
+        self.thread = Some(thread.into());
         self
     }
 
@@ -276,6 +320,7 @@ impl fmt::Debug for Stage {
         f.debug_struct("Stage")
             .field("name", &self.name)
             .field("pin", &self.pin)
+            .field("thread", &self.thread)
             .field("timeout", &self.timeout)
             .field("max_batch", &self.max_batch)
             .field("after", &self.after)

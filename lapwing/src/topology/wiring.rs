@@ -13,6 +13,7 @@ use crate::error::BuildError;
 use crate::failures::Failures;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
+use crate::padded::Padded;
 use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
@@ -62,6 +63,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
         let mut control = Control::new(capacity, stamps, upstream, failures, is_signalled);
+        if graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
+            control.doorbell = Some(Padded::default());
+        }
         for &(stage, words) in &acknowledged {
             control.stages[stage].acknowledgement = Some(words);
         }

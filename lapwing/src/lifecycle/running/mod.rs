@@ -57,7 +57,7 @@ pub(super) enum Handle<'scope> {
 
 impl Handle<'_> {
     /// Waits for the thread. What its stage did is in the report, and that it left nothing as well.
-    fn join(self) {
+    pub(super) fn join(self) {
         let _ = match self {
             Self::Owned(handle) => handle.join(),
             Self::Scoped(handle) => handle.join(),
@@ -141,7 +141,7 @@ impl<'scope> Running<'scope> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.completion.count() == self.threads.len()
+        self.completion.count() == self.stages.len()
     }
 
     /// For each stage that runs, pollers not included, the number of accepted events that it has

@@ -92,7 +92,7 @@ impl Running<'_> {
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         let is_finished = match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.completion.wait(self.threads.len(), deadline),
+            Some(deadline) => self.completion.wait(self.stages.len(), deadline),
             // Too long for the clock is no limit.
             None => true,
         };

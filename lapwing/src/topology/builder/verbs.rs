@@ -305,6 +305,31 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
+    /// Adds a last look at each event that is done, to let go of what it keeps alive: a stage
+    /// `"clear"` that runs alone, on the thread of the stage before it. Without it, an event lives in
+    /// its slot until it is overwritten, a lap later.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || None::<Arc<str>>)
+    ///     .then("print", |text, _, _| assert!(text.is_some()))
+    ///     .then_clear(|text| *text = None)
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// let text: Arc<str> = Arc::from("a long text");
+    /// producer.publish(|event| *event = Some(Arc::clone(&text)))?;
+    /// running.shutdown()?;
+    /// assert_eq!(Arc::strong_count(&text), 1); // the ring keeps nothing
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn then_clear(mut self, mut clear: impl FnMut(&mut E) + Send + 'env) -> Self {
+        let thread = self.last.first().and_then(|last| self.graph.thread_of(*last));
+        let stage = Stage { thread, ..Stage::new("clear") };
+        self.then_mut(stage, move |event, _, _| clear(event))
+    }
+
     fn add(
         mut self,
         stage: impl Into<Stage>,

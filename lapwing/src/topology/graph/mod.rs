@@ -122,6 +122,15 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
     }
 
+    /// Name of the thread that runs a stage, for another one to share; `None` for a poller.
+    pub(super) fn thread_of(&mut self, id: StageId) -> Option<String> {
+        let Node { stage, body, .. } = &mut self.nodes[id.index];
+        match body {
+            Body::Handler(_) => Some(stage.thread.get_or_insert(stage.name.clone()).clone()),
+            Body::Poller => None,
+        }
+    }
+
     fn push(
         &mut self,
         stage: Stage,

@@ -5,8 +5,8 @@ use std::any::Any;
 use super::{Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
-    Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Processor, Recovery,
-    Shared, WholeLife, Work,
+    Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Post, Processor,
+    Recovery, Shared, WholeLife, Work,
 };
 use crate::topology::Stage;
 
@@ -278,11 +278,10 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         let stage = stage.into();
         let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
         let body = Box::new(move |reader, stage: Stage| {
-            let Stage { name, pin, timeout, on_error, on_panic, .. } = stage;
-            let recovery = Recovery::new(on_error, on_panic);
-            let processor =
-                Processor::<E, A, _, _>::new(reader, make, hand_back, timeout, recovery);
-            Consumer { name, pin, body: Box::new(processor) }
+            let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
+            let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
+            let processor = Processor::<E, A, _, _>::new(post, make, hand_back);
+            Consumer { name, pin, thread, body: Box::new(processor) }
         });
         self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Handler(body))
     }

@@ -1,0 +1,228 @@
+//! How a stage ended, and what it leaves.
+
+use std::any::Any;
+use std::fmt;
+
+#[cfg(doc)]
+use super::action::Action;
+use crate::Sequence;
+use crate::error::TakeError;
+
+/// How a stage ended.
+///
+/// ```
+/// use lapwing::{Disruptor, Outcome};
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
+///     .build()?;
+/// for price in [7, 8, 9] {
+///     producer.publish(|event| *event = price)?;
+/// }
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// let message = "too high: 9".to_owned();
+/// assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 2 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The ring was closed and the stage has finished every event.
+    Drained,
+    /// The ring was halted; events may be left.
+    Halted,
+    /// The stage [stopped](Action::Stop) by its handler's wish, and has left the graph.
+    Stopped,
+    /// The handler failed, and by the stage's policy the stage has left the graph.
+    Detached {
+        /// Text of the error or of the panic.
+        message: String,
+        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        sequence: Sequence,
+    },
+    /// The handler returned an error, which halted the ring.
+    Failed {
+        /// Text of the error.
+        message: String,
+        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        sequence: Sequence,
+    },
+    /// The stage's code panicked, which halted the ring.
+    Panicked {
+        /// Text of the panic.
+        message: String,
+        /// The event that it was at; for a handler that gets batches, the first one of the batch;
+        /// between batches, the next one.
+        sequence: Sequence,
+    },
+}
+
+impl Outcome {
+    /// Whether the handler failed.
+    pub(super) fn is_failure(&self) -> bool {
+        matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
+    }
+
+    /// The same failure where it ends the stage and not the ring.
+    pub(super) fn into_detached(self) -> Self {
+        match self {
+            Self::Failed { message, sequence } | Self::Panicked { message, sequence } => {
+                Self::Detached { message, sequence }
+            }
+            other => other,
+        }
+    }
+}
+
+/// A stage that has ended.
+///
+/// ```
+/// use lapwing::{Disruptor, Outcome};
+///
+/// let (producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+/// drop(producer);
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
+/// assert_eq!(*finished.outcome(), Outcome::Drained);
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[must_use = "it says whether the stage panicked"]
+pub struct Finished {
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+    pub(crate) processed: Sequence,
+    pub(crate) skipped: u64,
+    pub(crate) handler: Option<Box<dyn Any + Send>>,
+}
+
+impl Finished {
+    /// A stage whose thread ended without a word.
+    pub(crate) fn lost(name: &str) -> Self {
+        let message = "the stage's thread ended outside its handler".to_owned();
+        let outcome = Outcome::Panicked { message, sequence: 0 };
+        Self { name: name.to_owned(), outcome, processed: 0, skipped: 0, handler: None }
+    }
+
+    /// Name of the stage.
+    ///
+    /// ```
+    /// # let (producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+    /// #     .build()?;
+    /// # drop(producer);
+    /// let finished = consumers.into_iter().map(|consumer| consumer.run());
+    /// let names: Vec<String> = finished.map(|stage| stage.name().to_owned()).collect();
+    /// assert_eq!(names, ["left", "right"]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it ended.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then("left", |_, _, _| {}).then("right", |_, _, _| {})
+    /// #     .build()?;
+    /// let mut consumers = consumers.into_iter();
+    /// drop(consumers.next()); // its events would never be done, so the ring halts
+    /// let finished = consumers.next().unwrap().run();
+    /// assert_eq!(*finished.outcome(), Outcome::Halted);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// Number of events that it has finished: its sequence. Claims that were given up count as
+    /// well.
+    ///
+    /// ```
+    /// # let (mut producer, consumers) =
+    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// drop(producer.claim()?); // given up: counts as well
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.processed(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn processed(&self) -> Sequence {
+        self.processed
+    }
+
+    /// Number of events that it left behind as failed: [`Action::Skip`].
+    ///
+    /// ```
+    /// # use lapwing::{Action, Disruptor};
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .build()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    /// }
+    /// # drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!((finished.processed(), finished.skipped()), (3, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Takes the handler that was given to the stage.
+    ///
+    /// ```
+    /// use lapwing::TakeError;
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # #[derive(Default)]
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// # let (mut producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum::default()).build()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # drop(producer);
+    ///
+    /// let mut finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.take_handler::<String>().err(), Some(TakeError::WrongType));
+    /// let Sum(total) = finished.take_handler()?; // still there
+    /// assert_eq!(total, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError::WrongType`] if it is no `H`, was not given as a handler, or was taken before.
+    pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
+        match self.handler.take().map(|handler| handler.downcast::<H>()) {
+            Some(Ok(handler)) => Ok(*handler),
+            Some(Err(other)) => {
+                self.handler = Some(other);
+                Err(TakeError::WrongType)
+            }
+            None => Err(TakeError::WrongType),
+        }
+    }
+}
+
+impl fmt::Debug for Finished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Finished")
+            .field("name", &self.name)
+            .field("outcome", &self.outcome)
+            .field("processed", &self.processed)
+            .field("skipped", &self.skipped)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,344 @@
+//! A stage at work: wait, handle a batch, let go of it; until the end. Not here: what a handler is
+//! (`work`), what its stage's policy says of a failure (`recovery`).
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::mem;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::access::Access;
+use super::action::Action;
+use super::catch::catch;
+use super::failure::Cause;
+use super::processor::{HaltOnDrop, Post, Task, Turn};
+use super::reader::{Reader, UNLIMITED};
+use super::recovery::Recovery;
+use super::work::{Interruption, Progress, Work};
+use super::{Finished, Outcome};
+use crate::Sequence;
+use crate::control::Control;
+use crate::error::{PollError, WaitTimeoutError};
+use crate::sync::Arc;
+use crate::wait::AnyWaitStrategy;
+
+/// A stage at work.
+pub(super) struct Shift<E, A, H, B> {
+    name: String,
+    reader: Reader<E>,
+    work: H,
+    hand_back: B,
+    timeout: Option<Duration>,
+    recovery: Recovery,
+    lifeline: HaltOnDrop,
+    access: PhantomData<A>,
+    progress: Progress,
+    /// `on_batch_start` is running; after a panic in it, that it is not to be called again.
+    is_announcing: bool,
+    /// Number of events that were left behind as failed.
+    skipped: u64,
+    /// Taking turns: when nothing has come for the timeout.
+    expires: Option<Instant>,
+    /// How it ended, once it has.
+    outcome: Option<Outcome>,
+}
+
+impl<E, A, H, B> Shift<E, A, H, B> {
+    pub(super) fn new(name: String, post: Post<E>, work: H, hand_back: B) -> Self {
+        let Post { reader, timeout, recovery, lifeline } = post;
+        Self {
+            name,
+            reader,
+            work,
+            hand_back,
+            timeout,
+            recovery,
+            lifeline,
+            access: PhantomData,
+            progress: Progress::default(),
+            is_announcing: false,
+            skipped: 0,
+            expires: None,
+            outcome: None,
+        }
+    }
+}
+
+impl<E, A, H, B> Task for Shift<E, A, H, B>
+where
+    A: Access,
+    B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
+    H: Work<E, A>,
+{
+    fn start(&mut self) {
+        if let Err(message) = catch(|| self.work.on_start()) {
+            self.fail(message);
+        }
+    }
+
+    fn work(&mut self) {
+        while self.outcome.is_none() {
+            if let Some(outcome) = self.survive(Self::handle_batches) {
+                self.outcome = Some(outcome);
+            }
+        }
+    }
+
+    fn take_turn(&mut self) -> Turn {
+        if self.outcome.is_none() {
+            match self.survive(Self::poll_batch) {
+                Some(Ok(turn)) => return turn,
+                Some(Err(outcome)) => self.outcome = Some(outcome),
+                None => return Turn::Handled,
+            }
+        }
+        Turn::Ended
+    }
+
+    fn is_ready(&self) -> bool {
+        self.outcome.is_some() || self.reader.is_ready()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.expires
+    }
+
+    fn fail(&mut self, message: String) {
+        let sequence = self.reader.next();
+        self.outcome.get_or_insert(Outcome::Panicked { message, sequence });
+    }
+
+    fn finish(self: Box<Self>) -> Finished {
+        self.end()
+    }
+
+    fn control(&self) -> &Arc<Control> {
+        &self.reader.ring.control
+    }
+
+    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.reader.strategy()
+    }
+}
+
+impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
+    /// Runs code of the user's; `None` after a panic, which may have ended the stage.
+    fn survive<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        match catch(|| body(self)) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.outcome = self.panicked(message);
+                None
+            }
+        }
+    }
+
+    fn handle_batches(&mut self) -> Outcome {
+        loop {
+            let ended = match self.reader.wait(UNLIMITED, self.timeout_from_now()) {
+                Ok(batch) => self.handle(batch),
+                Err(WaitTimeoutError::TimedOut) => {
+                    self.work.on_timeout(self.reader.next());
+                    None
+                }
+                Err(WaitTimeoutError::Closed) => Some(Outcome::Drained),
+                Err(WaitTimeoutError::Halted) => Some(Outcome::Halted),
+            };
+            if let Some(outcome) = ended {
+                return outcome;
+            }
+        }
+    }
+
+    /// Handles one batch, or notices that none has come for too long.
+    fn poll_batch(&mut self) -> Result<Turn, Outcome> {
+        match self.reader.poll(UNLIMITED) {
+            Ok(batch) => {
+                self.expires = None;
+                self.handle(batch).map_or(Ok(Turn::Handled), Err)
+            }
+            Err(PollError::Empty) => {
+                if self.expires.is_some_and(|at| at <= Instant::now()) {
+                    self.expires = None;
+                    self.work.on_timeout(self.reader.next());
+                }
+                self.expires = self.expires.or_else(|| self.timeout_from_now());
+                Ok(Turn::Idle)
+            }
+            Err(PollError::Closed) => Err(Outcome::Drained),
+            Err(PollError::Halted) => Err(Outcome::Halted),
+        }
+    }
+
+    fn timeout_from_now(&self) -> Option<Instant> {
+        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+    }
+
+    /// Handles one batch; returns how the stage ends, if it does.
+    #[inline(always)]
+    fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+        // Left over from a panic in it.
+        if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
+            self.is_announcing = true;
+            self.work.on_batch_start(batch.end - batch.start, self.reader.available());
+            self.is_announcing = false;
+        }
+        self.progress.begin(&batch);
+        let reader = &self.reader;
+        // SAFETY: I2: `wait` gave this stage `batch`, up to the wrap at most, and the slice is gone
+        // when `release` lets go of it. I6: a stage has access `A` only if its graph allows it.
+        let events = unsafe { A::slice(&reader.ring.buffer, batch.clone()) };
+        let result = if reader.may_have_failed(batch.start) {
+            let is_failed = |sequence| reader.has_failed(sequence);
+            self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)
+        } else {
+            self.work.on_batch(events, batch.start, &self.progress)
+        };
+        self.progress.end();
+        A::watch(&self.reader.ring.buffer, batch.clone());
+        match result {
+            Ok(()) => {
+                self.reader.release(batch.end);
+                None
+            }
+            Err(interruption) => self.interrupted(interruption),
+        }
+    }
+
+    /// The handler had something to say of an event, or of its batch.
+    #[cold]
+    fn interrupted(&mut self, Interruption { events, verdict }: Interruption) -> Option<Outcome> {
+        let sequence = events.start;
+        match verdict {
+            Ok(action) => self.follow(Ok(action), events, None),
+            Err(error) => {
+                let action = self.decide(sequence, Cause::Error(&*error));
+                let failure = Outcome::Failed { message: error.to_string(), sequence };
+                self.follow(action, events, Some(failure))
+            }
+        }
+    }
+
+    /// The handler panicked, in an event or between batches.
+    #[cold]
+    fn panicked(&mut self, message: String) -> Option<Outcome> {
+        let next = self.reader.next();
+        let events = match self.progress.within() {
+            Some(batch) if H::IS_BY_BATCH => batch,
+            Some(batch) => batch.start..batch.start + 1,
+            None => next..next,
+        };
+        self.progress.end();
+        let sequence = events.start;
+        let action = self.decide(sequence, Cause::Panic(&message));
+        self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
+    }
+
+    /// What the policy says; or the text of its panic.
+    fn decide(&mut self, sequence: Sequence, cause: Cause<'_>) -> Result<Action, String> {
+        let Self { name, recovery, reader, .. } = self;
+        catch(|| recovery.decide(name, sequence, reader.next(), cause))
+    }
+
+    /// Does what `action` says of `events`, the first of which is not done; returns how the stage
+    /// ends, if it does, because of `failure` if there was one.
+    fn follow(
+        &mut self,
+        action: Result<Action, String>,
+        events: Range<Sequence>,
+        failure: Option<Outcome>,
+    ) -> Option<Outcome> {
+        let sequence = events.start;
+        let action = match action {
+            Ok(action) => action,
+            Err(message) => return Some(Outcome::Panicked { message, sequence }),
+        };
+        match action {
+            Action::Continue | Action::ReleaseNow => self.reader.release(events.end),
+            Action::Skip => self.skip(events),
+            Action::Retry(pause) => {
+                self.is_announcing = false;
+                self.reader.release(events.start);
+                self.reader.pause(pause);
+            }
+            Action::Rewind(pause) => {
+                self.is_announcing = false;
+                self.reader.pause(pause);
+            }
+            Action::Restart(pause) => {
+                self.is_announcing = false;
+                self.reader.release(events.start);
+                self.reader.pause(pause);
+                if let Err(message) = catch(|| self.work.on_restart()) {
+                    return Some(Outcome::Panicked { message, sequence });
+                }
+            }
+            Action::Stop => {
+                self.reader.release(events.start);
+                return Some(failure.map_or(Outcome::Stopped, Outcome::into_detached));
+            }
+            Action::Halt => {
+                self.reader.release(events.start);
+                self.reader.ring.control.halt();
+                return Some(failure.unwrap_or(Outcome::Halted));
+            }
+        }
+        None
+    }
+
+    /// Leaves `events` behind as failed.
+    fn skip(&mut self, events: Range<Sequence>) {
+        self.skipped += events.end - events.start;
+        self.reader.mark_failed(events.clone());
+        self.reader.release(events.end);
+    }
+}
+
+impl<E, A, H, B> Shift<E, A, H, B>
+where
+    A: Access,
+    B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
+    H: Work<E, A>,
+{
+    /// Ends the stage. Each net is for code of the user's: the handler's last call, handing it back
+    /// or dropping it, and with the reader the wait strategy.
+    fn end(self) -> Finished {
+        let Self {
+            name, reader, mut work, hand_back, recovery, lifeline, skipped, outcome, ..
+        } = self;
+        let mut outcome = outcome.unwrap_or(Outcome::Halted);
+        let processed = reader.next();
+        match outcome {
+            Outcome::Stopped | Outcome::Detached { .. } => {
+                reader.ring.control.detach(reader.stage);
+            }
+            // Before the handler is dropped, which may take its time.
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => reader.ring.control.halt(),
+            Outcome::Drained | Outcome::Halted => {}
+        }
+        let absorb = |outcome: &mut Outcome, panic: String| {
+            if !outcome.is_failure() {
+                *outcome = Outcome::Panicked { message: panic, sequence: processed };
+            }
+        };
+        if !matches!(outcome, Outcome::Panicked { .. })
+            && let Err(panic) = catch(|| work.on_shutdown())
+        {
+            absorb(&mut outcome, panic);
+        }
+        let handler = match catch(|| hand_back(work)) {
+            Ok(handler) => handler,
+            Err(panic) => {
+                absorb(&mut outcome, panic);
+                None
+            }
+        };
+        if let Err(panic) = catch(|| drop((reader, recovery))) {
+            absorb(&mut outcome, panic);
+        }
+        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {
+            lifeline.release();
+        }
+        Finished { name, outcome, processed, skipped, handler }
+    }
+}

@@ -1,0 +1,100 @@
+//! Several stages on one thread: they take turns, a batch each, and wait for anything at all.
+
+use std::time::{Duration, Instant};
+
+use super::catch::catch;
+use super::processor::{Task, Turn};
+use super::{Consumer, Finished};
+use crate::sync::Arc;
+use crate::wait::event_count::EventCount;
+use crate::wait::{AnyWaitStrategy, Awaited};
+
+/// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
+/// in common to sleep on: their thread looks again after this time.
+const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Runs `consumers` on this thread until all of them have ended, and hands each one's end to `deliver`
+/// with its place among them.
+pub(crate) fn run_together<'env>(
+    consumers: impl IntoIterator<Item = Consumer<'env>>,
+    deliver: &mut dyn FnMut(usize, Finished),
+) {
+    let mut crew = Crew { tasks: Vec::new(), strategy: None };
+    for (place, consumer) in consumers.into_iter().enumerate() {
+        match consumer.body.begin(consumer.name) {
+            Ok(task) => crew.tasks.push((place, task)),
+            Err(end) => deliver(place, end),
+        }
+    }
+    crew.tasks.iter_mut().for_each(|(_, task)| task.start());
+    while !crew.tasks.is_empty() {
+        if crew.take_turns(deliver) {
+            crew.wait();
+        }
+    }
+}
+
+/// The stages of a thread that have not ended, each with its place among all of them.
+struct Crew<'env> {
+    tasks: Vec<(usize, Box<dyn Task + 'env>)>,
+    /// That of the first stage; made when it is first needed.
+    strategy: Option<Box<dyn AnyWaitStrategy>>,
+}
+
+impl Crew<'_> {
+    /// Gives each stage a turn; true if none of them had anything to do.
+    fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, Finished)) -> bool {
+        let mut is_idle = true;
+        let mut index = 0;
+        while let Some((place, task)) = self.tasks.get_mut(index) {
+            match task.take_turn() {
+                Turn::Idle => index += 1,
+                Turn::Handled => {
+                    is_idle = false;
+                    index += 1;
+                }
+                Turn::Ended => {
+                    is_idle = false;
+                    let place = *place;
+                    deliver(place, self.tasks.remove(index).1.finish());
+                }
+            }
+        }
+        is_idle
+    }
+
+    /// Waits by the strategy of the first stage until one of them has something to do.
+    fn wait(&mut self) {
+        let Self { tasks, strategy } = self;
+        let control = Arc::clone(tasks[0].1.control());
+        let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.control(), &control));
+        let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
+        if !is_one_ring || control.doorbell.is_none() {
+            let soon = Instant::now() + LONGEST_SLEEP;
+            deadline = Some(deadline.map_or(soon, |deadline| deadline.min(soon)));
+        }
+        let result = catch(|| {
+            let strategy = strategy.get_or_insert_with(|| tasks[0].1.strategy());
+            strategy.wait(&control.waiting(&Anything { tasks }, deadline));
+        });
+        if let Err(message) = result {
+            tasks[0].1.fail(message);
+        }
+    }
+}
+
+/// What a thread of several stages waits for.
+struct Anything<'a, 'env> {
+    tasks: &'a [(usize, Box<dyn Task + 'env>)],
+}
+
+impl Awaited for Anything<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.tasks.iter().any(|(_, task)| task.is_ready())
+    }
+
+    fn event_count(&self) -> &EventCount {
+        let control = self.tasks[0].1.control();
+        control.doorbell.as_deref().unwrap_or(&control.published)
+    }
+}

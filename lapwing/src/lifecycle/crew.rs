@@ -1,0 +1,97 @@
+//! The thread of one stage, or of several: which stages share it, its name, its CPU.
+
+use std::io;
+use std::sync::mpsc;
+
+use super::affinity::pin_current_thread;
+use super::completion::Completion;
+use super::running::Handle;
+use crate::consumer::{Consumer, run_together};
+use crate::error::StartError;
+use crate::sync::Arc;
+
+/// What a thread does.
+pub(super) type Body<'scope> = Box<dyn FnOnce() + Send + 'scope>;
+
+/// The stages of one thread.
+pub(super) struct Crew<'env> {
+    name: String,
+    pin: Option<usize>,
+    consumers: Vec<Consumer<'env>>,
+}
+
+/// Groups `consumers` by thread. Whoever is to be pinned comes first, so that nothing has been
+/// handled when that fails.
+pub(super) fn crews(consumers: Vec<Consumer<'_>>) -> Vec<Crew<'_>> {
+    let mut crews: Vec<Crew<'_>> = Vec::new();
+    for consumer in consumers {
+        let name = consumer.thread.as_ref().unwrap_or(&consumer.name);
+        match crews.iter_mut().find(|crew| crew.name == *name) {
+            Some(crew) => {
+                crew.pin = crew.pin.or(consumer.pin);
+                crew.consumers.push(consumer);
+            }
+            None => {
+                let (name, pin) = (name.clone(), consumer.pin);
+                crews.push(Crew { name, pin, consumers: vec![consumer] });
+            }
+        }
+    }
+    crews.sort_by_key(|crew| crew.pin.is_none());
+    crews
+}
+
+impl<'env> Crew<'env> {
+    /// Starts the thread, and waits until it is pinned, if it is to be.
+    pub(super) fn start<'scope>(
+        self,
+        completion: &Arc<Completion>,
+        spawn: &mut impl FnMut(String, Body<'scope>) -> io::Result<Handle<'scope>>,
+    ) -> Result<Handle<'scope>, StartError>
+    where
+        'env: 'scope,
+    {
+        let Self { name, pin, consumers } = self;
+        let stage = consumers[0].name.clone();
+        let (report, reports) = mpsc::channel();
+        let body = thread_body(consumers, pin, Arc::clone(completion), report);
+        let handle = match spawn(name, Box::new(body)) {
+            Ok(handle) => handle,
+            Err(source) => return Err(StartError::Spawn { stage, source }),
+        };
+        if let Some(cpu) = pin
+            && let Ok(Err(source)) = reports.recv()
+        {
+            handle.join();
+            return Err(StartError::Pin { stage, cpu, source });
+        }
+        Ok(handle)
+    }
+}
+
+/// What a thread does. Stages that cannot be pinned are dropped without having run.
+fn thread_body<'env>(
+    mut consumers: Vec<Consumer<'env>>,
+    pin: Option<usize>,
+    completion: Arc<Completion>,
+    report: mpsc::Sender<io::Result<()>>,
+) -> impl FnOnce() + Send + 'env {
+    move || {
+        if let Some(cpu) = pin {
+            let result = pin_current_thread(cpu);
+            let is_pinned = result.is_ok();
+            // Whoever starts it waits for this word.
+            let _ = report.send(result);
+            if !is_pinned {
+                return;
+            }
+        }
+        drop(report);
+        match consumers.pop() {
+            Some(only) if consumers.is_empty() => completion.deliver(only.run()),
+            last => run_together(consumers.into_iter().chain(last), &mut |_, finished| {
+                completion.deliver(finished);
+            }),
+        }
+    }
+}

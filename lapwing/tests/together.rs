@@ -1,0 +1,366 @@
+//! Decides what stages do that share a thread: turns, waiting, timeouts, ends; and what a ring lets go
+//! of after its last stage.
+
+mod common;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use common::{
+    Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
+    wait_until_no_thread_named, watched,
+};
+use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Waiting, Yielding};
+use lapwing::{
+    Action, BuildError, Consumer, EventHandler, Outcome, Sequence, Shared, Stage, StartError,
+    Stopped,
+};
+
+common::for_both_producers! {
+    miri_stages_of_one_thread_run_on_one_thread,
+    stage_joins_the_thread_of_another_by_its_name,
+    pipeline_on_one_thread_keeps_its_order,
+    stages_around_one_on_another_thread_share_their_state,
+    thread_of_several_stages_wakes_with_every_strategy,
+    timeouts_come_to_each_stage_of_a_thread,
+    panicking_stage_halts_those_beside_it,
+    stage_that_stops_leaves_its_neighbours_running,
+    panic_in_the_strategy_of_a_shared_thread_is_reported,
+    panic_in_a_factory_of_a_shared_thread_is_reported,
+    stages_of_several_rings_run_together,
+    one_thread_of_no_stage_ends_at_once,
+    two_pins_for_one_thread_are_an_error,
+    name_that_no_thread_can_have_is_an_error,
+    failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread,
+    shutdown_reports_every_stage_of_a_thread,
+    events_are_cleared_after_the_last_stage,
+    events_are_cleared_after_a_poller,
+}
+
+/// Where each stage ran.
+type Places = Arc<Mutex<HashSet<ThreadId>>>;
+
+fn note(places: &Places) -> impl FnMut(&u64, Sequence, bool) + use<> {
+    let places = Arc::clone(places);
+    move |_, _, _| {
+        places.lock().unwrap().insert(thread::current().id());
+    }
+}
+
+fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
+    let (shared, alone) = (Places::default(), Places::default());
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("a").on_thread("shared"), note(&shared))
+        .then("alone", note(&alone))
+        .then(Stage::new("b").on_thread("shared"), note(&shared))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for _ in 0..repeats(1000) {
+        producer.publish(|_| {}).unwrap();
+    }
+    running.shutdown().unwrap();
+    assert_eq!((shared.lock().unwrap().len(), alone.lock().unwrap().len()), (1, 1));
+    assert!(shared.lock().unwrap().is_disjoint(&alone.lock().unwrap()));
+}
+
+fn stage_joins_the_thread_of_another_by_its_name<K: Kind>() {
+    let places = Places::default();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then("first", note(&places))
+        .then(Stage::new("second").on_thread("first"), note(&places))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    running.shutdown().unwrap();
+    assert_eq!(places.lock().unwrap().len(), 1);
+}
+
+fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
+    let events = repeats(50_000);
+    let add = |more: u64| move |event: &mut u64, _: Sequence, _: bool| *event = *event * 10 + more;
+    let mut sum = 0;
+    let stage = |name: &str| Stage::new(name).on_thread("all");
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then_mut(stage("one"), add(1))
+        .then_mut(stage("two"), add(2))
+        .then_mut(stage("three"), add(3))
+        .then(stage("check"), |event, sequence, _| {
+            assert_eq!(*event, sequence * 1000 + 123);
+            sum += 1;
+        })
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for value in 0..events {
+            producer.publish(|event| *event = value).unwrap();
+        }
+        running.shutdown().unwrap();
+    });
+    assert_eq!(sum, events);
+}
+
+/// As an exchange's risk engine: it holds money before the match and gives it free after it.
+fn stages_around_one_on_another_thread_share_their_state<K: Kind>() {
+    let events = repeats(50_000);
+    let risk = Arc::new(Mutex::new((0_u64, 0_u64)));
+    let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
+    let (mut producer, consumers) = K::ring(64, || 0_u64)
+        .then_batch(Stage::new("hold").on_thread("risk"), move |orders, _| {
+            before.lock().unwrap().0 += orders.len() as u64;
+        })
+        .then_mut("match", |order, _, _| *order += 1)
+        .then_batch(Stage::new("free").on_thread("risk"), move |orders, first| {
+            let mut risk = after.lock().unwrap();
+            risk.1 += orders.len() as u64;
+            assert!(risk.0 >= first + orders.len() as u64, "held before it is freed");
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for _ in 0..events {
+        producer.publish(|order| *order = 1).unwrap();
+    }
+    running.shutdown().unwrap();
+    assert_eq!(*risk.lock().unwrap(), (events, events));
+}
+
+fn thread_of_several_stages_wakes_with_every_strategy<K: Kind>() {
+    one_by_one::<K>(&BusySpin);
+    one_by_one::<K>(&Yielding::default());
+    one_by_one::<K>(&Sleeping::default());
+    one_by_one::<K>(&Blocking { yields: 0 });
+    one_by_one::<K>(&Adaptive::default());
+}
+
+/// One event, then silence until the last stage has it.
+fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
+    let (done, is_done) = mpsc::channel();
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .wait(strategy.clone())
+        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
+        .then("between", |_, _, _| {})
+        .then(Stage::new("b").on_thread("both"), move |_, sequence, _| {
+            done.send(sequence).unwrap();
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for sequence in 0..repeats(1000) {
+        producer.publish(|_| {}).unwrap();
+        assert_eq!(is_done.recv_timeout(common::PATIENCE), Ok(sequence));
+    }
+    running.shutdown().unwrap();
+}
+
+struct Watchdog(mpsc::Sender<&'static str>, &'static str);
+
+impl EventHandler<u64> for Watchdog {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_timeout(&mut self, _: Sequence) {
+        let _ = self.0.send(self.1);
+    }
+}
+
+fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
+    let (alarm, alarms) = mpsc::channel();
+    let stage = |name: &str| Stage::new(name).on_thread("both").timeout(Duration::from_millis(1));
+    let (_producer, consumers) = K::ring(4, || 0_u64)
+        .then_handler(stage("a"), Watchdog(alarm.clone(), "a"))
+        .then_handler(stage("b"), Watchdog(alarm, "b"))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let mut heard = HashSet::new();
+    while heard.len() < 2 {
+        heard.insert(alarms.recv_timeout(common::PATIENCE).unwrap());
+    }
+    running.shutdown().unwrap();
+}
+
+fn panicking_stage_halts_those_beside_it<K: Kind>() {
+    quiet_panics();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("good").on_thread("both"), |_, _, _| {})
+        .then(Stage::new("bad").on_thread("both"), |_, _, _| panic!("{ON_PURPOSE}"))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    while producer.publish(|_| {}).is_ok() {}
+    let failed = running.join().unwrap_err();
+    let outcomes: Vec<_> = failed.report().stages().map(|stage| stage.outcome().clone()).collect();
+    let panicked = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 0 };
+    assert_eq!(outcomes, [Outcome::Halted, panicked]);
+}
+
+fn stage_that_stops_leaves_its_neighbours_running<K: Kind>() {
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("leaves").on_thread("both"), |_, sequence, _| match sequence {
+            3 => Action::Stop,
+            _ => Action::Continue,
+        })
+        .then(Stage::new("stays").on_thread("both"), |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for _ in 0..100 {
+        producer.publish(|_| {}).unwrap();
+    }
+    let report = running.shutdown().unwrap();
+    let ends: Vec<_> =
+        report.stages().map(|stage| (stage.outcome().clone(), stage.processed())).collect();
+    assert_eq!(ends, [(Outcome::Stopped, 3), (Outcome::Drained, 100)]);
+}
+
+#[derive(Clone)]
+struct PanicsWaiting;
+
+impl WaitStrategy for PanicsWaiting {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        panic!("{ON_PURPOSE}");
+    }
+}
+
+fn panic_in_the_strategy_of_a_shared_thread_is_reported<K: Kind>() {
+    quiet_panics();
+    let (_producer, consumers) = K::ring(4, || 0_u64)
+        .wait(PanicsWaiting)
+        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
+        .then(Stage::new("b").on_thread("both"), |_, _, _| {})
+        .build()
+        .unwrap();
+    let failed = consumers.start().unwrap().join().unwrap_err();
+    assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
+}
+
+fn panic_in_a_factory_of_a_shared_thread_is_reported<K: Kind>() {
+    quiet_panics();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
+        .then_local::<Watchdog, ()>(Stage::new("b").on_thread("both"), || panic!("{ON_PURPOSE}"))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    while producer.publish(|_| {}).is_ok() {}
+    let failed = running.join().unwrap_err();
+    assert!(failed.to_string().contains(ON_PURPOSE), "{failed}");
+    assert_eq!(failed.report().stages().count(), 2);
+}
+
+fn stages_of_several_rings_run_together<K: Kind>() {
+    let events = repeats(10_000);
+    let ring = || K::ring(8, || 0_u64).then("count", |_, _, _| {}).build().unwrap();
+    let rings: Vec<_> = (0..3).map(|_| ring()).collect();
+    let (mut producers, consumers): (Vec<_>, Vec<_>) = rings.into_iter().unzip();
+    let all = thread::spawn(move || Consumer::run_together(consumers.into_iter().flatten()));
+    for _ in 0..events {
+        for producer in &mut producers {
+            producer.publish(|_| {}).unwrap();
+        }
+    }
+    drop(producers);
+    assert!(all.join().unwrap().iter().all(|stage| stage.processed() == events));
+}
+
+fn one_thread_of_no_stage_ends_at_once<K: Kind>() {
+    assert!(Consumer::run_together([]).is_empty());
+}
+
+fn two_pins_for_one_thread_are_an_error<K: Kind>() {
+    let stage = |name: &str, cpu| Stage::new(name).on_thread("both").pin(cpu);
+    let ring = K::ring(4, || 0_u64);
+    let result = ring.then(stage("a", 0), |_, _, _| {}).then(stage("b", 1), |_, _, _| {}).build();
+    let error = BuildError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
+    assert_eq!(result.err(), Some(error));
+}
+
+fn name_that_no_thread_can_have_is_an_error<K: Kind>() {
+    for name in ["", "with\0nul"] {
+        let stage = Stage::new("a").on_thread(name);
+        let result = K::ring(4, || 0_u64).then(stage, |_, _, _| {}).build();
+        assert_eq!(result.err(), Some(BuildError::InvalidName { stage: name.to_owned() }));
+    }
+}
+
+fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
+    let prefix = unique_prefix();
+    let thread = format!("{prefix}both");
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .then(Stage::new("a").on_thread(&thread), |_, _, _| {})
+        .then(Stage::new("b").on_thread(&thread).pin(usize::MAX), |_, _, _| {})
+        .build()
+        .unwrap();
+    let error = consumers.start().unwrap_err();
+    assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
+    wait_until_no_thread_named(&prefix);
+    assert_eq!(producer.publish(|_| {}).unwrap_err().to_string(), Stopped::Halted.to_string());
+}
+
+fn shutdown_reports_every_stage_of_a_thread<K: Kind>() {
+    watched(|| {
+        let (go_on, gate) = mpsc::channel::<()>();
+        let (mut producer, consumers) = K::ring(4, || 0_u64)
+            .then(Stage::new("a").on_thread("both"), |_, _, _| {})
+            .then(Stage::new("b").on_thread("both"), move |_, _, _| _ = gate.recv())
+            .build()
+            .unwrap();
+        let mut running = consumers.start().unwrap();
+        producer.publish(|_| {}).unwrap();
+        assert!(running.shutdown_timeout(MOMENT).is_err());
+        assert!(!running.is_finished());
+        drop(go_on);
+        let report = running.shutdown_timeout(common::PATIENCE).unwrap();
+        assert_eq!(report.stages().map(|stage| stage.name()).collect::<Vec<_>>(), ["a", "b"]);
+    });
+}
+
+fn events_are_cleared_after_the_last_stage<K: Kind>() {
+    let ledger = Ledger::default();
+    let events = repeats(1000);
+    let mut seen = 0;
+    let (mut producer, consumers) = K::ring(16, || None)
+        .then_all(|side| {
+            side.read("left", |_, _, _| {}).read("right", |event: &Option<_>, _, _| {
+                seen += u64::from(event.is_some());
+            })
+        })
+        .then_clear(|event| *event = None)
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for _ in 0..events {
+            producer.publish(|event| *event = Some(Mutex::new(ledger.token()))).unwrap();
+        }
+        running.shutdown().unwrap();
+    });
+    assert_eq!((seen, ledger.made(), ledger.dropped()), (events, events, events));
+}
+
+fn events_are_cleared_after_a_poller<K: Kind>() {
+    let ledger = Ledger::default();
+    let (mut producer, mut consumers) = K::ring(16, || None)
+        .then_poller_mut("poller")
+        .then_clear(|event| *event = None)
+        .build()
+        .unwrap();
+    let mut poller = consumers.take_poller_mut("poller").unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|event| *event = Some(ledger.token())).unwrap();
+    poller.poll().unwrap().consume_all();
+    running.shutdown().unwrap();
+    assert_eq!((ledger.made(), ledger.dropped()), (1, 1));
+}
+
+/// Handlers with what they return said outright still fit where the type has to be found.
+#[allow(dead_code)]
+fn handlers_need_no_annotation<H: EventHandler<u64, Shared> + Send + 'static>(handler: H) {
+    let _ = lapwing::Disruptor::single_producer(8, || 0).then_handler("h", handler);
+}

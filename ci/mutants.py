@@ -80,6 +80,18 @@ MUTANTS = [
      "loom_failed_event_is_seen_downstream"),
     ("O14", "control.rs", "fence(Ordering::SeqCst);", "",
      "loom_last_two_consumers_leave"),
+    ("O20", "tap/slot.rs", "self.state.store(lap, Ordering::Release)", "self.state.store(lap, Ordering::Relaxed)",
+     "loom_tap_slot_hands_on_its_entry"),
+    ("O20", "tap/slot.rs", "state + 1,\n                Ordering::Acquire", "state + 1,\n                Ordering::Relaxed",
+     "loom_tap_slot_hands_on_its_entry"),
+    ("O21", "tap/slot.rs", "fetch_sub(1, Ordering::Release)", "fetch_sub(1, Ordering::Relaxed)",
+     "loom_tap_slot_is_written_after_its_readers"),
+    ("O21", "tap/slot.rs", "(expected, sealed, Ordering::Acquire", "(expected, sealed, Ordering::Relaxed",
+     "loom_tap_slot_is_written_after_its_readers"),
+    ("O22", "tap/head.rs", "store(word, Ordering::Release)", "store(word, Ordering::Relaxed)",
+     "loom_tap_loses_nothing_that_there_is_room_for"),
+    ("O22", "tap/head.rs", "load(Ordering::Acquire)", "load(Ordering::Relaxed)",
+     "loom_tap_loses_nothing_that_there_is_room_for"),
 ]
 
 

@@ -44,6 +44,7 @@
 //! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
 //! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
+//! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
 //! - To wait: [`wait`], with a table of the strategies.
 //! - Why it is sound: [`docs`].
@@ -74,6 +75,9 @@ mod ring_buffer;
 mod sequencer;
 mod stamps;
 mod sync;
+// I7, I8: the slots of a tap.
+#[allow(unsafe_code)]
+pub mod tap;
 mod topology;
 pub mod wait;
 
@@ -90,7 +94,7 @@ pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
 pub use error::{
     AcknowledgeError, BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped,
-    TakeError, TryPublishError, WaitTimeoutError,
+    TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of

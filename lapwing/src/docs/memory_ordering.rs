@@ -17,6 +17,9 @@
 //! | O13 | any | any | nothing: a look that something else decides, or a number that need only be unique | `loom_park_on_full_ring` |
 //! | O14 | `Control::detach`: sequence, fence | the same by another stage | of two stages that leave together, one sees that nobody is left | `loom_last_two_consumers_leave` |
 //! | O17 | `Failures::mark`, then O3 | `Failures::is_any_from`, `is_marked`, after O3 | that an event has failed, to stages after the one that skipped it | `loom_failed_event_is_seen_downstream` |
+//! | O20 | `Slot::open`: state | `Slot::enter` | the entry of a tap, to a reader | `loom_tap_slot_hands_on_its_entry` |
+//! | O21 | `Visit::drop`: state | `Slot::seal` | the end of the read, to the writer that writes the slot again | `loom_tap_slot_is_written_after_its_readers` |
+//! | O22 | `Head::advance` | `Head::look` | what became of each position below: a reader counts none as passed over that was written; and that there will be no more | `loom_tap_counts_exactly`, `loom_tap_loses_nothing_that_there_is_room_for` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
 //! seen before a later load of something else (O6, O8, O14); on Linux the frequent side of O6 and

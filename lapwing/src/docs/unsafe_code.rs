@@ -8,3 +8,5 @@
 //! | I4 | The capacity is a power of two and never changes; a slice ends at the wrap. | `Room::reserve`, `RingBuffer::wrap_after`. |
 //! | I5 | Two threads hold `&E` of one event at a time only if `E: Sync`. | The verbs of `Builder`, `Side` and `Graph` that make a stage with shared access; claims and batches carry `PhantomData<&mut E>`, so that they are `Sync` only if `E` is. |
 //! | I6 | A stage with exclusive access is before or after each other stage of its graph. | `Builder` and `Side` by their types; `topology::check` for every graph. A stage that leaves hands its own upstream on to those that came after it. |
+//! | I7 | The entry of a tap's slot is read by the readers that are counted in its state, or written by the writer that has sealed it; never both. | `Slot::seal` swaps only a state with no reader, `Slot::enter` only one that is not sealed, and all of that is one word. A `Visit` ends after its copy. |
+//! | I8 | A slot of a tap that can be entered has an entry. | A new slot is sealed; `Slots::write` opens it only after it has written the entry. |

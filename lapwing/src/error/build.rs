@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::MAX_CAPACITY;
 
-/// Error of [`Builder::build`](crate::Builder::build). No thread has been started.
+/// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
+/// been started.
 ///
 /// ```
 /// use lapwing::{BuildError, Disruptor};

@@ -8,6 +8,7 @@ mod build;
 mod consume;
 mod lifecycle;
 mod publish;
+mod tap;
 
 use std::error::Error;
 use std::fmt;
@@ -16,6 +17,7 @@ pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use lifecycle::{StartError, TakeError};
 pub use publish::{BatchError, PublishTimeoutError, TryPublishError};
+pub use tap::{TapError, TapTimeoutError};
 
 /// Why a call that waits without limit came back empty: [`publish`](crate::Producer::publish),
 /// [`claim`](crate::Producer::claim), [`Poller::wait`](crate::Poller::wait); and why a claim came

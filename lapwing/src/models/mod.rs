@@ -9,6 +9,7 @@ mod closing;
 mod leaving;
 mod parking;
 mod publication;
+mod tap;
 
 use crate::wait::Blocking;
 use crate::wait::asymmetric::IS_LIGHT_NOTHING;

@@ -1,0 +1,78 @@
+//! Why a reader of a tap got no event: at once, or in time.
+
+use std::error::Error;
+use std::fmt;
+
+/// What [`TapError::Closed`] and [`TapTimeoutError::Closed`] say.
+const CLOSED: &str = "the tap is closed and everything that was left has been read";
+
+/// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
+/// [`TapReader::latest`](crate::tap::TapReader::latest).
+///
+/// ```
+/// use lapwing::{TapError, tap::tap};
+///
+/// let (mut writer, mut reader) = tap::<u64>(8)?;
+/// assert_eq!(reader.try_next(), Err(TapError::Empty));
+/// writer.write(0, &7);
+/// drop(writer);
+/// assert_eq!(reader.try_next()?.event, 7); // closed, but not yet at the end
+/// let error = reader.try_next().unwrap_err();
+/// assert_eq!(error, TapError::Closed);
+/// assert_eq!(
+///     error.to_string(),
+///     "the tap is closed and everything that was left has been read"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapError {
+    /// Nothing can be read now.
+    Empty,
+    /// The writer has closed the tap: there will never be anything to read.
+    Closed,
+}
+
+impl fmt::Display for TapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "nothing can be read from the tap now",
+            Self::Closed => CLOSED,
+        })
+    }
+}
+
+impl Error for TapError {}
+
+/// Error of [`TapReader::next_timeout`](crate::tap::TapReader::next_timeout).
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::{TapTimeoutError, tap::tap};
+///
+/// let (writer, mut reader) = tap::<u64>(8)?;
+/// let error = reader.next_timeout(Duration::ZERO).unwrap_err();
+/// assert_eq!(error, TapTimeoutError::TimedOut);
+/// assert_eq!(error.to_string(), "nothing came from the tap until the timeout");
+/// drop(writer);
+/// assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::Closed));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapTimeoutError {
+    /// Nothing came until the time had passed.
+    TimedOut,
+    /// As [`TapError::Closed`].
+    Closed,
+}
+
+impl fmt::Display for TapTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "nothing came from the tap until the timeout",
+            Self::Closed => CLOSED,
+        })
+    }
+}
+
+impl Error for TapTimeoutError {}

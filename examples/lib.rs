@@ -8,6 +8,7 @@
 //! | `many_producers` | several threads publish; each one's order is kept                     |
 //! | `poller`         | a loop of your own takes events when it has time for them             |
 //! | `batches`        | claim many slots at once, read many at once                           |
+//! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
 //!
 //! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so

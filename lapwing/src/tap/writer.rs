@@ -16,7 +16,7 @@ use crate::sync::Arc;
 /// [`write`](Self::write) in a handler, or after [`publish`](crate::Producer::publish). Dropped, it
 /// [closes](Self::close) the tap; as a stage, it does so at the stage's end. A handler that holds
 /// one calls `close` in its [`on_shutdown`](EventHandler::on_shutdown): the report keeps handlers,
-/// and a reader that waits for the end would wait for the report to go.
+/// also those that panicked, and a reader that waits for the end would wait for the report to go.
 ///
 /// ```
 /// use lapwing::{Disruptor, tap};

@@ -51,6 +51,18 @@ pub trait Access: sealed::Access {
     /// assert!(Shared::events(&batch[..]).eq(&[8, 9, 10]));
     /// ```
     fn events<'a, E: 'a>(slice: Self::Slice<'a, E>) -> Self::Events<'a, E>;
+
+    /// Lends an event once more, for a shorter time.
+    ///
+    /// ```
+    /// use lapwing::{Access, Exclusive};
+    ///
+    /// let mut event = 7;
+    /// let mut lent = &mut event;
+    /// *Exclusive::reborrow(&mut lent) += 1;
+    /// assert_eq!(*lent, 8);
+    /// ```
+    fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut Self::Ref<'b, E>) -> Self::Ref<'a, E>;
 }
 
 /// Other stages may read the same events at the same time: `&E`.
@@ -90,6 +102,10 @@ impl Access for Shared {
     fn events<'a, E: 'a>(slice: &'a [E]) -> slice::Iter<'a, E> {
         slice.iter()
     }
+
+    fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b E) -> &'a E {
+        event
+    }
 }
 
 impl Access for Exclusive {
@@ -99,6 +115,10 @@ impl Access for Exclusive {
 
     fn events<'a, E: 'a>(slice: &'a mut [E]) -> slice::IterMut<'a, E> {
         slice.iter_mut()
+    }
+
+    fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b mut E) -> &'a mut E {
+        event
     }
 }
 

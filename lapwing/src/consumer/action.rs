@@ -90,6 +90,17 @@ pub trait IntoAction: Sized {
     /// Whether every value means [`Action::Continue`]. Then a stage needs no room for failures.
     const ALWAYS_CONTINUES: bool = false;
 
+    /// Whether this value means [`Action::Continue`], so that the next of [several
+    /// handlers](crate::EventHandler#several-handlers-in-one-stage) gets the event.
+    ///
+    /// ```
+    /// use lapwing::{Action, IntoAction};
+    ///
+    /// assert!(().continues() && Ok::<_, String>(Action::Continue).continues());
+    /// assert!(!Action::ReleaseNow.continues() && !Err::<(), _>("no route").continues());
+    /// ```
+    fn continues(&self) -> bool;
+
     /// The action, or the error.
     ///
     /// ```
@@ -113,6 +124,11 @@ impl IntoAction for () {
     const ALWAYS_CONTINUES: bool = true;
 
     #[inline(always)]
+    fn continues(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn into_action(self) -> Result<Action, BoxError> {
         Ok(Action::Continue)
     }
@@ -120,12 +136,22 @@ impl IntoAction for () {
 
 impl IntoAction for Action {
     #[inline(always)]
+    fn continues(&self) -> bool {
+        *self == Self::Continue
+    }
+
+    #[inline(always)]
     fn into_action(self) -> Result<Action, BoxError> {
         Ok(self)
     }
 }
 
 impl<T: IntoAction, X: Into<BoxError>> IntoAction for Result<T, X> {
+    #[inline(always)]
+    fn continues(&self) -> bool {
+        self.as_ref().is_ok_and(T::continues)
+    }
+
     #[inline(always)]
     fn into_action(self) -> Result<Action, BoxError> {
         match self {
@@ -148,6 +174,10 @@ impl<T> Returns for fn() -> T {
 /// For a closure that never returns, such as one that only panics.
 impl IntoAction for <fn() -> ! as Returns>::Output {
     const ALWAYS_CONTINUES: bool = true;
+
+    fn continues(&self) -> bool {
+        *self
+    }
 
     fn into_action(self) -> Result<Action, BoxError> {
         self

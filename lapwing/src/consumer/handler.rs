@@ -12,6 +12,16 @@ use crate::Sequence;
 /// `&mut E`. `R` is what `on_event` returns: nothing, an [`Action`], or a `Result` whose error goes to
 /// the stage's [policy](crate::Stage::on_error); see [`IntoAction`].
 ///
+/// # Several handlers in one stage
+///
+/// A pair of handlers and a `Vec` of them are a handler: each event goes to all of them, in their
+/// order, and so does every other call. If the first of a pair says something else than
+/// [`Action::Continue`], that is the pair's word, and the second does not get the event. The handlers
+/// of a `Vec` return nothing. A `Box` is the handler in it, so a `Vec<Box<dyn EventHandler<E> + Send>>`
+/// can be made as the program runs.
+///
+/// # Examples
+///
 /// ```
 /// use lapwing::{Disruptor, EventHandler, Sequence};
 ///

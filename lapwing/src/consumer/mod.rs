@@ -12,6 +12,7 @@ mod poller;
 mod processor;
 mod reader;
 mod recovery;
+mod several;
 mod shift;
 mod together;
 mod work;

@@ -7,8 +7,8 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::error::{PublishTimeoutError, Stopped, TryPublishError};
 use crate::sequencer::Sequencer;
-use crate::wait::Awaited;
 use crate::wait::event_count::EventCount;
+use crate::wait::{Awaited, WaitStrategy};
 
 /// The wait of a producer for `count` free slots.
 #[derive(Debug)]
@@ -31,6 +31,38 @@ impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
+    /// How this producer waits on a full ring from now on, instead of by the ring's
+    /// [`producer_wait`](crate::Builder::producer_wait). Of several producers each has its own;
+    /// one that is cloned afterwards begins with this one's.
+    ///
+    /// Whether others look for sleepers is settled when the ring is built: where none of the
+    /// strategies given there [parks](WaitStrategy::PARKS), one that parks sleeps in short pieces
+    /// here, as [`Waiting::park`](crate::wait::Waiting::park) says.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use lapwing::{Disruptor, wait::{Blocking, BusySpin}};
+    ///
+    /// let (mut urgent, consumers) = Disruptor::multi_producer(1, || 0_u64)
+    ///     .then("check", |event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    /// let mut patient = urgent.clone();
+    /// urgent.set_wait(BusySpin);
+    /// patient.set_wait(Blocking::default());
+    ///
+    /// let running = consumers.start()?;
+    /// thread::scope(|scope| {
+    ///     for producer in [&mut urgent, &mut patient] {
+    ///         scope.spawn(|| (0..5).try_for_each(|_| producer.publish(|event| *event = 7).map(drop)));
+    ///     }
+    /// });
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_wait(&mut self, strategy: impl WaitStrategy) {
+        self.strategy = Box::new(strategy);
+    }
+
     /// Claims `count` sequences, waiting for free slots.
     #[cold]
     pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, Stopped> {

@@ -227,11 +227,12 @@ impl Control {
 
     /// A wait in this ring, as a strategy sees it.
     pub(crate) fn waiting<'a>(
-        &self,
+        &'a self,
         awaited: &'a dyn Awaited,
         deadline: Option<Instant>,
     ) -> Waiting<'a> {
-        Waiting { awaited, deadline, fence: self.fence, is_signalled: self.is_signalled }
+        let Self { life, fence, is_signalled, .. } = self;
+        Waiting { awaited, deadline, life, fence: *fence, is_signalled: *is_signalled }
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.

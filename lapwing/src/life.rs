@@ -35,7 +35,7 @@ impl Life {
     pub(crate) fn is_open(&self) -> bool {
         // O8, Relaxed: a producer's look before it claims is advice; its look after it has
         // published, and a consumer's after it has read the cursor, are ordered by the light fence
-        // before them.
+        // before them; a sleeper's comes after the epoch (O7).
         self.state.load(Ordering::Relaxed) == 0
     }
 

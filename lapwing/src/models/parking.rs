@@ -1,9 +1,12 @@
 //! Waiters that park, and those who wake them. A wake-up that is lost shows as a deadlock.
 
+use std::time::Duration;
+
 use loom::thread;
 
-use super::{multi, single, single_ring, take};
-use crate::{Action, Consumer, Graph, Poller, SingleProducer, Stage, Stopped};
+use super::{PARK, multi, single, single_ring, take};
+use crate::wait::Sleeping;
+use crate::{Action, Consumer, Disruptor, Graph, Poller, SingleProducer, Stage, Stopped};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -244,6 +247,64 @@ fn loom_close_against_park() {
         assert_eq!(poller.wait().err(), Some(Stopped::Closed));
         closer.join().unwrap();
     });
+}
+
+/// Sleeps at the first look, uncounted. Loom knows no time: such a sleep ends by a wake-up or never.
+const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_secs(10) };
+
+/// A ring for one producer in which nobody parks, so that nobody looks for sleepers.
+fn sleeping(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
+    let ring = Disruptor::single_producer(capacity, || 0_u64).wait(SLEEP).producer_wait(SLEEP);
+    let (producer, mut consumers) = ring.then_poller("a").build().unwrap();
+    (producer, consumers.take_poller("a").unwrap())
+}
+
+/// O7 and O10: a halt wakes who sleeps uncounted.
+#[test]
+fn loom_halt_against_sleep() {
+    loom::model(|| {
+        let (producer, mut poller) = sleeping(2);
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt());
+        assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+        halter.join().unwrap();
+        drop(producer);
+    });
+}
+
+/// O7 and O9: a close wakes who sleeps uncounted.
+#[test]
+fn loom_close_against_sleep() {
+    loom::model(|| {
+        let (producer, mut poller) = sleeping(2);
+        let closer = thread::spawn(move || drop(producer));
+        assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+        closer.join().unwrap();
+    });
+}
+
+/// O7 and O10: a halt wakes a producer that sleeps uncounted on a full ring.
+#[test]
+fn loom_halt_against_sleep_on_full_ring() {
+    loom::model(|| halt_against_full_ring(|_| {}));
+}
+
+/// O7 and O10: the same for one that parks where nobody looks for sleepers.
+#[test]
+fn loom_halt_against_park_that_nobody_looks_for() {
+    loom::model(|| halt_against_full_ring(|producer| producer.set_wait(PARK)));
+}
+
+/// Halts a full ring while its producer waits.
+fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
+    let (mut producer, poller) = sleeping(1);
+    prepare(&mut producer);
+    let ring = producer.shared();
+    producer.publish(|event| *event = 1).unwrap();
+    let halter = thread::spawn(move || ring.control.halt());
+    assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Halted));
+    halter.join().unwrap();
+    drop(poller);
 }
 
 /// O6: a thread of two stages sleeps until anything advances: first the publication, then the one

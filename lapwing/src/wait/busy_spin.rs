@@ -1,5 +1,6 @@
 //! Spinning on the CPU: the lowest latency, for threads that have a CPU each.
 
+use super::waiting::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
@@ -20,6 +21,6 @@ impl WaitStrategy for BusySpin {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        waiting.repeat(spin_loop);
+        waiting.repeat(SPINS_PER_CLOCK, spin_loop);
     }
 }

@@ -11,12 +11,19 @@
 //! Either the waiter sees the new sequence or the other side sees the sleeper (O6). An epoch that
 //! was advanced before it was read brings the sequence with it (O7); one advanced later ends the
 //! sleep.
+//!
+//! Who polls need not be seen: it sleeps without being counted, so that nobody pays for it, and only
+//! what wakes everybody, a close or a halt, ends its sleep.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use super::asymmetric::AsymmetricFence;
 use super::park::Epoch;
-use crate::sync::{AtomicU32, Ordering, yield_now};
+use crate::sync::{AtomicU32, Ordering};
+
+/// How long a waiter sleeps that parks where nobody looks for sleepers: 50 µs, which is what Linux
+/// makes of any shorter sleep.
+pub(super) const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 
 /// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one
 /// load.
@@ -30,26 +37,36 @@ pub(crate) struct EventCount {
 }
 
 impl EventCount {
-    /// Sleeps until `is_over`, or until `deadline`, or for no reason: the caller looks again.
+    /// Sleeps until `is_over`, or for `time_left`, or for no reason: the caller looks again.
     pub(crate) fn park(
         &self,
         fence: AsymmetricFence,
-        deadline: Option<Instant>,
-        is_over: impl Fn() -> bool,
+        time_left: impl FnOnce() -> Option<Duration>,
+        is_over: impl FnOnce() -> bool,
     ) {
         // O6, Relaxed: ordered against the look below by the fence.
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        // Without the fence nobody might see the sleeper: then it does not sleep.
         let is_fenced = fence.heavy();
         let seen = self.epoch.current();
-        if !is_fenced {
-            yield_now();
-        } else if !is_over() {
-            let timeout = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        if !is_over() {
+            // Without the fence nobody might see the sleeper: then it wakes by itself.
+            let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
+            let timeout = [time_left(), longest].into_iter().flatten().min();
             self.epoch.sleep(seen, timeout);
         }
         // O6, Relaxed: a count that is too high costs a needless wake, nothing else.
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Sleeps, uncounted, for what `length` returns, or not at all, or not to the end. Whoever only
+    /// advances the thing does not look for this sleeper; [`wake_all`](Self::wake_all) wakes it.
+    pub(crate) fn sleep(&self, length: impl FnOnce() -> Option<Duration>) {
+        // O7: the epoch first, then the look that `length` takes. Whoever wakes all stores before it
+        // advances the epoch: that shows in the look, or it ends the sleep.
+        let seen = self.epoch.current();
+        if let Some(length) = length() {
+            self.epoch.sleep(seen, Some(length));
+        }
     }
 
     /// Wakes the sleepers, if there are any. The caller has advanced the thing that is waited for,

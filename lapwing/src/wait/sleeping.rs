@@ -1,15 +1,15 @@
 //! Polling with pauses: little CPU, and nobody has to wake the waiter.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{WaitStrategy, Waiting};
 
 /// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each
 /// further look.
 ///
-/// An event that comes during a sleep waits for its end. Linux adds its timer slack, 50 µs by
-/// default, to each.
+/// An event that comes during a sleep waits for its end, so the sleep is the latency. Linux adds its
+/// timer slack, 50 µs by default, to each. A close and a halt end a sleep of any length, and while a
+/// closed ring drains, a sleep lasts a millisecond at most.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,8 +44,7 @@ impl WaitStrategy for Sleeping {
             return;
         }
         while !waiting.is_over() && !waiting.is_expired() {
-            let left = waiting.deadline().map(|at| at.saturating_duration_since(Instant::now()));
-            thread::sleep(left.map_or(self.sleep, |left| left.min(self.sleep)));
+            waiting.sleep(self.sleep);
         }
     }
 }

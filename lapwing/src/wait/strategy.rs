@@ -31,8 +31,8 @@ use super::Waiting;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait WaitStrategy: Clone + Send + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy of a ring does,
-    /// nobody looks for sleepers after a publish.
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy does that a ring is
+    /// built with, nobody looks for sleepers after a publish, and `park` sleeps in short pieces.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};

@@ -28,7 +28,7 @@ impl WaitStrategy for Yielding {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         if !waiting.spin(self.spins) {
-            waiting.repeat(yield_now);
+            waiting.repeat(1, yield_now);
         }
     }
 }

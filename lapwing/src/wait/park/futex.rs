@@ -22,7 +22,8 @@ impl Epoch {
     /// no reason at all.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
-            tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+            // No kernel refuses so many, and nobody misses the sleep to end after 68 years.
+            tv_sec: i32::try_from(duration.as_secs()).unwrap_or(i32::MAX).into(),
             tv_nsec: duration.subsec_nanos().into(),
         });
         // Interrupted, timed out, or the epoch has changed: the caller looks again in any case.

@@ -8,6 +8,7 @@
 //! | [`Sleeping`] | up to its sleep | a little | no |
 //! | [`Blocking`] | a wake-up by the system | none | yes |
 //! | [`Adaptive`], the default | low while busy, a wake-up after a pause | none | yes |
+//! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest, then low, then that of `F` | that of `F` | as `F` |
 //!
 //! A strategy can be set for each consumer and for the producer side. It only waits: afterwards the
 //! library looks again, so a strategy that returns too early costs time and nothing else. Whatever
@@ -27,6 +28,30 @@
 //! assert!(running.shutdown()?.stages().all(|stage| stage.processed() == 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Whichever the strategy, spinning, yielding or asleep: a [halt](crate::Running::halt) ends the wait
+//! at once, and so does a [close](crate::Running::close) where nothing is left to come. The caller's
+//! time limit belongs to the wait, not to the strategy: for a stage it is
+//! [`Stage::timeout`](crate::Stage::timeout), for a poller
+//! [`wait_timeout`](crate::Poller::wait_timeout), for a producer
+//! [`publish_timeout`](crate::Producer::publish_timeout) and its like. It holds on an empty ring, on a
+//! stage upstream and on a full ring alike, is never early, and gives way to an event that is there.
+//!
+//! # The strategies of LMAX
+//!
+//! | LMAX | here |
+//! |---|---|
+//! | `BusySpinWaitStrategy` | [`BusySpin`] |
+//! | `YieldingWaitStrategy` | [`Yielding`] |
+//! | `SleepingWaitStrategy` | [`Sleeping`] |
+//! | `BlockingWaitStrategy` | [`Blocking`] |
+//! | `LiteBlockingWaitStrategy` | [`Blocking`]: a publication takes no lock, and costs one load while nobody sleeps |
+//! | `TimeoutBlockingWaitStrategy` | [`Blocking`], and a time limit of the wait |
+//! | `LiteTimeoutBlockingWaitStrategy` | the same |
+//! | `PhasedBackoffWaitStrategy` | [`PhasedBackoff`] over any strategy |
+//! | `PhasedBackoffWaitStrategy.withLock` | `PhasedBackoff::new(spin, yielding, Blocking { yields: 0 })` |
+//! | `PhasedBackoffWaitStrategy.withLiteLock` | the same |
+//! | `PhasedBackoffWaitStrategy.withSleep` | `PhasedBackoff::new(spin, yielding, Sleeping { spins: 0, yields: 0, ..Sleeping::default() })` |
 
 mod adaptive;
 pub(crate) mod asymmetric;
@@ -34,6 +59,7 @@ mod blocking;
 mod busy_spin;
 pub(crate) mod event_count;
 mod park;
+mod phased_backoff;
 mod sleeping;
 mod strategy;
 mod waiting;
@@ -42,6 +68,7 @@ mod yielding;
 pub use adaptive::Adaptive;
 pub use blocking::Blocking;
 pub use busy_spin::BusySpin;
+pub use phased_backoff::PhasedBackoff;
 pub use sleeping::Sleeping;
 pub use strategy::WaitStrategy;
 pub use waiting::Waiting;
@@ -60,3 +87,6 @@ pub(crate) trait Awaited {
     /// whether it still is.
     fn event_count(&self) -> &EventCount;
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

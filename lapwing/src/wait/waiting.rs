@@ -218,6 +218,29 @@ impl Waiting<'_> {
         while !self.look(per_clock, &step) && !self.is_expired() {}
     }
 
+    /// Repeats `step` until the wait is over or has expired, which is true, or until `phase` has
+    /// passed. Looks at the clock after every `per_clock` steps, not before the first: a short wait
+    /// never pays for it.
+    pub(super) fn repeat_for(&self, phase: Duration, per_clock: u32, step: impl Fn()) -> bool {
+        if phase.is_zero() {
+            return false;
+        }
+        let has_passed = |end: Option<Instant>, now| end.is_some_and(|end| now >= end);
+        let mut end_of_phase = None;
+        while !self.look(per_clock, &step) {
+            let now = Instant::now();
+            if has_passed(self.deadline, now) {
+                return true;
+            }
+            // A phase that is too long for the clock has no end.
+            let end = *end_of_phase.get_or_insert_with(|| now.checked_add(phase));
+            if has_passed(end, now) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Sleeps for `duration`, less if the caller's time limit ends before it, and not at all if the
     /// wait is over. Nobody wakes the sleeper because what is waited for advances, so nobody pays
     /// for it; a close or a halt of the ring does wake it. It may also wake for no reason.

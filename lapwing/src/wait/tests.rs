@@ -1,0 +1,181 @@
+//! What no user can see: how often a wait looks, and which phase of it ends where.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::asymmetric::AsymmetricFence;
+use super::event_count::{EventCount, UNSEEN_SLEEP};
+use super::{Awaited, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use crate::life::Life;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Something that is there at the look of a given number; counts the looks.
+struct There {
+    at: u64,
+    looks: Cell<u64>,
+    place: EventCount,
+}
+
+impl There {
+    fn at_look(at: u64) -> Self {
+        Self { at, looks: Cell::new(0), place: EventCount::default() }
+    }
+
+    fn never() -> Self {
+        Self::at_look(u64::MAX)
+    }
+}
+
+impl Awaited for There {
+    fn is_over(&self) -> bool {
+        self.looks.set(self.looks.get() + 1);
+        self.looks.get() >= self.at
+    }
+
+    fn event_count(&self) -> &EventCount {
+        &self.place
+    }
+}
+
+/// Has `wait` wait in a ring in which nobody looks for sleepers, for `limit` if there is one.
+fn wait_for<R>(
+    awaited: &There,
+    limit: Option<Duration>,
+    wait: impl FnOnce(&Waiting<'_>) -> R,
+) -> R {
+    let deadline = limit.map(|limit| Instant::now() + limit);
+    let (life, fence) = (&Life::default(), AsymmetricFence::detect());
+    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false })
+}
+
+/// Notes when it is asked to wait, and how often, and returns at once.
+#[derive(Clone, Default)]
+struct Noted(Arc<(AtomicU64, Mutex<Option<Instant>>)>);
+
+impl Noted {
+    fn calls(&self) -> u64 {
+        self.0.0.load(Ordering::Relaxed)
+    }
+
+    fn at(&self) -> Option<Instant> {
+        *self.0.1.lock().unwrap()
+    }
+}
+
+impl WaitStrategy for Noted {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+        *self.0.1.lock().unwrap() = Some(Instant::now());
+    }
+}
+
+#[test]
+fn the_fallback_of_a_phased_backoff_waits_after_both_phases() {
+    let fallback = Noted::default();
+    let start = Instant::now();
+    let mut backoff = PhasedBackoff::new(2 * MS, 3 * MS, fallback.clone());
+    wait_for(&There::never(), None, |waiting| backoff.wait(waiting));
+    assert_eq!(fallback.calls(), 1);
+    assert!(fallback.at().unwrap() - start >= 5 * MS);
+}
+
+#[test]
+fn a_phase_of_no_time_is_left_out() {
+    let (awaited, fallback) = (There::never(), Noted::default());
+    let mut backoff = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, fallback.clone());
+    wait_for(&awaited, None, |waiting| backoff.wait(waiting));
+    assert_eq!((awaited.looks.get(), fallback.calls()), (0, 1));
+}
+
+#[test]
+fn each_phase_sees_the_end_of_the_wait_at_its_first_look_after_it() {
+    for [spin, yielding] in [[Duration::MAX, Duration::ZERO], [Duration::ZERO, Duration::MAX]] {
+        let (awaited, fallback) = (There::at_look(1_000), Noted::default());
+        let mut backoff = PhasedBackoff::new(spin, yielding, fallback.clone());
+        wait_for(&awaited, None, |waiting| backoff.wait(waiting));
+        assert_eq!((awaited.looks.get(), fallback.calls()), (1_000, 0));
+    }
+}
+
+#[test]
+fn each_phase_sees_the_time_limit() {
+    for [spin, yielding] in [[Duration::MAX, Duration::ZERO], [Duration::ZERO, Duration::MAX]] {
+        let fallback = Noted::default();
+        let mut backoff = PhasedBackoff::new(spin, yielding, fallback.clone());
+        let is_expired = |waiting: &Waiting<'_>| {
+            backoff.wait(waiting);
+            waiting.is_expired()
+        };
+        assert!(wait_for(&There::never(), Some(2 * MS), is_expired));
+        assert_eq!(fallback.calls(), 0);
+    }
+}
+
+/// Four thousand million looks took minutes beyond the limit.
+#[test]
+fn many_looks_stop_at_the_time_limit() {
+    let spin = |waiting: &Waiting<'_>| waiting.spin(u32::MAX) || !waiting.is_expired();
+    assert!(!wait_for(&There::never(), Some(MS), spin));
+    let yields = |waiting: &Waiting<'_>| waiting.yield_up_to(u32::MAX) || !waiting.is_expired();
+    assert!(!wait_for(&There::never(), Some(MS), yields));
+    let mut yielding = Yielding { spins: u32::MAX };
+    wait_for(&There::never(), Some(MS), |waiting| yielding.wait(waiting));
+    let mut sleeping = Sleeping { spins: 0, yields: u32::MAX, sleep: Duration::MAX };
+    wait_for(&There::never(), Some(MS), |waiting| sleeping.wait(waiting));
+}
+
+#[test]
+fn a_number_of_looks_is_exact() {
+    for times in [0, 1, 63, 64, 65, 200] {
+        let awaited = There::never();
+        assert!(!wait_for(&awaited, Some(60_000 * MS), |waiting| waiting.spin(times)));
+        assert!(!wait_for(&awaited, None, |waiting| waiting.yield_up_to(times)));
+        assert_eq!(awaited.looks.get(), 2 * u64::from(times));
+    }
+}
+
+/// It yielded instead, which took a whole CPU.
+#[test]
+fn who_parks_where_nobody_looks_for_sleepers_sleeps_between_looks() {
+    let (awaited, start) = (There::never(), Instant::now());
+    wait_for(&awaited, Some(20 * MS), |waiting| waiting.park());
+    let most_sleeps = start.elapsed().as_micros() / UNSEEN_SLEEP.as_micros() + 2;
+    assert!(u128::from(awaited.looks.get()) <= 2 * most_sleeps, "looks={}", awaited.looks.get());
+}
+
+#[test]
+fn who_parks_where_nobody_looks_for_sleepers_sees_the_end_of_the_wait() {
+    let awaited = There::at_look(9);
+    wait_for(&awaited, None, |waiting| waiting.park());
+    assert!(awaited.looks.get() >= 9);
+}
+
+#[test]
+fn a_sleep_ends_at_the_time_limit_and_not_before_its_own_end() {
+    let limited = wait_for(&There::never(), Some(2 * MS), |waiting| {
+        while !waiting.is_expired() {
+            waiting.sleep(Duration::MAX);
+        }
+        waiting.is_expired()
+    });
+    assert!(limited);
+    let over = There::at_look(1);
+    wait_for(&over, None, |waiting| waiting.sleep(Duration::MAX)); // not a wink
+    assert_eq!(over.looks.get(), 1);
+}
+
+/// Nobody wakes who sleeps uncounted when the last events of a closed ring are there.
+#[test]
+fn a_sleep_is_short_once_the_ring_is_closed() {
+    let (awaited, life) = (There::never(), Life::default());
+    life.begin_close();
+    let fence = AsymmetricFence::detect();
+    let awaited = &awaited;
+    Waiting { awaited, deadline: None, life: &life, fence, is_signalled: false }
+        .sleep(Duration::MAX);
+}

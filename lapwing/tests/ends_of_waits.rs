@@ -1,0 +1,607 @@
+//! Decides what ends a wait: an event, the time limit, a close, a halt; for each strategy in each of its phases, at each
+//! place where one can wait, and with both kinds of producer.
+//!
+//! "At once" is a promise: a halt is not left waiting for the end of a long sleep. The test of it takes the best of several
+//! tries, so that it fails if no try is quick, and not because a machine is slow or busy.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+};
+use lapwing::{
+    Disruptor, EventHandler, Poller, PublishTimeoutError, Running, Sequence, Stage, Stopped,
+    WaitTimeoutError,
+};
+
+common::for_both_producers! {
+    an_event_ends_every_wait,
+    a_halt_ends_every_wait_at_once_in_each_phase,
+    a_close_ends_every_wait_at_once_in_each_phase,
+    a_time_limit_ends_every_wait_in_each_phase_and_never_early,
+    a_time_limit_gives_way_to_what_came_meanwhile,
+    a_time_limit_of_no_time_gives_way_to_what_is_there,
+    the_timeout_of_a_stage_is_never_early,
+    the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog,
+    miri_a_closed_ring_drains_however_long_its_stages_sleep,
+    miri_a_halt_ends_a_sleep_without_end,
+    a_time_without_end_is_no_limit,
+}
+
+/// Longest that whoever waits may stay after a halt or a close, in the best of several tries.
+const AT_ONCE: Duration = Duration::from_millis(100);
+const TRIES: usize = 20;
+
+/// Far longer than anything here takes, and than [`AT_ONCE`].
+const LONG: Duration = Duration::from_secs(3_600);
+
+// ---- what is asked of each strategy ----
+
+/// Something that must hold for any strategy.
+trait Rule {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W);
+}
+
+/// Every strategy, kept in the phase that its name gives, and left by nothing but the end of the wait.
+fn each_phase<K: Kind, R: Rule>() {
+    each_phase_that_sees_events::<K, R>();
+    let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
+    R::check::<K, _>("Sleeping, asleep", asleep);
+    let fallback = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, asleep);
+    R::check::<K, _>("PhasedBackoff over Sleeping, asleep", fallback);
+}
+
+/// As [`each_phase`], without sleeps that are too long to wait for.
+fn each_phase_that_sees_events<K: Kind, R: Rule>() {
+    let (no_time, short) = (Duration::ZERO, Sleeping::default());
+    R::check::<K, _>("BusySpin", BusySpin);
+    R::check::<K, _>("Yielding, spinning", Yielding { spins: u32::MAX });
+    R::check::<K, _>("Yielding, yielding", Yielding { spins: 0 });
+    R::check::<K, _>("Sleeping, spinning", Sleeping { spins: u32::MAX, ..short });
+    R::check::<K, _>("Sleeping, yielding", Sleeping { spins: 0, yields: u32::MAX, ..short });
+    R::check::<K, _>("Sleeping, asleep for short times", Sleeping { spins: 0, yields: 0, ..short });
+    R::check::<K, _>("Blocking, yielding", Blocking { yields: u32::MAX });
+    R::check::<K, _>("Blocking, parked", PARKED);
+    R::check::<K, _>("Adaptive", Adaptive::default());
+    R::check::<K, _>("PhasedBackoff, spinning", PhasedBackoff::new(LONG, no_time, PARKED));
+    R::check::<K, _>("PhasedBackoff, yielding", PhasedBackoff::new(no_time, LONG, PARKED));
+    let over_blocking = PhasedBackoff::new(no_time, no_time, PARKED);
+    R::check::<K, _>("PhasedBackoff over Blocking, parked", over_blocking);
+    R::check::<K, _>("PhasedBackoff over Sleeping", PhasedBackoff::new(no_time, no_time, short));
+    R::check::<K, _>("a strategy that returns at once", ReturnsAtOnce);
+}
+
+const PARKED: Blocking = Blocking { yields: 0 };
+
+/// The least that a strategy may do.
+#[derive(Clone)]
+struct ReturnsAtOnce;
+
+impl WaitStrategy for ReturnsAtOnce {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {}
+}
+
+/// Says when it begins to wait by `W`.
+#[derive(Clone)]
+struct Announced<W>(Arc<AtomicBool>, W);
+
+impl<W: WaitStrategy> WaitStrategy for Announced<W> {
+    const PARKS: bool = W::PARKS;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.wait(waiting);
+    }
+}
+
+// ---- where one can wait ----
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    FirstStage,
+    LaterStage,
+    FullRing,
+}
+
+const PLACES: [Place; 3] = [Place::FirstStage, Place::LaterStage, Place::FullRing];
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    There,
+    TimedOut,
+    Stopped(Stopped),
+}
+
+/// A ring of one slot with two stages in a row, all of whose ends wait in the same way.
+struct Ends<K: Kind> {
+    producer: ProducerOf<u64, K>,
+    first: Poller<u64>,
+    second: Poller<u64>,
+    running: Running<'static>,
+}
+
+impl<K: Kind> Ends<K> {
+    /// At `place` there is nothing to be had.
+    fn new(strategy: impl WaitStrategy, place: Place) -> Self {
+        let (mut producer, mut consumers) = K::ring(1, || 0_u64)
+            .wait(strategy.clone())
+            .producer_wait(strategy)
+            .then_poller("first")
+            .then_poller("second")
+            .build()
+            .unwrap();
+        let first = consumers.take_poller("first").unwrap();
+        let second = consumers.take_poller("second").unwrap();
+        if place == Place::FullRing {
+            producer.publish(|_| {}).unwrap();
+        }
+        Self { producer, first, second, running: consumers.start().unwrap() }
+    }
+
+    /// Waits at `place` on another thread, for `limit` if there is one, while this one runs `meanwhile` with what is left.
+    /// Returns how and when the wait ended.
+    fn wait_at(
+        self,
+        place: Place,
+        limit: Option<Duration>,
+        meanwhile: impl FnOnce(Rest<'_, K>),
+    ) -> (End, Instant) {
+        let Self { mut producer, mut first, mut second, running } = self;
+        // Dropped when the wait has ended: dropping it closes the ring.
+        let (producer, first, second, running) = (&mut producer, &mut first, &mut second, &running);
+        thread::scope(|scope| {
+            let timed = |end: End| (end, Instant::now());
+            let (waiter, rest) = match place {
+                Place::FirstStage => (
+                    scope.spawn(move || timed(wait_for_event(first, limit))),
+                    Rest { producer: Some(producer), first: None, second: Some(second), running },
+                ),
+                Place::LaterStage => (
+                    scope.spawn(move || timed(wait_for_event(second, limit))),
+                    Rest { producer: Some(producer), first: Some(first), second: None, running },
+                ),
+                Place::FullRing => (
+                    scope.spawn(move || timed(wait_for_slot::<K>(producer, limit))),
+                    Rest { producer: None, first: Some(first), second: Some(second), running },
+                ),
+            };
+            meanwhile(rest);
+            waiter.join().unwrap()
+        })
+    }
+}
+
+/// The ends of a ring but for the one that waits.
+struct Rest<'a, K: Kind> {
+    producer: Option<&'a mut ProducerOf<u64, K>>,
+    first: Option<&'a mut Poller<u64>>,
+    second: Option<&'a mut Poller<u64>>,
+    running: &'a Running<'static>,
+}
+
+impl<K: Kind> Rest<'_, K> {
+    /// Brings what is waited for, and nothing else.
+    fn bring(&mut self) {
+        if let Some(producer) = &mut self.producer {
+            producer.publish(|_| {}).unwrap();
+        }
+        for poller in [&mut self.first, &mut self.second].into_iter().flatten() {
+            // Behind a stage that waits there is nothing yet.
+            let _ = poller.poll().map(|mut batch| batch.consume_all());
+        }
+    }
+}
+
+fn wait_for_event(poller: &mut Poller<u64>, limit: Option<Duration>) -> End {
+    let result = match limit {
+        None => poller.wait().map(drop).map_err(WaitTimeoutError::from),
+        Some(limit) => poller.wait_timeout(limit).map(drop),
+    };
+    match result {
+        Ok(()) => End::There,
+        Err(WaitTimeoutError::TimedOut) => End::TimedOut,
+        Err(WaitTimeoutError::Closed) => End::Stopped(Stopped::Closed),
+        Err(WaitTimeoutError::Halted) => End::Stopped(Stopped::Halted),
+    }
+}
+
+fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Duration>) -> End {
+    let result = match limit {
+        None => producer.publish(|_| {}).map(drop).map_err(PublishTimeoutError::from),
+        Some(limit) => producer.publish_timeout(limit, |_| {}).map(drop),
+    };
+    match result {
+        Ok(()) => End::There,
+        Err(PublishTimeoutError::TimedOut) => End::TimedOut,
+        Err(PublishTimeoutError::Closed) => End::Stopped(Stopped::Closed),
+        Err(PublishTimeoutError::Halted) => End::Stopped(Stopped::Halted),
+    }
+}
+
+// ---- an event ----
+
+struct EndsWithAnEvent;
+
+impl Rule for EndsWithAnEvent {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        for place in PLACES {
+            let is_waiting = Arc::new(AtomicBool::new(false));
+            let announced = Announced(Arc::clone(&is_waiting), strategy.clone());
+            let (end, _) = Ends::<K>::new(announced, place).wait_at(place, None, |mut rest| {
+                wait_until(|| is_waiting.load(Ordering::Relaxed));
+                rest.bring();
+            });
+            assert_eq!(end, End::There, "{name}, {place:?}");
+        }
+    }
+}
+
+fn an_event_ends_every_wait<K: Kind>() {
+    each_phase_that_sees_events::<K, EndsWithAnEvent>();
+}
+
+// ---- a halt, a close ----
+
+/// Has the wait stopped once its phase has lasted for `phase`; returns how long the waiter stayed.
+fn time_to_stop<K: Kind>(
+    strategy: impl WaitStrategy,
+    place: Place,
+    phase: Duration,
+    (stop, expected): (fn(&Running<'static>), Stopped),
+) -> Duration {
+    let is_waiting = Arc::new(AtomicBool::new(false));
+    let announced = Announced(Arc::clone(&is_waiting), strategy);
+    let mut stopped_at = None;
+    let (end, ended_at) = Ends::<K>::new(announced, place).wait_at(place, None, |rest| {
+        wait_until(|| is_waiting.load(Ordering::Relaxed));
+        thread::sleep(phase);
+        stopped_at = Some(Instant::now());
+        stop(rest.running);
+    });
+    assert_eq!(end, End::Stopped(expected));
+    ended_at - stopped_at.expect("`stop` has run")
+}
+
+/// Stops the wait when it has just begun, soon after, and when it is deep in its phase.
+fn stops_at_once<K: Kind>(
+    name: &str,
+    strategy: impl WaitStrategy,
+    stop: (fn(&Running<'static>), Stopped),
+) {
+    for place in PLACES {
+        for phase in [Duration::ZERO, Duration::from_micros(100), MOMENT] {
+            let is_at_once = |_| time_to_stop::<K>(strategy.clone(), place, phase, stop) < AT_ONCE;
+            assert!(
+                (0..TRIES).any(is_at_once),
+                "{name}, {place:?}: {:?} after {phase:?}, longer than {AT_ONCE:?}, tries={TRIES}",
+                stop.1
+            );
+        }
+    }
+}
+
+struct EndsWithAHalt;
+
+impl Rule for EndsWithAHalt {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        stops_at_once::<K>(name, strategy, (Running::halt, Stopped::Halted));
+    }
+}
+
+fn a_halt_ends_every_wait_at_once_in_each_phase<K: Kind>() {
+    each_phase::<K, EndsWithAHalt>();
+}
+
+struct EndsWithAClose;
+
+impl Rule for EndsWithAClose {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        stops_at_once::<K>(name, strategy, (Running::close, Stopped::Closed));
+    }
+}
+
+fn a_close_ends_every_wait_at_once_in_each_phase<K: Kind>() {
+    each_phase::<K, EndsWithAClose>();
+}
+
+/// What was accepted before the close was handled only when each stage had slept to its end, one after the other.
+fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
+    let is_waiting = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+    let stage = |number: usize| {
+        let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
+        let announced = Announced(Arc::clone(&is_waiting[number]), asleep);
+        Stage::new(format!("stage {number}")).wait(announced)
+    };
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .producer_wait(BusySpin)
+        .then(stage(0), |_, _, _| {})
+        .then(stage(1), |_, _, _| {})
+        .then(stage(2), |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    wait_until(|| is_waiting.iter().all(|flag| flag.load(Ordering::Relaxed)));
+    (0..5).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+    let report = running.shutdown().unwrap();
+    assert!(report.stages().all(|stage| stage.processed() == 5), "{report:?}");
+}
+
+/// As above, for a claim that is published after the close that counted it.
+#[test]
+fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
+    watched(|| {
+        let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
+            .producer_wait(BusySpin)
+            .wait(Sleeping { spins: 0, yields: 0, sleep: LONG })
+            .then("sleeps", |event, _, _| assert_eq!(*event, 7))
+            .build()
+            .unwrap();
+        let running = consumers.start().unwrap();
+        let mut claim = producer.claim().unwrap();
+        running.close();
+        thread::sleep(MOMENT);
+        *claim = 7;
+        claim.publish().unwrap();
+        assert_eq!(running.join().unwrap().stages().next().unwrap().processed(), 1);
+    });
+}
+
+fn miri_a_halt_ends_a_sleep_without_end<K: Kind>() {
+    let asleep = Sleeping { spins: 0, yields: 0, sleep: Duration::MAX };
+    for place in PLACES {
+        time_to_stop::<K>(asleep, place, MOMENT, (Running::halt, Stopped::Halted));
+    }
+}
+
+// ---- a time limit ----
+
+struct EndsWithItsTimeLimit;
+
+impl Rule for EndsWithItsTimeLimit {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        for place in PLACES {
+            for limit in [Duration::ZERO, Duration::from_micros(80), Duration::from_millis(2)] {
+                let time_to_end = || {
+                    let start = Instant::now();
+                    let ends = Ends::<K>::new(strategy.clone(), place);
+                    let (end, ended_at) = ends.wait_at(place, Some(limit), |_| {});
+                    assert_eq!(end, End::TimedOut, "{name}, {place:?}, {limit:?}");
+                    ended_at - start
+                };
+                let times: Vec<_> = (0..3).map(|_| time_to_end()).collect();
+                assert!(times.iter().all(|time| *time >= limit), "{name}, {place:?}: {times:?}");
+                let is_at_once = |time: Duration| time - limit < AT_ONCE;
+                assert!(
+                    times.into_iter().any(is_at_once)
+                        || (3..TRIES).any(|_| is_at_once(time_to_end())),
+                    "{name}, {place:?}: longer than {AT_ONCE:?} beyond {limit:?}, tries={TRIES}"
+                );
+            }
+        }
+    }
+}
+
+fn a_time_limit_ends_every_wait_in_each_phase_and_never_early<K: Kind>() {
+    each_phase::<K, EndsWithItsTimeLimit>();
+}
+
+/// Meets the test at the beginning of its wait, meets it again, and only then lets the time limit pass.
+#[derive(Clone)]
+struct Late(Arc<Barrier>);
+
+impl WaitStrategy for Late {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.0.wait();
+        self.0.wait();
+        while !waiting.is_expired() {
+            thread::yield_now();
+        }
+    }
+}
+
+/// LMAX's strategies threw a timeout without another look.
+fn a_time_limit_gives_way_to_what_came_meanwhile<K: Kind>() {
+    for place in PLACES {
+        let barrier = Arc::new(Barrier::new(2));
+        let ends = Ends::<K>::new(Late(Arc::clone(&barrier)), place);
+        let (end, _) = ends.wait_at(place, Some(Duration::from_millis(1)), |mut rest| {
+            barrier.wait();
+            rest.bring();
+            barrier.wait();
+        });
+        assert_eq!(end, End::There, "{place:?}");
+    }
+}
+
+struct TakesWhatIsThere;
+
+impl Rule for TakesWhatIsThere {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        let mut ends = Ends::<K>::new(strategy, Place::FirstStage);
+        let no_time = Some(Duration::ZERO);
+        for number in 0..3 {
+            let slot = wait_for_slot::<K>(&mut ends.producer, no_time);
+            let there = [&mut ends.first, &mut ends.second].map(|poller| {
+                let end = wait_for_event(poller, no_time);
+                poller.poll().unwrap().consume_all();
+                end
+            });
+            assert_eq!((slot, there), (End::There, [End::There; 2]), "{name}, {number}");
+        }
+    }
+}
+
+fn a_time_limit_of_no_time_gives_way_to_what_is_there<K: Kind>() {
+    each_phase::<K, TakesWhatIsThere>();
+}
+
+// ---- the timeout of a stage ----
+
+/// Counts its timeouts, none of which may come before its time.
+struct Punctual {
+    timeout: Duration,
+    last: Instant,
+    timeouts: Arc<AtomicU64>,
+}
+
+impl EventHandler<u64> for Punctual {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
+        self.last = Instant::now();
+    }
+
+    fn on_timeout(&mut self, _: Sequence) {
+        let waited = self.last.elapsed();
+        assert!(waited >= self.timeout, "early: after {waited:?}");
+        self.timeouts.fetch_add(1, Ordering::Relaxed);
+        self.last = Instant::now();
+    }
+}
+
+struct TimesOutOnTime;
+
+impl Rule for TimesOutOnTime {
+    /// A first stage waits for a publication; a later one for an event that its upstream stage holds.
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        let timeouts = [(); 2].map(|()| Arc::<AtomicU64>::default());
+        let timeout = Duration::from_millis(1);
+        let handler = |number: usize| {
+            let timeouts = Arc::clone(&timeouts[number]);
+            Punctual { timeout, last: Instant::now(), timeouts }
+        };
+        let stage = |name| Stage::new(name).timeout(timeout).wait(strategy.clone());
+        let (mut producer, mut consumers) = K::ring(4, || 0_u64)
+            .producer_wait(BusySpin)
+            .then_handler(stage("first"), handler(0))
+            .then_poller(Stage::new("holds").wait(BusySpin))
+            .then_handler(stage("later"), handler(1))
+            .build()
+            .unwrap();
+        let mut holds = consumers.take_poller("holds").unwrap();
+        producer.publish(|_| {}).unwrap();
+        let running = consumers.start().unwrap();
+        wait_until(|| timeouts.iter().all(|count| count.load(Ordering::Relaxed) >= 2));
+        drop(producer);
+        while holds.poll().map(|mut batch| batch.consume_all()).is_ok() {}
+        drop(holds);
+        let report = running.shutdown().unwrap_or_else(|failed| panic!("{name}: {failed}"));
+        assert!(report.stages().all(|stage| stage.processed() == 1), "{name}: {report:?}");
+    }
+}
+
+fn the_timeout_of_a_stage_is_never_early<K: Kind>() {
+    each_phase::<K, TimesOutOnTime>();
+}
+
+struct HandlesItsBacklogFirst;
+
+impl Rule for HandlesItsBacklogFirst {
+    fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
+        let timeouts = Arc::<AtomicU64>::default();
+        let timeout = Duration::ZERO;
+        let handler = Punctual { timeout, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
+        let stage = Stage::new("all there").timeout(timeout).wait(strategy);
+        let (mut producer, mut consumers) = K::ring(64, || 0_u64)
+            .then_poller("first")
+            .then_handler(stage.max_batch(3), handler)
+            .build()
+            .unwrap();
+        let mut first = consumers.take_poller("first").unwrap();
+        producer.publish_batch(64, |_| {}).unwrap();
+        first.poll().unwrap().consume_all();
+        drop(producer);
+        let report = consumers.start().unwrap().shutdown().unwrap();
+        assert_eq!(report.stages().next().unwrap().processed(), 64, "{name}");
+        assert_eq!(timeouts.load(Ordering::Relaxed), 0, "{name}");
+    }
+}
+
+fn the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog<K: Kind>() {
+    each_phase::<K, HandlesItsBacklogFirst>();
+}
+
+// ---- times without end ----
+
+fn a_time_without_end_is_no_limit<K: Kind>() {
+    let forever = Duration::MAX;
+    let asleep = Sleeping { spins: 0, yields: 0, sleep: forever };
+    for place in PLACES {
+        let halted = End::Stopped(Stopped::Halted);
+        let halt = |rest: Rest<'_, K>| rest.running.halt();
+        let ends = Ends::<K>::new(asleep, place);
+        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
+        let ends = Ends::<K>::new(PARKED, place);
+        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
+        let ends = Ends::<K>::new(PhasedBackoff::new(forever, forever, PARKED), place);
+        assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);
+    }
+    let timeouts = Arc::<AtomicU64>::default();
+    let handler =
+        Punctual { timeout: forever, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
+    let (mut producer, consumers) = K::ring(1, || 0_u64)
+        .then_handler(Stage::new("never times out").timeout(forever), handler)
+        .build()
+        .unwrap();
+    let mut running = consumers.start().unwrap();
+    producer.publish_timeout(forever, |_| {}).unwrap();
+    producer.publish_timeout(forever, |_| {}).unwrap();
+    assert!(running.shutdown_timeout(PATIENCE).is_ok());
+    assert_eq!(timeouts.load(Ordering::Relaxed), 0);
+}
+
+// ---- a producer of its own mind ----
+
+/// Counts the waits that it was asked for, and parks.
+#[derive(Clone, Default)]
+struct Counted(Arc<AtomicU64>);
+
+impl WaitStrategy for Counted {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        waiting.park();
+    }
+}
+
+/// Nobody looks for sleepers in this ring, so whoever parks must look for itself.
+#[test]
+fn each_of_several_producers_waits_in_its_own_way() {
+    watched(|| {
+        let (mut producer, mut consumers) = Disruptor::multi_producer(1, || 0_u64)
+            .producer_wait(Yielding::default())
+            .wait(BusySpin)
+            .then_poller("all")
+            .build()
+            .unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        producer.publish(|_| {}).unwrap();
+        let counts = [(); 2].map(|()| Counted::default());
+        let mut second = producer.clone();
+        second.set_wait(counts[0].clone());
+        let mut third = second.clone();
+        third.set_wait(counts[1].clone());
+        let fourth = third.clone();
+        let expected = [(producer, [0, 0]), (second, [1, 0]), (third, [1, 1]), (fourth, [1, 2])];
+        for (mut producer, waits) in expected {
+            thread::scope(|scope| {
+                let blocked = scope.spawn(|| producer.publish(|_| {}));
+                let counted = || [0, 1].map(|of: usize| counts[of].0.load(Ordering::Relaxed));
+                wait_until(|| counted() == waits);
+                poller.poll().unwrap().consume_all();
+                blocked.join().unwrap().unwrap();
+                assert_eq!(counted(), waits);
+            });
+        }
+    });
+}

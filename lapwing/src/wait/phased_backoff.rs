@@ -60,7 +60,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// assert!(start.elapsed() >= 5 * ms);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn new(spin: Duration, yielding: Duration, fallback: F) -> Self {
+    pub const fn new(spin: Duration, yielding: Duration, fallback: F) -> Self {
         Self { spin, yielding, fallback }
     }
 }

@@ -1,0 +1,369 @@
+//! Decides whether every waiter learns of one event: each strategy, both kinds of producer, each number of stages in
+//! between; and whether a producer on a full ring learns of one free slot.
+//!
+//! ```text
+//! publish, wait for the observer                    one event, then silence: no later event makes up
+//!    |                            ^                 for a wake-up that was lost
+//!    v                            |
+//! [ring] <-- stage <-- stage <-- observer           0, 1 or 2 stages in between
+//! ```
+//!
+//! The time before each event varies, so that it meets the waiter spinning, yielding, on its way to sleep and asleep.
+//! An event that is not there after a second fails its test, which says where it was late.
+//!
+//! `LAPWING_WAKE_UPS` is the number of events in each case; `ci/wake_ups.sh` asks for many thousand.
+
+mod common;
+
+use std::env;
+use std::fmt;
+use std::hint;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use common::{Kind, Lcg, repeats, watched};
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+};
+use lapwing::{Graph, Stage};
+
+/// An event that takes longer to arrive was slept through.
+const DEADLINE: Duration = Duration::from_secs(1);
+/// How long one that is late is waited for, to tell late from lost.
+const LOST: Duration = Duration::from_secs(10);
+
+/// Events of a case, if nobody asks for more.
+const EVENTS: u64 = repeats(500);
+/// A strategy that spins takes a CPU until the system takes that away. Where the publisher wakes on that CPU, an event
+/// takes some milliseconds instead of some tens of microseconds, so there is one for this many others.
+const EVENTS_PER_SPINNING: u64 = 20;
+/// The same where threads outnumber CPUs: then most events take a time slice or two for each thread.
+const EVENTS_PER_SPINNING_SHORT_OF_CPUS: u64 = 100;
+
+/// Looks for an arrival, with a yield in between, before the publisher leaves its CPU to others.
+const LOOKS: u32 = 200;
+/// Asleep by then, whatever the strategy.
+const ASLEEP: Duration = Duration::from_micros(300);
+
+// ---- the strategies ----
+
+/// A strategy, and when it goes from one phase to the next, on an idle CPU.
+struct Way<W> {
+    name: &'static str,
+    strategy: W,
+    transitions_us: &'static [u64],
+    /// Whether it takes a CPU until the system takes that away.
+    is_spinning: bool,
+}
+
+const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+/// As [`Sleeping`] without looks, whose waits end where its sleeps do.
+const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: us(50) };
+
+fn busy_spin() -> Way<BusySpin> {
+    Way { name: "BusySpin", strategy: BusySpin, transitions_us: &[], is_spinning: true }
+}
+
+fn yielding() -> Way<Yielding> {
+    let strategy = Yielding::default();
+    Way { name: "Yielding", strategy, transitions_us: &[2], is_spinning: false }
+}
+
+fn sleeping() -> Way<Sleeping> {
+    let transitions_us = &[2, 50, 150];
+    Way { name: "Sleeping", strategy: Sleeping::default(), transitions_us, is_spinning: false }
+}
+
+fn blocking() -> Way<Blocking> {
+    let strategy = Blocking::default();
+    Way { name: "Blocking", strategy, transitions_us: &[4], is_spinning: false }
+}
+
+fn blocking_without_yields() -> Way<Blocking> {
+    let strategy = Blocking { yields: 0 };
+    Way { name: "Blocking { yields: 0 }", strategy, transitions_us: &[1], is_spinning: false }
+}
+
+fn adaptive() -> Way<Adaptive> {
+    let strategy = Adaptive::default();
+    Way { name: "Adaptive", strategy, transitions_us: &[2, 50], is_spinning: false }
+}
+
+fn phased_backoff_over_sleeping() -> Way<PhasedBackoff<Sleeping>> {
+    let strategy = PhasedBackoff::new(us(10), us(20), SLEEP);
+    let transitions_us = &[10, 30, 130];
+    Way { name: "PhasedBackoff over Sleeping", strategy, transitions_us, is_spinning: false }
+}
+
+fn phased_backoff_over_blocking() -> Way<PhasedBackoff<Blocking>> {
+    let strategy = PhasedBackoff::new(us(10), us(20), Blocking { yields: 0 });
+    let transitions_us = &[10, 30];
+    Way { name: "PhasedBackoff over Blocking", strategy, transitions_us, is_spinning: false }
+}
+
+fn a_strategy_that_returns_at_once() -> Way<ReturnsAtOnce> {
+    Way { name: "ReturnsAtOnce", strategy: ReturnsAtOnce, transitions_us: &[], is_spinning: true }
+}
+
+/// The least that a strategy may do.
+#[derive(Clone)]
+struct ReturnsAtOnce;
+
+impl WaitStrategy for ReturnsAtOnce {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, _: &Waiting<'_>) {}
+}
+
+/// Makes the tests of each strategy: for stages and for producers, with a single producer and with several.
+macro_rules! for_each_strategy {
+    ($($way:ident),+ $(,)?) => {$(
+        mod $way {
+            use crate::common::{Many, One};
+
+            #[test]
+            fn wakes_at_each_depth_with_a_single_producer() {
+                super::at_each_depth::<One, _>(&super::$way());
+            }
+
+            #[test]
+            fn wakes_at_each_depth_with_several_producers() {
+                super::at_each_depth::<Many, _>(&super::$way());
+            }
+
+            #[test]
+            fn wakes_a_single_producer_on_a_full_ring() {
+                super::on_a_full_ring::<One, _>(&super::$way());
+            }
+
+            #[test]
+            fn wakes_one_of_several_producers_on_a_full_ring() {
+                super::on_a_full_ring::<Many, _>(&super::$way());
+            }
+        }
+    )+};
+}
+
+for_each_strategy! {
+    busy_spin,
+    yielding,
+    sleeping,
+    blocking,
+    blocking_without_yields,
+    adaptive,
+    phased_backoff_over_sleeping,
+    phased_backoff_over_blocking,
+    a_strategy_that_returns_at_once,
+}
+
+// ---- one case ----
+
+/// What a late event is reported with.
+struct Case {
+    strategy: &'static str,
+    sequencer: &'static str,
+    place: String,
+    events: u64,
+}
+
+impl Case {
+    /// A case in which `threads` threads wait for each other.
+    fn new<K: Kind, W>(way: &Way<W>, place: String, threads: usize) -> Self {
+        let asked = match env::var("LAPWING_WAKE_UPS") {
+            Ok(text) => text.parse().expect("LAPWING_WAKE_UPS must be a number of events"),
+            Err(_) => EVENTS,
+        };
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        let share = match way.is_spinning {
+            false => 1,
+            true if threads <= cpus => EVENTS_PER_SPINNING,
+            true => EVENTS_PER_SPINNING_SHORT_OF_CPUS,
+        };
+        // One of each pause at least.
+        let events = (asked / share).max(5);
+        let sequencer = if K::IS_MULTI { "Multi" } else { "Single" };
+        Self { strategy: way.name, sequencer, place, events }
+    }
+
+    /// Runs `step` for each event, with the pause before it; then says what was done.
+    fn run(&self, transitions_us: &[u64], mut step: impl FnMut(u64, Pause)) {
+        let start = Instant::now();
+        let mut random = Lcg(self.events);
+        for number in 0..self.events {
+            step(number, Pause::before(number, transitions_us, &mut random));
+        }
+        println!("{self}: {} events in {:.1?}", self.events, start.elapsed());
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {}", self.strategy, self.sequencer, self.place)
+    }
+}
+
+/// What the waiter gets to do before its event comes.
+#[derive(Clone, Copy, Debug)]
+enum Pause {
+    None,
+    Spins(u64),
+    /// About as long as it is in one of its phases.
+    Phase(Duration),
+    Asleep,
+}
+
+impl Pause {
+    fn before(number: u64, transitions_us: &[u64], random: &mut Lcg) -> Self {
+        match number % 5 {
+            0 => Self::None,
+            1 => Self::Asleep,
+            2 | 3 if !transitions_us.is_empty() => {
+                let transition = random.below(transitions_us.len() as u64) as usize;
+                Self::Phase(Duration::from_nanos(random.below(2_000 * transitions_us[transition])))
+            }
+            _ => Self::Spins(random.below(64)),
+        }
+    }
+
+    fn pass(self) {
+        match self {
+            Self::None => {}
+            Self::Spins(times) => (0..times).for_each(|_| hint::spin_loop()),
+            Self::Phase(time) => {
+                let start = Instant::now();
+                while start.elapsed() < time {
+                    hint::spin_loop();
+                }
+            }
+            Self::Asleep => thread::sleep(ASLEEP),
+        }
+    }
+}
+
+/// How many events have arrived, told to the thread that made it.
+struct Arrivals {
+    count: AtomicU64,
+    listener: Thread,
+}
+
+impl Arrivals {
+    fn new() -> Self {
+        Self { count: AtomicU64::new(0), listener: thread::current() }
+    }
+
+    fn tell(&self, count: u64) {
+        self.count.store(count, Ordering::Release);
+        self.listener.unpark();
+    }
+
+    fn has(&self, count: u64) -> bool {
+        self.count.load(Ordering::Acquire) >= count
+    }
+
+    /// Waits for the arrival of the event before `count`, which was sent just now. Yields first, so that the next event can
+    /// meet the waiter on its way to sleep; then parks, so that no CPU is missing.
+    fn expect(&self, count: u64, case: &Case, pause: Pause) {
+        let start = Instant::now();
+        for _ in 0..LOOKS {
+            if self.has(count) {
+                return;
+            }
+            thread::yield_now();
+        }
+        while !self.has(count) && start.elapsed() < LOST {
+            thread::park_timeout(LOST);
+        }
+        let (time, number) = (start.elapsed(), count - 1);
+        assert!(
+            self.has(count),
+            "lost: {case}, event {number} after {pause:?}: not there after {time:?}"
+        );
+        assert!(
+            time < DEADLINE,
+            "late: {case}, event {number} after {pause:?}: there after {time:?}"
+        );
+    }
+}
+
+/// One case at a time: others would take the CPUs from it.
+fn alone(body: impl FnOnce()) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    watched(body);
+}
+
+// ---- stages ----
+
+fn at_each_depth<K: Kind, W: WaitStrategy>(way: &Way<W>) {
+    (0..3).for_each(|depth| alone(|| observe::<K, W>(way, depth)));
+}
+
+/// Publishes one event at a time to an observer that comes after `depth` stages.
+fn observe<K: Kind, W: WaitStrategy>(way: &Way<W>, depth: usize) {
+    let case = Case::new::<K, W>(way, format!("{depth} stages between"), 2 + depth);
+    let arrivals = Arrivals::new();
+    let mut graph = Graph::new();
+    let mut last = None;
+    for number in 0..depth {
+        let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
+        last = Some(graph.read(stage, |_: &u64, _, _| {}));
+    }
+    let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
+    graph.read(observer, |event, sequence, _| {
+        assert_eq!(*event, sequence);
+        arrivals.tell(sequence + 1);
+    });
+    // The producer never waits; its strategy must not be why the stages are looked for.
+    let (mut producer, consumers) = K::ring(8, || 0)
+        .wait(way.strategy.clone())
+        .producer_wait(BusySpin)
+        .graph(graph)
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        case.run(way.transitions_us, |number, pause| {
+            pause.pass();
+            producer.publish(|event| *event = number).unwrap();
+            arrivals.expect(number + 1, &case, pause);
+        });
+        running.shutdown().unwrap();
+    });
+}
+
+// ---- producers ----
+
+/// Frees one slot at a time for a producer on a full ring.
+fn on_a_full_ring<K: Kind, W: WaitStrategy>(way: &Way<W>) {
+    alone(|| {
+        let case = Case::new::<K, W>(way, "a full ring".to_owned(), 2);
+        let arrivals = Arrivals::new();
+        let (mut producer, mut consumers) = K::ring(2, || 0_u64)
+            .wait(BusySpin)
+            .producer_wait(way.strategy.clone())
+            .then_poller("all")
+            .build()
+            .unwrap();
+        let mut poller = consumers.take_poller("all").unwrap();
+        producer.publish_batch(2, |_| {}).unwrap();
+        thread::scope(|scope| {
+            let arrivals = &arrivals;
+            scope.spawn(move || {
+                (1..)
+                    .take_while(|_| producer.publish(|_| {}).is_ok())
+                    .for_each(|n| arrivals.tell(n));
+            });
+            case.run(way.transitions_us, |number, pause| {
+                pause.pass();
+                poller.poll_max(1).unwrap().consume_all();
+                arrivals.expect(number + 1, &case, pause);
+            });
+            drop(poller); // the last consumer: ends the producer's wait
+        });
+    });
+}

@@ -16,12 +16,13 @@ use crate::workload::{EventBytes, Publish, Workload};
 const EVENTS: u32 = 1_000;
 
 /// Every wait strategy of Lapwing.
-const WAITS: [WaitName; 5] = [
+const WAITS: [WaitName; 6] = [
     WaitName::Adaptive,
     WaitName::BusySpin,
     WaitName::Yielding,
     WaitName::Sleeping,
     WaitName::Blocking,
+    WaitName::PhasedBackoff,
 ];
 
 /// Runs `contender` in every topology and asserts its answers.

@@ -4,8 +4,10 @@ mod crew; // threads for a ring's ends
 mod tally; // what a consumer keeps
 mod wiring; // the five topologies over a ring
 
+use std::time::Duration;
+
 use clap::ValueEnum;
-use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, Yielding};
+use lapwing::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
 use self::wiring::Wiring;
@@ -14,6 +16,10 @@ use crate::crew::RunError;
 use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Workload};
+
+/// Spins for as long as `Blocking` yields, then yields for as long as `Adaptive` does.
+const PHASED_BACKOFF: PhasedBackoff<Blocking> =
+    PhasedBackoff::new(Duration::from_micros(5), Duration::from_micros(50), Blocking { yields: 0 });
 
 /// A wait strategy on the command line, for Lapwing's consumers and producers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -28,6 +34,8 @@ pub(crate) enum WaitName {
     Sleeping,
     /// Parks until woken.
     Blocking,
+    /// Spins for 5 µs, yields for 50 µs, then parks.
+    PhasedBackoff,
 }
 
 impl WaitName {
@@ -39,6 +47,7 @@ impl WaitName {
             Self::Yielding => "yielding",
             Self::Sleeping => "sleeping",
             Self::Blocking => "blocking",
+            Self::PhasedBackoff => "phased-backoff",
         }
     }
 
@@ -54,6 +63,7 @@ impl WaitName {
             Self::Yielding => builder.wait(Yielding::default()).producer_wait(Yielding::default()),
             Self::Sleeping => builder.wait(Sleeping::default()).producer_wait(Sleeping::default()),
             Self::Blocking => builder.wait(Blocking::default()).producer_wait(Blocking::default()),
+            Self::PhasedBackoff => builder.wait(PHASED_BACKOFF).producer_wait(PHASED_BACKOFF),
         }
     }
 }

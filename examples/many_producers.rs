@@ -13,7 +13,7 @@
 use std::error::Error;
 use std::thread;
 
-use lapwing::{Disruptor, MultiProducer, Stopped};
+use lapwing::{Disruptor, MultiProducer, PublishError};
 
 const PRODUCERS: usize = 4;
 const EVENTS_PER_PRODUCER: u64 = 10_000;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn publish_all(mut producer: MultiProducer<Entry>, id: usize) -> Result<(), Stopped> {
+fn publish_all(mut producer: MultiProducer<Entry>, id: usize) -> Result<(), PublishError> {
     for number in 0..EVENTS_PER_PRODUCER {
         producer.publish(|entry| {
             entry.producer = id;

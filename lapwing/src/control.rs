@@ -198,6 +198,11 @@ impl Control {
         self.stages[stage].sequence.load(Ordering::Acquire)
     }
 
+    /// Whether `stage` has not finished everything below `sequence`. One that has left holds nobody.
+    pub(crate) fn is_behind(&self, stage: StageIndex, sequence: Sequence) -> bool {
+        self.sequence_of(stage) < sequence
+    }
+
     /// The least sequence of those before a stage that has left. Those that have left as well stand
     /// at [`DETACHED`], so they do not count.
     #[cold]

@@ -64,6 +64,7 @@ mod lifecycle;
 mod memory;
 #[cfg(all(test, loom))]
 mod models;
+mod on_this_thread;
 mod padded;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
@@ -93,8 +94,8 @@ pub use consumer::{
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
 pub use error::{
-    AcknowledgeError, BatchError, BuildError, PollError, PublishTimeoutError, StartError, Stopped,
-    TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
+    AcknowledgeError, BatchError, BuildError, PollError, PublishError, PublishTimeoutError,
+    StartError, Stopped, TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of

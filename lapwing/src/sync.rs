@@ -13,6 +13,7 @@ pub(crate) use std::{
         atomic::{AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
+    thread_local,
 };
 
 #[cfg(loom)]
@@ -23,6 +24,7 @@ pub(crate) use loom::{
         atomic::{AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
+    thread_local,
 };
 
 /// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model

@@ -7,7 +7,7 @@ use std::thread;
 
 use common::{Kind, repeats, watched};
 use lapwing::{
-    AcknowledgeError, Action, Outcome, PollError, Stage, StartError, Stopped, TakeError,
+    AcknowledgeError, Action, Outcome, PollError, PublishError, Stage, StartError, TakeError,
     TryPublishError,
 };
 
@@ -107,7 +107,7 @@ fn last_acknowledger_that_is_dropped_too_early_halts_the_ring<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     journal.poll().unwrap().consume_all();
     let dropper = thread::spawn(move || drop(disk));
-    assert_eq!(producer.publish(|_| {}).unwrap_err(), Stopped::Halted);
+    assert_eq!(producer.publish(|_| {}).unwrap_err(), PublishError::Halted);
     dropper.join().unwrap();
     assert_eq!(journal.poll().err(), Some(PollError::Halted));
 }

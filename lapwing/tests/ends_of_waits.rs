@@ -224,6 +224,7 @@ fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Durat
         Err(PublishTimeoutError::TimedOut) => End::TimedOut,
         Err(PublishTimeoutError::Closed) => End::Stopped(Stopped::Closed),
         Err(PublishTimeoutError::Halted) => End::Stopped(Stopped::Halted),
+        Err(PublishTimeoutError::WouldDeadlock) => unreachable!("no handler publishes"),
     }
 }
 

@@ -11,8 +11,8 @@ use common::{
     wait_until_no_thread_named,
 };
 use lapwing::{
-    Backlog, EventHandler, Exclusive, Outcome, PollError, Sequence, ShutdownError, Stage,
-    StartError, Stopped, TakeError,
+    Backlog, EventHandler, Exclusive, Outcome, PollError, PublishError, Sequence, ShutdownError,
+    Stage, StartError, Stopped, TakeError,
 };
 
 common::for_both_producers! {
@@ -118,7 +118,7 @@ fn close_then_drain_then_join<K: Kind>() {
     let running = consumers.start().unwrap();
     (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     running.close();
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     assert!(!running.is_finished());
     drop(may_go_on);
     let mut report = running.join().unwrap();
@@ -162,7 +162,7 @@ fn failing_to_pin_is_an_error_that_leaves_no_thread<K: Kind>() {
         let error = consumers.start().unwrap_err();
         let StartError::Pin { stage, cpu, .. } = &error else { panic!("{error}") };
         assert_eq!((stage.as_str(), *cpu), (format!("{prefix}pinned").as_str(), absurd));
-        assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
         wait_until_no_thread_named(&prefix);
     }
 }
@@ -248,7 +248,7 @@ fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     let thread = thread::spawn(move || runs.run());
     drop(consumers);
     assert_eq!(*thread.join().unwrap().outcome(), Outcome::Halted);
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
 }
 
 fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
@@ -257,7 +257,7 @@ fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|_| {}).unwrap();
     drop(consumers);
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
     assert_eq!(poller.poll().err(), Some(PollError::Halted));
     assert_eq!(poller.wait().err(), Some(Stopped::Halted));
 }
@@ -286,7 +286,7 @@ fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
     let running = consumers.start().unwrap();
     (0..4).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     drop(running);
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     assert_eq!(numbers.iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
     wait_until_no_thread_named(&prefix);
 }
@@ -314,7 +314,7 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
     // The first stage may or may not have left its result by now.
     assert_eq!(backlog.last(), Some(&Backlog { stage: "slow".to_owned(), events: 3 }));
     assert!(backlog.iter().all(|left| left.stage == "slow" || left.events == 0));
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     running.halt();
     drop(may_go_on);
     let Err(ShutdownError::Failed(failed)) = running.shutdown_timeout(PATIENCE) else { panic!() };

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use common::{Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named};
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{Builder, EventHandler, Failed, Outcome, Sequence, Stage, Stopped, TryPublishError};
+use lapwing::{
+    Builder, EventHandler, Failed, Outcome, PublishError, Sequence, Stage, TryPublishError,
+};
 
 common::for_both_producers! {
     miri_panic_in_on_event_ends_every_stage,
@@ -99,7 +101,7 @@ fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
             break stopped;
         }
     };
-    assert_eq!(stopped, Stopped::Halted);
+    assert_eq!(stopped, PublishError::Halted);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
     let failed = running.join().unwrap_err();
     wait_until_no_thread_named(&prefix);

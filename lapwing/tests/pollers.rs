@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
 use lapwing::{
-    Disruptor, Exclusive, Graph, PollError, Poller, Stage, StartError, Stopped, TakeError,
-    TryPublishError, WaitTimeoutError,
+    Disruptor, Exclusive, Graph, PollError, Poller, PublishError, Stage, StartError, Stopped,
+    TakeError, TryPublishError, WaitTimeoutError,
 };
 
 common::for_both_producers! {
@@ -284,7 +284,7 @@ fn miri_dropped_poller_holds_nobody_back<K: Kind>() {
 fn last_poller_to_leave_halts_the_ring<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(2);
     drop(poller);
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
 }
 
@@ -330,7 +330,7 @@ fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
         .unwrap();
     let error = consumers.start().unwrap_err();
     assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "untaken"), "{error}");
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
 }
 
 fn taking_a_poller_says_why_it_cannot<K: Kind>() {

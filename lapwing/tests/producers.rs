@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use common::{PATIENCE, repeats, watched};
-use lapwing::{Disruptor, PollError, Stopped};
+use lapwing::{Disruptor, PollError, PublishError, Stopped};
 
 const PRODUCERS: u64 = 4;
 
@@ -64,7 +64,7 @@ fn claim_of_a_single_producer_is_refused_when_the_ring_was_closed_meanwhile() {
     let claim = producer.claim().unwrap();
     running.close();
     assert_eq!(claim.publish(), Err(Stopped::Closed));
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Closed));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     let report = running.shutdown().unwrap();
     assert_eq!(report.stages().next().unwrap().processed(), 1);
 }
@@ -94,7 +94,7 @@ fn claim_of_several_producers_is_accepted_though_the_ring_was_closed_meanwhile()
         let running = consumers.start().unwrap();
         let claim = producer.claim().unwrap();
         running.close();
-        assert_eq!(second.publish(|_| {}), Err(Stopped::Closed));
+        assert_eq!(second.publish(|_| {}), Err(PublishError::Closed));
         assert!(!running.is_finished());
         assert_eq!(claim.publish(), Ok(0));
         assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), 1);

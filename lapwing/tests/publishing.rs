@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, PATIENCE, ProducerOf, repeats};
-use lapwing::{BatchError, PollError, Poller, PublishTimeoutError, Stopped, TryPublishError};
+use lapwing::{BatchError, PollError, Poller, PublishError, PublishTimeoutError, TryPublishError};
 
 common::for_both_producers! {
     miri_publish_numbers_events_from_zero_and_writes_in_place,
@@ -305,7 +305,8 @@ fn claim_that_is_given_up_last_does_not_hold_a_close<K: Kind>() {
 }
 
 /// What the calls that wait, never wait, wait for a while, and the batch calls were refused with.
-type Refusals = ([Stopped; 2], [TryPublishError; 2], [PublishTimeoutError; 2], [BatchError; 6]);
+type Refusals =
+    ([PublishError; 2], [TryPublishError; 2], [PublishTimeoutError; 2], [BatchError; 6]);
 
 /// Makes every call that could publish, none of which may run its closure; the reasons, in the order of the calls.
 fn refusals<K: Kind>(producer: &mut ProducerOf<u64, K>) -> Refusals {
@@ -328,14 +329,14 @@ fn refusals<K: Kind>(producer: &mut ProducerOf<u64, K>) -> Refusals {
 }
 
 const CLOSED: Refusals = (
-    [Stopped::Closed; 2],
+    [PublishError::Closed; 2],
     [TryPublishError::Closed; 2],
     [PublishTimeoutError::Closed; 2],
     [BatchError::Closed; 6],
 );
 
 const HALTED: Refusals = (
-    [Stopped::Halted; 2],
+    [PublishError::Halted; 2],
     [TryPublishError::Halted; 2],
     [PublishTimeoutError::Halted; 2],
     [BatchError::Halted; 6],

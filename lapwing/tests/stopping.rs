@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::{Kind, Lcg, ProducerOf, repeats, watched};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Disruptor, EventHandler, Outcome, Producer, Running, Sequence, Sequencer, Stage, Stopped,
+    Disruptor, EventHandler, Outcome, Producer, PublishError, Running, Sequence, Sequencer, Stage,
 };
 
 common::for_both_producers! {
@@ -160,7 +160,7 @@ fn miri_local_handler_lives_on_its_thread<K: Kind>() {
 /// the ring; returns what the stages made of it.
 fn close_while<K: Kind>(
     pause: u64,
-    publish: impl Fn(&mut ProducerOf<u64, K>) -> Result<u64, Stopped> + Send,
+    publish: impl Fn(&mut ProducerOf<u64, K>) -> Result<u64, PublishError> + Send,
 ) {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -176,7 +176,7 @@ fn close_while<K: Kind>(
                 match publish(&mut producer) {
                     Ok(count) => accepted += count,
                     Err(stopped) => {
-                        assert_eq!(stopped, Stopped::Closed);
+                        assert_eq!(stopped, PublishError::Closed);
                         return accepted;
                     }
                 }
@@ -206,9 +206,9 @@ fn close_counts_what_it_accepted_in_batches<K: Kind>() {
     let mut pause = Lcg(5);
     for _ in 0..repeats(1_000) {
         close_while::<K>(pause.below(repeats(3_000)), |producer| {
-            let mut batch = producer.claim_batch(3).map_err(|_| Stopped::Closed)?;
+            let mut batch = producer.claim_batch(3).map_err(|_| PublishError::Closed)?;
             batch.slots().iter_mut().for_each(|event| *event = 1);
-            batch.publish().map(|range| range.end - range.start)
+            Ok(batch.publish().map(|range| range.end - range.start)?)
         });
     }
 }
@@ -249,7 +249,7 @@ fn stop_waiters<K: Kind, W: WaitStrategy>(
     strategy: W,
     pause: u64,
     stop: impl FnOnce(&Running<'static>),
-) -> (Stopped, [Outcome; 2]) {
+) -> (PublishError, [Outcome; 2]) {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .wait(strategy.clone())
         .producer_wait(strategy)
@@ -284,7 +284,7 @@ fn stop_waiters<K: Kind, W: WaitStrategy>(
     (stopped, [outcomes.next().unwrap(), outcomes.next().unwrap()])
 }
 
-fn publish_until_stopped<S: Sequencer>(producer: &mut Producer<u64, S>) -> Stopped {
+fn publish_until_stopped<S: Sequencer>(producer: &mut Producer<u64, S>) -> PublishError {
     loop {
         if let Err(stopped) = producer.publish(|_| {}) {
             return stopped;
@@ -297,7 +297,7 @@ fn halt<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
     for _ in 0..rounds {
         let end =
             stop_waiters::<K, W>(strategy.clone(), pause.below(repeats(20_000)), Running::halt);
-        assert_eq!(end, (Stopped::Halted, [Outcome::Halted, Outcome::Halted]));
+        assert_eq!(end, (PublishError::Halted, [Outcome::Halted, Outcome::Halted]));
     }
 }
 
@@ -306,7 +306,7 @@ fn close<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
     for _ in 0..rounds {
         let end =
             stop_waiters::<K, W>(strategy.clone(), pause.below(repeats(20_000)), Running::close);
-        assert_eq!(end, (Stopped::Closed, [Outcome::Drained, Outcome::Drained]));
+        assert_eq!(end, (PublishError::Closed, [Outcome::Drained, Outcome::Drained]));
     }
 }
 
@@ -349,7 +349,7 @@ fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
     (0..4).for_each(|_| _ = producer.publish(|_| {}).unwrap());
     is_at_work.recv().unwrap();
     running.halt();
-    assert_eq!(producer.publish(|_| {}), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
     drop(may_go_on);
     let failed = running.shutdown().unwrap_err();
     assert_eq!(failed.to_string(), "the ring was halted before every event was handled");

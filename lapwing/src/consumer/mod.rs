@@ -63,7 +63,7 @@ pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 ///     for thread in threads {
 ///         assert_eq!(*thread.join().unwrap().outcome(), Outcome::Drained);
 ///     }
-///     Ok::<(), lapwing::Stopped>(())
+///     Ok::<(), lapwing::PublishError>(())
 /// })?;
 /// assert_eq!(sum, 55);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

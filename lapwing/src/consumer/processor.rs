@@ -13,6 +13,7 @@ use super::shift::Shift;
 use super::work::Work;
 use super::{Finished, Outcome};
 use crate::control::Control;
+use crate::on_this_thread;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -103,8 +104,9 @@ where
 {
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
         let Self { post, make, hand_back, access: _ } = *self;
+        let here = on_this_thread::enter(&post.reader.ring.control, post.reader.stage);
         match catch(make) {
-            Ok(work) => Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back))),
+            Ok(work) => Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here))),
             Err(message) => {
                 let processed = post.reader.next();
                 let outcome = Outcome::Panicked { message, sequence: processed };

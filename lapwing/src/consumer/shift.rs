@@ -19,6 +19,7 @@ use super::{Finished, Outcome};
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::{PollError, WaitTimeoutError};
+use crate::on_this_thread::OnThisThread;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -41,10 +42,18 @@ pub(super) struct Shift<E, A, H, B> {
     expires: Option<Instant>,
     /// How it ended, once it has.
     outcome: Option<Outcome>,
+    /// Tells producers on this thread that nobody else gets this stage on.
+    _here: OnThisThread,
 }
 
 impl<E, A, H, B> Shift<E, A, H, B> {
-    pub(super) fn new(name: String, post: Post<E>, work: H, hand_back: B) -> Self {
+    pub(super) fn new(
+        name: String,
+        post: Post<E>,
+        work: H,
+        hand_back: B,
+        here: OnThisThread,
+    ) -> Self {
         let Post { reader, timeout, recovery, lifeline } = post;
         Self {
             name,
@@ -60,6 +69,7 @@ impl<E, A, H, B> Shift<E, A, H, B> {
             skipped: 0,
             expires: None,
             outcome: None,
+            _here: here,
         }
     }
 }

@@ -16,25 +16,30 @@ use std::fmt;
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use lifecycle::{StartError, TakeError};
-pub use publish::{BatchError, PublishTimeoutError, TryPublishError};
+pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use tap::{TapError, TapTimeoutError};
 
-/// Why a call that waits without limit came back empty: [`publish`](crate::Producer::publish),
-/// [`claim`](crate::Producer::claim), [`Poller::wait`](crate::Poller::wait); and why a claim came
-/// too late: [`Claim::publish`](crate::Claim::publish),
-/// [`ClaimBatch::publish`](crate::ClaimBatch::publish).
+/// Why a wait for events came back empty: [`Poller::wait`](crate::Poller::wait); and why a claim
+/// came too late: [`Claim::publish`](crate::Claim::publish),
+/// [`ClaimBatch::publish`](crate::ClaimBatch::publish). Part of every error of a producer.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stopped};
 ///
-/// let (mut producer, consumers) =
+/// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
-/// producer.close();
-/// assert_eq!(producer.publish(|event| *event = 1), Err(Stopped::Closed));
-/// drop(consumers); // nobody is left to read
-/// assert_eq!(producer.publish(|event| *event = 1), Err(Stopped::Halted));
+/// let poller = consumers.take_poller("all")?;
+/// let claim = producer.claim()?;
+/// drop(poller); // nobody is left to read
+/// assert_eq!(claim.publish(), Err(Stopped::Halted));
+///
+/// # let (producer, mut consumers) =
+/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// # let mut poller = consumers.take_poller("all")?;
+/// drop(producer); // of another ring
+/// assert_eq!(poller.wait().err(), Some(Stopped::Closed));
 /// assert_eq!(Stopped::Closed.to_string(), "the ring is closed");
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {

@@ -1,9 +1,84 @@
-//! Why a producer got no slot: at once, in time, or for a batch.
+//! Why a producer got no slot: at all, at once, in time, or for a batch. Not here: why an offer was
+//! refused (`offer`).
 
 use std::error::Error;
 use std::fmt;
 
 use super::Stopped;
+
+/// What a producer is told that would wait for its own thread.
+const WOULD_DEADLOCK: &str = "the ring is full of events that this thread has to finish first: \
+                              use try_publish, a larger ring or another ring";
+
+/// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim).
+///
+/// ```
+/// use lapwing::{Disruptor, PublishError};
+///
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// producer.close();
+/// assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Closed));
+/// drop(consumers); // nobody is left to read
+/// assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Halted));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublishError {
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+    /// The ring is full, and stays full for as long as the call waits: a slot becomes free when a
+    /// stage has finished its event, and this very thread runs that stage. Nothing is claimed, and
+    /// the ring goes on. Instead, a handler that publishes to its own ring never waits
+    /// ([`try_publish`](crate::Producer::try_publish)), or has a ring with room for all that it
+    /// publishes, or another ring.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use lapwing::{Disruptor, PublishError, SingleProducer};
+    ///
+    /// let (hand_over, producers) = mpsc::channel::<SingleProducer<u64>>();
+    /// let (mut producer, consumers) = Disruptor::single_producer(2, || 0)
+    ///     .then("echo", move |event, _, _| {
+    ///         let Ok(mut producer) = producers.try_recv() else { return };
+    ///         let echo = *event + 1;
+    ///         // Of the two slots, one is free, and the other holds the event that is handled.
+    ///         assert_eq!(producer.publish(|event| *event = echo), Ok(1));
+    ///         let full = producer.publish(|event| *event = echo);
+    ///         assert_eq!(full, Err(PublishError::WouldDeadlock));
+    ///     })
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// hand_over.send(producer)?;
+    /// let report = consumers.start()?.join()?; // the handler has dropped the producer
+    /// assert_eq!(report.stages().next().unwrap().processed(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    WouldDeadlock,
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => Stopped::Closed.text(),
+            Self::Halted => Stopped::Halted.text(),
+            Self::WouldDeadlock => WOULD_DEADLOCK,
+        })
+    }
+}
+
+impl Error for PublishError {}
+
+impl From<Stopped> for PublishError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}
 
 /// Error of [`try_publish`](crate::Producer::try_publish) and
 /// [`try_claim`](crate::Producer::try_claim).
@@ -77,6 +152,8 @@ impl From<Stopped> for TryPublishError {
 pub enum PublishTimeoutError {
     /// The ring was full until the time had passed.
     TimedOut,
+    /// As [`PublishError::WouldDeadlock`], at once.
+    WouldDeadlock,
     /// As [`Stopped::Closed`].
     Closed,
     /// As [`Stopped::Halted`].
@@ -87,6 +164,7 @@ impl fmt::Display for PublishTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TimedOut => "the ring was full until the timeout",
+            Self::WouldDeadlock => WOULD_DEADLOCK,
             Self::Closed => Stopped::Closed.text(),
             Self::Halted => Stopped::Halted.text(),
         })
@@ -100,6 +178,16 @@ impl From<Stopped> for PublishTimeoutError {
         match stopped {
             Stopped::Closed => Self::Closed,
             Stopped::Halted => Self::Halted,
+        }
+    }
+}
+
+impl From<PublishError> for PublishTimeoutError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Closed => Self::Closed,
+            PublishError::Halted => Self::Halted,
+            PublishError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
 }
@@ -135,6 +223,8 @@ pub enum BatchError {
     Full,
     /// Fewer slots were free until the time had passed. Only from the `_timeout` calls.
     TimedOut,
+    /// As [`PublishError::WouldDeadlock`]. Not from the `try_` calls.
+    WouldDeadlock,
     /// As [`Stopped::Closed`].
     Closed,
     /// As [`Stopped::Halted`].
@@ -150,6 +240,7 @@ impl fmt::Display for BatchError {
             }
             Self::Full => f.write_str("the ring has too few free slots"),
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
+            Self::WouldDeadlock => f.write_str(WOULD_DEADLOCK),
             Self::Closed => f.write_str(Stopped::Closed.text()),
             Self::Halted => f.write_str(Stopped::Halted.text()),
         }
@@ -177,10 +268,21 @@ impl From<TryPublishError> for BatchError {
     }
 }
 
+impl From<PublishError> for BatchError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Closed => Self::Closed,
+            PublishError::Halted => Self::Halted,
+            PublishError::WouldDeadlock => Self::WouldDeadlock,
+        }
+    }
+}
+
 impl From<PublishTimeoutError> for BatchError {
     fn from(error: PublishTimeoutError) -> Self {
         match error {
             PublishTimeoutError::TimedOut => Self::TimedOut,
+            PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
             PublishTimeoutError::Closed => Self::Closed,
             PublishTimeoutError::Halted => Self::Halted,
         }

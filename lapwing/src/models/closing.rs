@@ -4,7 +4,7 @@
 use loom::thread;
 
 use super::{drain, multi, single, take};
-use crate::Stopped;
+use crate::PublishError;
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
 #[test]
@@ -23,7 +23,7 @@ fn loom_close_against_publish() {
         seen.extend(drain(&mut poller));
         match result {
             Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
-            Err(error) => assert_eq!((error, seen), (Stopped::Closed, vec![])),
+            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
         }
         drop(producer);
     });
@@ -44,7 +44,7 @@ fn loom_close_against_claim() {
         let (producer, result) = publisher.join().unwrap();
         match result {
             Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
-            Err(error) => assert_eq!((error, seen), (Stopped::Closed, vec![])),
+            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
         }
         drop(producer);
     });

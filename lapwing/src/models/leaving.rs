@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::{single, single_ring, take};
-use crate::Stopped;
+use crate::PublishError;
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]
@@ -52,7 +52,7 @@ fn loom_last_two_consumers_leave() {
         drop(right);
         leaver.join().unwrap();
         assert!(producer.shared().control.life.is_halted());
-        assert_eq!(producer.publish(|event| *event = 1), Err(Stopped::Halted));
+        assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Halted));
     });
 }
 
@@ -64,6 +64,6 @@ fn loom_only_consumer_leaves() {
         let leaver = thread::spawn(move || drop(poller));
         let _ = producer.publish(|event| *event = 1);
         leaver.join().unwrap();
-        assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Halted));
+        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
     });
 }

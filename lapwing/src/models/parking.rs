@@ -6,7 +6,9 @@ use loom::thread;
 
 use super::{PARK, multi, single, single_ring, take};
 use crate::wait::Sleeping;
-use crate::{Action, Consumer, Disruptor, Graph, Poller, SingleProducer, Stage, Stopped};
+use crate::{
+    Action, Consumer, Disruptor, Graph, Poller, PublishError, SingleProducer, Stage, Stopped,
+};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -233,7 +235,7 @@ fn loom_halt_against_park_on_full_ring() {
         let (mut producer, poller) = single(1);
         producer.publish(|event| *event = 1).unwrap();
         let leaver = thread::spawn(move || drop(poller)); // the last consumer: halts
-        assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Halted));
+        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
         leaver.join().unwrap();
     });
 }
@@ -302,7 +304,7 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
     let ring = producer.shared();
     producer.publish(|event| *event = 1).unwrap();
     let halter = thread::spawn(move || ring.control.halt());
-    assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Halted));
+    assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
     halter.join().unwrap();
     drop(poller);
 }

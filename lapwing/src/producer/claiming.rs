@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Claim, ClaimBatch, Producer};
 use crate::Sequence;
-use crate::error::{BatchError, PublishTimeoutError, Stopped, TryPublishError};
+use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 use crate::sequencer::Sequencer;
 
 impl<E, S: Sequencer> Producer<E, S> {
@@ -30,7 +30,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// As [`publish`](Self::publish).
     #[inline]
-    pub fn claim(&mut self) -> Result<Claim<'_, E, S>, Stopped> {
+    pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
     }
@@ -190,7 +190,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     #[inline(always)]
-    fn claim_sequences(&mut self, count: u64) -> Result<Sequence, Stopped> {
+    fn claim_sequences(&mut self, count: u64) -> Result<Sequence, PublishError> {
         self.try_claim_sequences(count).or_else(|_| self.wait_to_claim(count))
     }
 

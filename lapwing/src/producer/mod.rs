@@ -136,7 +136,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Returns at once: it waits neither for consumers nor for claims that are held.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stopped};
+    /// use lapwing::{Disruptor, PublishError};
     ///
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
@@ -144,7 +144,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// let second = producer.clone();
     /// producer.publish(|event| *event = 7)?;
     /// second.close();
-    /// assert_eq!(producer.publish(|event| *event = 8), Err(Stopped::Closed));
+    /// assert_eq!(producer.publish(|event| *event = 8), Err(PublishError::Closed));
     /// assert_eq!(poller.poll()?.as_slice(), [7]); // what was accepted is still there
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Producer, Slots};
 use crate::Sequence;
-use crate::error::{BatchError, PublishTimeoutError, Stopped, TryPublishError};
+use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 use crate::sequencer::Sequencer;
 
 impl<E, S: Sequencer> Producer<E, S> {
@@ -25,17 +25,20 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`Stopped`] if the ring is closed or halted, or is while the call waits.
+    /// [`PublishError::Closed`] and [`PublishError::Halted`] if the ring is so, or is while the call
+    /// waits; [`PublishError::WouldDeadlock`] if the ring is full and this call is made by a handler
+    /// of the very stage that holds it.
     ///
     /// # Blocking
     ///
     /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits
-    /// on the slowest consumer, by the producer's wait strategy.
+    /// on the slowest consumer, by the producer's wait strategy. A poller that this thread holds as
+    /// well is waited for in vain: [`try_publish`](Self::try_publish) does not wait.
     #[inline]
-    pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, Stopped> {
+    pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, PublishError> {
         let mut claim = self.claim()?;
         fill(&mut claim);
-        claim.publish()
+        Ok(claim.publish()?)
     }
 
     /// As [`publish`](Self::publish), but never waits.

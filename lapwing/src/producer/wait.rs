@@ -1,11 +1,12 @@
-//! What a producer does on a full ring.
+//! What a producer does on a full ring that it waits for. Not here: when it does not wait (`offer`).
 
 use std::time::Instant;
 
 use super::Producer;
 use crate::Sequence;
 use crate::control::Control;
-use crate::error::{PublishTimeoutError, Stopped, TryPublishError};
+use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
+use crate::on_this_thread;
 use crate::sequencer::Sequencer;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, WaitStrategy};
@@ -16,17 +17,34 @@ struct FreeSlots<'a, S> {
     control: &'a Control,
     sequencer: &'a S,
     count: u64,
+    /// Whether the producer is called by a handler of its own ring.
+    runs_a_stage: bool,
+}
+
+impl<S: Sequencer> FreeSlots<'_, S> {
+    /// The sequence that every stage has to finish before there are so many free slots.
+    fn wrap_point(&self) -> Sequence {
+        self.sequencer.wrap_point(self.control, self.count)
+    }
+
+    /// Whether a stage that this very thread runs has to get on first. It is enough to look at the
+    /// stage, wherever it stands in the graph: no gate is ahead of any stage. And once it is so it
+    /// stays so, since the wrap point never goes back.
+    fn would_deadlock(&self) -> bool {
+        self.runs_a_stage && on_this_thread::is_behind(self.control, self.wrap_point())
+    }
 }
 
 impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
     fn is_over(&self) -> bool {
-        self.sequencer.is_claimable(self.control, self.count)
+        // A claim of another producer may leave this thread behind in the middle of a wait.
+        self.sequencer.is_claimable(self.control, self.count) || self.would_deadlock()
     }
 
     fn event_count(&self) -> &EventCount {
         // The slowest consumer must get past the last sequence before the wrap point.
-        let wrap_point = self.sequencer.wrap_point(self.control, self.count);
-        self.control.behind(&self.control.gating, wrap_point.saturating_sub(1))
+        let last_behind = self.wrap_point().saturating_sub(1);
+        self.control.behind(&self.control.gating, last_behind)
     }
 }
 
@@ -65,15 +83,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims `count` sequences, waiting for free slots.
     #[cold]
-    pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, Stopped> {
-        loop {
-            match self.wait_to_claim_until(count, None) {
-                Ok(first) => return Ok(first),
-                Err(PublishTimeoutError::Closed) => return Err(Stopped::Closed),
-                Err(PublishTimeoutError::Halted) => return Err(Stopped::Halted),
-                Err(PublishTimeoutError::TimedOut) => {}
-            }
-        }
+    pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, PublishError> {
+        self.wait_for(count, |sequencer, control| sequencer.try_claim(control, count))
     }
 
     /// As [`wait_to_claim`](Self::wait_to_claim), until `deadline` if there is one.
@@ -83,10 +94,39 @@ impl<E, S: Sequencer> Producer<E, S> {
         count: u64,
         deadline: Option<Instant>,
     ) -> Result<Sequence, PublishTimeoutError> {
+        self.wait_until(count, deadline, |sequencer, control| sequencer.try_claim(control, count))
+    }
+
+    /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full.
+    pub(super) fn wait_for<T>(
+        &mut self,
+        count: u64,
+        try_claim: impl Fn(&mut S, &Control) -> Result<T, TryPublishError>,
+    ) -> Result<T, PublishError> {
+        loop {
+            match self.wait_until(count, None, &try_claim) {
+                Ok(claimed) => return Ok(claimed),
+                Err(PublishTimeoutError::Closed) => return Err(PublishError::Closed),
+                Err(PublishTimeoutError::Halted) => return Err(PublishError::Halted),
+                Err(PublishTimeoutError::WouldDeadlock) => return Err(PublishError::WouldDeadlock),
+                Err(PublishTimeoutError::TimedOut) => {}
+            }
+        }
+    }
+
+    /// As [`wait_for`](Self::wait_for), until `deadline` if there is one.
+    pub(super) fn wait_until<T>(
+        &mut self,
+        count: u64,
+        deadline: Option<Instant>,
+        try_claim: impl Fn(&mut S, &Control) -> Result<T, TryPublishError>,
+    ) -> Result<T, PublishTimeoutError> {
+        let control = &self.ring.control;
+        let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let mut is_expired = false;
         loop {
-            match self.sequencer.try_claim(&self.ring.control, count) {
-                Ok(first) => return Ok(first),
+            match try_claim(&mut self.sequencer, control) {
+                Ok(claimed) => return Ok(claimed),
                 Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
                 Err(TryPublishError::Halted) => return Err(PublishTimeoutError::Halted),
                 Err(TryPublishError::Full) if is_expired => {
@@ -94,8 +134,10 @@ impl<E, S: Sequencer> Producer<E, S> {
                 }
                 Err(TryPublishError::Full) => {}
             }
-            let control = &self.ring.control;
-            let awaited = FreeSlots { control, sequencer: &self.sequencer, count };
+            let awaited = FreeSlots { control, sequencer: &self.sequencer, count, runs_a_stage };
+            if awaited.would_deadlock() {
+                return Err(PublishTimeoutError::WouldDeadlock);
+            }
             let waiting = control.waiting(&awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();

@@ -24,9 +24,9 @@ pub use single::Single;
 /// A function for producers of both kinds is generic over it:
 ///
 /// ```
-/// use lapwing::{Disruptor, Producer, Sequence, Sequencer, Stopped};
+/// use lapwing::{Disruptor, Producer, PublishError, Sequence, Sequencer};
 ///
-/// fn send<S: Sequencer>(producer: &mut Producer<u64, S>) -> Result<Sequence, Stopped> {
+/// fn send<S: Sequencer>(producer: &mut Producer<u64, S>) -> Result<Sequence, PublishError> {
 ///     producer.publish(|event| *event = 7)
 /// }
 ///

@@ -23,7 +23,7 @@ use crate::sync::Arc;
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Disruptor, Outcome, Stopped};
+/// use lapwing::{Disruptor, Outcome, PublishError};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then("work", |_, _, _| {}).build()?;
@@ -31,7 +31,7 @@ use crate::sync::Arc;
 /// producer.publish(|event| *event = 1)?;
 ///
 /// running.close();
-/// assert_eq!(producer.publish(|event| *event = 2), Err(Stopped::Closed));
+/// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
 ///
 /// let report = running.shutdown_timeout(Duration::from_secs(10))?;
 /// let stage = report.stages().next().unwrap();
@@ -88,17 +88,17 @@ impl<'scope> Running<'scope> {
         self.threads.drain(..).for_each(Handle::join);
     }
 
-    /// Accepts no further event: producers get [`Stopped::Closed`](crate::Stopped::Closed), those
+    /// Accepts no further event: producers get [`Closed`](crate::PublishError::Closed), those
     /// that wait on a full ring as well; stages drain what was accepted, and end. Returns at once.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Stopped};
+    /// # use lapwing::{Disruptor, PublishError};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// running.close();
-    /// assert_eq!(producer.publish(|event| *event = 8), Err(Stopped::Closed));
+    /// assert_eq!(producer.publish(|event| *event = 8), Err(PublishError::Closed));
     /// assert_eq!(running.join()?.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -107,16 +107,16 @@ impl<'scope> Running<'scope> {
     }
 
     /// Stops every stage after the batch that it is at, and every producer with
-    /// [`Stopped::Halted`](crate::Stopped::Halted), wherever they wait. Events that are left are
+    /// [`Halted`](crate::PublishError::Halted), wherever they wait. Events that are left are
     /// not handled. Returns at once.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Stopped};
+    /// # use lapwing::{Disruptor, PublishError};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
-    /// assert_eq!(producer.publish(|event| *event = 7), Err(Stopped::Halted));
+    /// assert_eq!(producer.publish(|event| *event = 7), Err(PublishError::Halted));
     /// assert!(running.join().is_err()); // not drained
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

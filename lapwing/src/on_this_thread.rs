@@ -1,0 +1,73 @@
+//! Which stages this thread is running: so that a producer never waits for its own thread.
+//!
+//! ```text
+//! run of stage a of ring R ── enter ──> (R, a)
+//!   └─ handler ─ publish to R, full ──> is a behind? then only this thread could free a slot
+//! ```
+//!
+//! Not here: a poller, and a consumer that has not begun to run. Each is a value, of which nobody
+//! knows which thread will ask it.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ptr;
+
+use crate::Sequence;
+use crate::control::{Control, StageIndex};
+use crate::sync::{Arc, thread_local};
+
+thread_local! {
+    /// The stages whose loops are on this thread's stack, each with its ring, which an address names
+    /// for as long as this holds it.
+    static RUNNING: RefCell<Vec<(Arc<Control>, StageIndex)>> = RefCell::default();
+}
+
+/// While it lives, this thread runs a stage.
+#[must_use = "the stage runs on this thread until this is dropped"]
+pub(crate) struct OnThisThread {
+    control: Arc<Control>,
+    stage: StageIndex,
+    /// Stays on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+/// Notes that this thread begins to run `stage`.
+pub(crate) fn enter(control: &Arc<Control>, stage: StageIndex) -> OnThisThread {
+    let control = Arc::clone(control);
+    // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
+    let _ = RUNNING.try_with(|running| running.borrow_mut().push((Arc::clone(&control), stage)));
+    OnThisThread { control, stage, thread: PhantomData }
+}
+
+impl Drop for OnThisThread {
+    fn drop(&mut self) {
+        let _ = RUNNING.try_with(|running| {
+            let mut running = running.borrow_mut();
+            let is_this = |(control, stage): &(Arc<Control>, StageIndex)| {
+                Arc::ptr_eq(control, &self.control) && *stage == self.stage
+            };
+            if let Some(place) = running.iter().rposition(is_this) {
+                running.remove(place);
+            }
+        });
+    }
+}
+
+/// Whether this thread runs a stage of the ring.
+pub(crate) fn runs_a_stage_of(control: &Control) -> bool {
+    any_stage_of(control, |_| true)
+}
+
+/// Whether this thread runs a stage of the ring that has not finished everything below `sequence`:
+/// then nobody else will.
+pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
+    any_stage_of(control, |stage| control.is_behind(stage, sequence))
+}
+
+fn any_stage_of(control: &Control, is_so: impl Fn(StageIndex) -> bool) -> bool {
+    let look = |running: &RefCell<Vec<(Arc<Control>, StageIndex)>>| {
+        let running = running.borrow();
+        running.iter().any(|(ring, stage)| ptr::eq(&**ring, control) && is_so(*stage))
+    };
+    RUNNING.try_with(look).unwrap_or(false)
+}

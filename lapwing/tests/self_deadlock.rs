@@ -1,0 +1,351 @@
+//! Decides what becomes of a handler that publishes: to its own ring with room and without, and to another ring.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
+use lapwing::wait::{WaitStrategy, Waiting};
+use lapwing::{
+    BatchError, Consumer, Disruptor, EventHandler, MultiProducer, Outcome, PublishError,
+    PublishTimeoutError, Sequence, Stage, TryPublishError,
+};
+
+common::for_both_producers! {
+    miri_handler_that_publishes_to_its_own_full_ring_is_told,
+    miri_handler_may_fill_its_own_ring,
+    handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free,
+    handler_is_told_while_it_starts,
+    upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself,
+    stage_that_others_wait_for_waits_for_another_beside_it,
+    handler_waits_for_room_in_another_ring,
+    ring_is_told_apart_from_one_that_was_at_the_same_place,
+    handler_of_an_inner_ring_is_told_of_the_outer_one,
+    stage_that_panicked_is_not_on_the_thread_any_more,
+}
+
+const DEADLOCK: PublishTimeoutError = PublishTimeoutError::WouldDeadlock;
+
+/// Publishes the numbers below `before`, then has the only stage call `act` with the producer while it handles the
+/// first of them, and drop it; returns the events that the stage handled.
+fn act_in_handler<K: Kind>(
+    capacity: usize,
+    before: u64,
+    act: impl FnOnce(&mut ProducerOf<u64, K>) + Send,
+) -> Vec<u64> {
+    let (hand_over, producers) = mpsc::channel();
+    let (mut act, mut seen) = (Some(act), Vec::new());
+    let log = &mut seen;
+    let handle = move |event: &u64, _, _| {
+        log.push(*event);
+        if let Some(act) = act.take() {
+            act(&mut producers.recv().unwrap());
+        }
+    };
+    let (mut producer, consumers) = K::ring(capacity, || 0).then("all", handle).build().unwrap();
+    (0..before).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
+    hand_over.send(producer).unwrap();
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+    seen
+}
+
+fn miri_handler_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
+    let seen = act_in_handler::<K>(2, 2, |producer| {
+        for _ in 0..2 {
+            let refused = producer.publish(|_| unreachable!());
+            assert_eq!(refused, Err(PublishError::WouldDeadlock));
+            assert_eq!(producer.claim().err(), Some(PublishError::WouldDeadlock));
+            assert_eq!(producer.publish_timeout(PATIENCE, |_| unreachable!()), Err(DEADLOCK));
+            assert_eq!(producer.claim_timeout(Duration::MAX).err(), Some(DEADLOCK));
+            let refused = producer.publish_batch(1, |_| unreachable!());
+            assert_eq!(refused, Err(BatchError::WouldDeadlock));
+            assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
+            let refused = producer.publish_batch_timeout(2, PATIENCE, |_| unreachable!());
+            assert_eq!(refused, Err(BatchError::WouldDeadlock));
+            let refused = producer.claim_batch_timeout(1, PATIENCE).err();
+            assert_eq!(refused, Some(BatchError::WouldDeadlock));
+            // Whoever does not wait has no deadlock.
+            assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
+            assert_eq!(producer.try_claim_batch(1).err(), Some(BatchError::Full));
+        }
+    });
+    assert_eq!(seen, [0, 1], "nothing is claimed, nothing is lost");
+    let text = PublishError::WouldDeadlock.to_string();
+    assert!(text.contains("this thread") && text.contains("try_publish"), "{text}");
+}
+
+fn miri_handler_may_fill_its_own_ring<K: Kind>() {
+    let seen = act_in_handler::<K>(4, 1, |producer| {
+        assert_eq!(producer.publish(|event| *event = 1), Ok(1));
+        assert_eq!(producer.publish_timeout(PATIENCE, |event| *event = 2), Ok(2));
+        let mut claim = producer.claim().unwrap();
+        *claim = 3;
+        assert_eq!(claim.publish(), Ok(3));
+        assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
+    });
+    assert_eq!(seen, [0, 1, 2, 3]);
+}
+
+fn handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free<K: Kind>() {
+    let seen = act_in_handler::<K>(4, 2, |producer| {
+        let refused = producer.publish_batch(3, |_| unreachable!());
+        assert_eq!(refused, Err(BatchError::WouldDeadlock));
+        let fill = |slots: &mut lapwing::Slots<'_, u64>| {
+            slots.iter_mut().for_each(|event| *event = 7);
+        };
+        assert_eq!(producer.publish_batch(2, fill), Ok(2..4));
+    });
+    assert_eq!(seen, [0, 1, 7, 7]);
+}
+
+/// Publishes once, when it starts.
+struct Early<K: Kind> {
+    producers: Receiver<ProducerOf<u64, K>>,
+    results: Sender<Result<Sequence, PublishError>>,
+}
+
+impl<K: Kind> EventHandler<u64> for Early<K> {
+    fn on_start(&mut self) {
+        let mut producer = self.producers.recv().unwrap();
+        self.results.send(producer.publish(|_| unreachable!())).unwrap();
+    }
+
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+}
+
+fn handler_is_told_while_it_starts<K: Kind + 'static>() {
+    let (hand_over, producers) = mpsc::channel();
+    let (results, result) = mpsc::channel();
+    let early = Early::<K> { producers, results };
+    let (mut producer, consumers) =
+        K::ring(2, || 0_u64).then_handler("early", early).build().unwrap();
+    producer.publish_batch(2, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    assert_eq!(consumers.start().unwrap().join().unwrap().stages().next().unwrap().processed(), 2);
+    assert_eq!(result.recv(), Ok(Err(PublishError::WouldDeadlock)));
+}
+
+/// A ring of two slots, both published: the first stage has finished event 0 and calls `act` in event 1; the stage
+/// behind it is at event 0 until it gets a word from the sender that `act` is given.
+fn act_in_upstream_stage<K: Kind>(
+    strategy: impl WaitStrategy,
+    ready: impl FnOnce(&ProducerOf<u64, K>),
+    act: impl FnOnce(&mut ProducerOf<u64, K>, Sender<()>) + Send,
+) {
+    let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
+    let (go, may_go) = mpsc::channel();
+    let (at_first, is_at_first) = mpsc::channel();
+    let mut act = Some((act, go));
+    let upstream = move |_: &u64, sequence, _| {
+        if sequence == 1 {
+            is_at_first.recv().unwrap();
+            let (act, go) = act.take().unwrap();
+            act(&mut producers.recv().unwrap(), go);
+        }
+    };
+    let downstream = move |_: &u64, sequence, _| {
+        if sequence == 0 {
+            at_first.send(()).unwrap();
+            may_go.recv().unwrap();
+        }
+    };
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .producer_wait(strategy)
+        .then(Stage::new("upstream").max_batch(1), upstream)
+        .then("downstream", downstream)
+        .build()
+        .unwrap();
+    ready(&producer);
+    producer.publish_batch(2, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+}
+
+fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
+    let strategy = lapwing::wait::Adaptive::default();
+    act_in_upstream_stage::<K>(
+        strategy,
+        |_| {},
+        |producer, go| {
+            // The stage behind holds the slot, and has a thread of its own.
+            let result = producer.publish_timeout(MOMENT, |_| unreachable!());
+            assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+            // For two slots, this stage would have to get on as well.
+            assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
+            go.send(()).unwrap();
+            assert_eq!(producer.publish(|_| {}), Ok(2));
+            assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
+        },
+    );
+}
+
+/// Lets the stage behind go on, and another producer take the slot that this frees, in the middle of a wait.
+#[derive(Clone)]
+struct Meddler {
+    go: Arc<Mutex<Option<Sender<()>>>>,
+    other: Arc<Mutex<Option<MultiProducer<u64>>>>,
+}
+
+impl WaitStrategy for Meddler {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        assert!(!waiting.is_over());
+        self.go.lock().unwrap().take().unwrap().send(()).unwrap();
+        let mut other = self.other.lock().unwrap().take().unwrap();
+        while other.try_publish(|_| {}).is_err() {
+            thread::yield_now();
+        }
+        // A strategy that looks until the wait is over must not look for ever.
+        assert!(waiting.is_over());
+    }
+}
+
+#[test]
+fn handler_is_told_when_another_producer_takes_the_last_slot_it_could_wait_for() {
+    watched(|| {
+        let meddler = Meddler { go: Arc::default(), other: Arc::default() };
+        let Meddler { go: to_go, other } = meddler.clone();
+        act_in_upstream_stage::<common::Many>(
+            meddler,
+            |producer| *other.lock().unwrap() = Some(producer.clone()),
+            |producer, go| {
+                *to_go.lock().unwrap() = Some(go);
+                let refused = producer.publish(|_| unreachable!());
+                assert_eq!(refused, Err(PublishError::WouldDeadlock));
+            },
+        );
+    });
+}
+
+fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
+    let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
+    let (go, may_go) = mpsc::channel::<()>();
+    let mut go = Some(go);
+    let left = move |_: &u64, sequence, _| {
+        if sequence == 1 {
+            let mut producer = producers.recv().unwrap();
+            let result = producer.publish_timeout(MOMENT, |_| unreachable!());
+            assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+            go.take(); // dropped
+            assert_eq!(producer.publish(|_| {}), Ok(2));
+        }
+    };
+    let right = move |_: &u64, _, _| _ = may_go.recv();
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_all(|side| side.read(Stage::new("left").max_batch(1), left).read("right", right))
+        .build()
+        .unwrap();
+    producer.publish_batch(2, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
+}
+
+fn handler_waits_for_room_in_another_ring<K: Kind>() {
+    let (mut other, mut pollers) = K::ring(1, || 0_u64).then_poller("other").build().unwrap();
+    let mut poller = pollers.take_poller("other").unwrap();
+    other.publish(|event| *event = 1).unwrap();
+    let (tried, is_tried) = mpsc::channel();
+    let (mut producer, consumers) = K::ring(1, || 0_u64)
+        .then("forward", move |event, _, _| {
+            let timed_out = other.publish_timeout(MOMENT, |_| unreachable!());
+            assert_eq!(timed_out, Err(PublishTimeoutError::TimedOut));
+            tried.send(()).unwrap();
+            other.publish(|slot| *slot = *event).unwrap();
+        })
+        .build()
+        .unwrap();
+    producer.publish(|event| *event = 2).unwrap();
+    drop(producer);
+    let running = consumers.start().unwrap();
+    is_tried.recv().unwrap();
+    let mut forwarded = Vec::new();
+    while let Ok(mut batch) = poller.wait() {
+        forwarded.extend(batch.iter().map(|(_, event)| *event));
+    }
+    assert_eq!(forwarded, [1, 2]);
+    running.join().unwrap();
+}
+
+/// The only consumer of a ring that has one stage.
+fn only<'env, E: Send + 'env>(consumers: lapwing::Consumers<'env, E>) -> Consumer<'env> {
+    consumers.into_iter().next().unwrap()
+}
+
+fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
+    for _ in 0..20 {
+        let (producer, consumers) = K::ring(1, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+        drop(producer);
+        assert_eq!(*only(consumers).run().outcome(), Outcome::Drained); // on this thread
+        let (mut producer, mut consumers) =
+            K::ring(1, || 0_u64).then_poller("poller").build().unwrap();
+        let _poller = consumers.take_poller("poller").unwrap();
+        producer.publish(|_| {}).unwrap();
+        let result = producer.publish_timeout(Duration::ZERO, |_| unreachable!());
+        assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+    }
+}
+
+fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
+    let seen = act_in_handler::<K>(1, 1, |outer| {
+        let mut runs = 0;
+        let (mut inner, consumers) = K::ring(1, || 0_u64)
+            .then("inner", |_, _, _| {
+                runs += 1;
+                let refused = outer.publish(|_| unreachable!());
+                assert_eq!(refused, Err(PublishError::WouldDeadlock));
+            })
+            .build()
+            .unwrap();
+        inner.publish(|_| {}).unwrap();
+        drop(inner);
+        assert_eq!(*only(consumers).run().outcome(), Outcome::Drained);
+        assert_eq!(runs, 1);
+        // The inner stage has ended, the outer one has not.
+        let refused = outer.publish(|_| unreachable!());
+        assert_eq!(refused, Err(PublishError::WouldDeadlock));
+        let (mut free, mut consumers) = K::ring(1, || 0_u64).then_poller("p").build().unwrap();
+        let _poller = consumers.take_poller("p").unwrap();
+        free.publish(|_| {}).unwrap();
+        let result = free.publish_timeout(Duration::ZERO, |_| unreachable!());
+        assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+    });
+    assert_eq!(seen, [0]);
+}
+
+fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
+    quiet_panics();
+    let (mut producer, consumers) =
+        K::ring(1, || 0_u64).then("bad", |_, _, _| panic!("{ON_PURPOSE}")).build().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let run = || only(consumers).run();
+    let finished = catch_unwind(AssertUnwindSafe(run)).unwrap();
+    assert!(matches!(finished.outcome(), Outcome::Panicked { .. }));
+    assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::Halted));
+}
+
+/// Each of many handlers on threads of their own fills its own ring: the list is the thread's, not the process's.
+#[test]
+fn handlers_on_other_threads_do_not_count() {
+    watched(|| {
+        let (producer, consumers) = Disruptor::multi_producer(4, || 0_u64)
+            .then("all", |_, _, _| thread::yield_now())
+            .build()
+            .unwrap();
+        let running = consumers.start().unwrap();
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                let mut producer = producer.clone();
+                scope.spawn(move || {
+                    (0..common::repeats(2_000)).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+                });
+            }
+        });
+        drop(producer);
+        running.join().unwrap();
+    });
+}

@@ -84,6 +84,8 @@ MUTANTS = [
      "loom_halt_against_park"),
     ("O12", "control.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)", "self.cursor.load(Ordering::Relaxed)",
      "loom_close_against_claim"),
+    ("O12", "sequencer/multi.rs", "Ok(wanted.min(*limit))", "Ok(wanted)",
+     "loom_claim_up_to_waits_for_reader"),
     ("O17", "consumer/shift.rs", "self.reader.mark_failed(events.clone());\n        self.reader.release(events.end);",
      "self.reader.release(events.end);\n        self.reader.mark_failed(events.clone());",
      "loom_failed_event_is_seen_downstream"),

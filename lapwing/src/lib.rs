@@ -94,8 +94,9 @@ pub use consumer::{
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
 pub use error::{
-    AcknowledgeError, BatchError, BuildError, PollError, PublishError, PublishTimeoutError,
-    StartError, Stopped, TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
+    AcknowledgeError, BatchError, BuildError, LengthError, PollError, PublishError,
+    PublishTimeoutError, StartError, Stopped, TakeError, TapError, TapTimeoutError,
+    TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of

@@ -6,6 +6,7 @@
 
 mod build;
 mod consume;
+mod length;
 mod lifecycle;
 mod publish;
 mod tap;
@@ -15,6 +16,7 @@ use std::fmt;
 
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
+pub use length::LengthError;
 pub use lifecycle::{StartError, TakeError};
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use tap::{TapError, TapTimeoutError};

@@ -152,12 +152,12 @@ impl From<Stopped> for TryPublishError {
 pub enum PublishTimeoutError {
     /// The ring was full until the time had passed.
     TimedOut,
-    /// As [`PublishError::WouldDeadlock`], at once.
-    WouldDeadlock,
     /// As [`Stopped::Closed`].
     Closed,
     /// As [`Stopped::Halted`].
     Halted,
+    /// As [`PublishError::WouldDeadlock`], at once.
+    WouldDeadlock,
 }
 
 impl fmt::Display for PublishTimeoutError {
@@ -193,7 +193,8 @@ impl From<PublishError> for PublishTimeoutError {
 }
 
 /// Error of the batch calls of a producer: [`publish_batch`](crate::Producer::publish_batch),
-/// [`claim_batch`](crate::Producer::claim_batch) and their `try_` and `_timeout` twins.
+/// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to) and
+/// their `try_` and `_timeout` twins.
 ///
 /// ```
 /// use lapwing::{BatchError, Disruptor};
@@ -223,12 +224,12 @@ pub enum BatchError {
     Full,
     /// Fewer slots were free until the time had passed. Only from the `_timeout` calls.
     TimedOut,
-    /// As [`PublishError::WouldDeadlock`]. Not from the `try_` calls.
-    WouldDeadlock,
     /// As [`Stopped::Closed`].
     Closed,
     /// As [`Stopped::Halted`].
     Halted,
+    /// As [`PublishError::WouldDeadlock`]. Not from the `try_` calls.
+    WouldDeadlock,
 }
 
 impl fmt::Display for BatchError {

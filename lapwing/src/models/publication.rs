@@ -4,7 +4,7 @@ use loom::thread;
 
 use super::{check_without_fences, multi, multi_ring, single, single_ring, take};
 use crate::sync::{Arc, AtomicU64, Ordering};
-use crate::{Action, Stage, TryPublishError};
+use crate::{Action, BatchError, MultiProducer, Stage, TryPublishError};
 
 /// O1: what is read has been written.
 #[test]
@@ -104,6 +104,50 @@ fn loom_multi_producer_wrap() {
         assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
         drop(again.join());
     });
+}
+
+/// O12: of two producers that claim as many slots as are free, none takes one that the other has.
+#[test]
+fn loom_claims_up_to_share_what_is_free() {
+    check_without_fences(|| {
+        let (first, mut poller) = multi(2);
+        let second = first.clone();
+        let other = thread::spawn(move || fill_up(second));
+        let (first, by_first) = fill_up(first);
+        let (second, by_second) = other.join().unwrap();
+        assert_eq!(by_first + by_second, 2, "all that is free, and nothing twice");
+        assert_eq!(take(&mut poller).unwrap(), [(0, 7), (1, 7)]);
+        drop((first, second));
+    });
+}
+
+/// O2 and O12: a claim of as many slots as are free does not reach into the event that is read.
+#[test]
+fn loom_claim_up_to_waits_for_reader() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = multi(2);
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || fill_up(producer));
+        assert_eq!(take(&mut poller).unwrap()[0], (0, 1));
+        let (producer, claimed) = publisher.join().unwrap();
+        assert!((1..=2).contains(&claimed));
+        drop(producer);
+    });
+}
+
+/// Publishes as many events of 7 as find a slot; how many.
+fn fill_up(mut producer: MultiProducer<u64>) -> (MultiProducer<u64>, u64) {
+    let claimed = match producer.try_claim_up_to(usize::MAX) {
+        Ok(mut batch) => {
+            batch.slots().iter_mut().for_each(|event| *event = 7);
+            batch.publish().map(|range| range.end - range.start).unwrap()
+        }
+        Err(error) => {
+            assert_eq!(error, BatchError::Full);
+            0
+        }
+    };
+    (producer, claimed)
 }
 
 /// O5: a stage downstream skips a claim that was given up.

@@ -9,7 +9,7 @@ use std::slice;
 
 use super::Producer;
 use crate::Sequence;
-use crate::error::Stopped;
+use crate::error::{LengthError, Stopped};
 use crate::sequencer::Sequencer;
 
 /// The events of a claimed run, in order: up to the end of the ring, and from its start on.
@@ -107,6 +107,75 @@ impl<E> Slots<'_, E> {
     pub fn iter_mut(&mut self) -> Chain<slice::IterMut<'_, E>, slice::IterMut<'_, E>> {
         self.before_wrap.iter_mut().chain(self.after_wrap.iter_mut())
     }
+
+    /// Copies `events` into the slots, one to each, across the wrap.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) =
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.claim_batch(3)?.publish()?;
+    /// # poller.poll()?.consume_all();
+    /// // Of a ring of four slots, three have been used.
+    /// let prices = [7, 8, 9];
+    /// let mut batch = producer.claim_batch(prices.len())?;
+    /// batch.slots().copy_from_slice(&prices)?;
+    /// batch.publish()?;
+    /// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring
+    /// # poller.poll()?.consume_all();
+    /// assert_eq!(poller.poll()?.as_slice(), [8, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LengthError`] if there are not as many events as slots; nothing is then written.
+    pub fn copy_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
+    where
+        E: Copy,
+    {
+        let (start, end) = self.split(events)?;
+        self.before_wrap.copy_from_slice(start);
+        self.after_wrap.copy_from_slice(end);
+        Ok(())
+    }
+
+    /// Clones `events` into the slots, one to each, across the wrap; what a slot has allocated is
+    /// used again where [`Clone::clone_from`] does so. A panic of it passes through.
+    ///
+    /// ```
+    /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(4, String::new)
+    /// #     .then_poller("all")
+    /// #     .build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// let lines = ["first".to_owned(), "second".to_owned()];
+    /// let mut batch = producer.claim_batch(lines.len())?;
+    /// batch.slots().clone_from_slice(&lines)?;
+    /// batch.publish()?;
+    /// assert_eq!(poller.poll()?.as_slice(), lines);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`copy_from_slice`](Self::copy_from_slice).
+    pub fn clone_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
+    where
+        E: Clone,
+    {
+        let (start, end) = self.split(events)?;
+        self.before_wrap.clone_from_slice(start);
+        self.after_wrap.clone_from_slice(end);
+        Ok(())
+    }
+
+    /// The parts of `events` that go before and after the wrap.
+    fn split<'b>(&self, events: &'b [E]) -> Result<(&'b [E], &'b [E]), LengthError> {
+        if events.len() != self.len() {
+            return Err(LengthError { events: events.len(), slots: self.len() });
+        }
+        Ok(events.split_at(self.before_wrap.len()))
+    }
 }
 
 /// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
@@ -141,8 +210,8 @@ pub struct ClaimBatch<'a, E, S: Sequencer> {
 
 impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[inline]
-    pub(super) fn new(producer: &'a mut Producer<E, S>, first: Sequence, count: u64) -> Self {
-        Self { producer, range: first..first + count, events: PhantomData }
+    pub(super) fn new(producer: &'a mut Producer<E, S>, range: Range<Sequence>) -> Self {
+        Self { producer, range, events: PhantomData }
     }
 
     /// Sequences that the events will have.
@@ -157,6 +226,21 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[must_use]
     pub fn sequences(&self) -> Range<Sequence> {
         self.range.clone()
+    }
+
+    /// Number of events.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// assert_eq!(producer.claim_batch(3)?.len(), 3);
+    /// assert_eq!(producer.claim_up_to(100)?.len(), 8); // whatever is free
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    #[allow(clippy::len_without_is_empty)] // a batch has at least one event
+    pub fn len(&self) -> usize {
+        (self.range.end - self.range.start) as usize
     }
 
     /// The events, to fill.

@@ -1,5 +1,6 @@
 //! Claiming slots to publish later: one or a batch; waiting, not waiting, or for a time. Not here:
-//! what a claim may do (`claim`, `batch`), how a producer waits (`wait`).
+//! what a claim may do (`claim`, `batch`), as many as are free (`up_to`), how a producer waits
+//! (`wait`).
 
 use std::time::{Duration, Instant};
 
@@ -120,7 +121,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
         let first = self.claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first, count))
+        Ok(ClaimBatch::new(self, first..first + count))
     }
 
     /// As [`claim_batch`](Self::claim_batch), but never waits.
@@ -141,7 +142,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub fn try_claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
         let first = self.try_claim_sequences(count)?;
-        Ok(ClaimBatch::new(self, first, count))
+        Ok(ClaimBatch::new(self, first..first + count))
     }
 
     /// As [`claim_batch`](Self::claim_batch), but waits for `timeout` at most.
@@ -172,10 +173,10 @@ impl<E, S: Sequencer> Producer<E, S> {
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
         let first = self.claim_sequences_timeout(count, timeout)?;
-        Ok(ClaimBatch::new(self, first, count))
+        Ok(ClaimBatch::new(self, first..first + count))
     }
 
-    fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
+    pub(super) fn checked_count(&self, count: usize) -> Result<u64, BatchError> {
         let capacity = self.capacity();
         match count {
             0 => Err(BatchError::Zero),
@@ -185,7 +186,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     #[inline(always)]
-    fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
+    pub(super) fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
         self.sequencer.try_claim(&self.ring.control, count)
     }
 

@@ -7,6 +7,7 @@ mod batch;
 mod claim;
 mod claiming;
 mod publish;
+mod up_to;
 mod wait;
 
 use std::fmt;

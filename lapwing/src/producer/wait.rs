@@ -98,6 +98,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full.
+    #[cold]
     pub(super) fn wait_for<T>(
         &mut self,
         count: u64,
@@ -115,6 +116,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 
     /// As [`wait_for`](Self::wait_for), until `deadline` if there is one.
+    #[cold]
     pub(super) fn wait_until<T>(
         &mut self,
         count: u64,

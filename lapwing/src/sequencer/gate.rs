@@ -15,14 +15,16 @@ use crate::error::{Stopped, TryPublishError};
 /// consumer is left: then nothing holds producers a lap apart from each other.
 #[cold]
 pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
+    let limit = limit(control).ok_or(Stopped::Halted)?;
+    if end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
+}
+
+/// The first sequence that cannot be claimed now; `None` if no consumer is left.
+pub(super) fn limit(control: &Control) -> Option<Sequence> {
     // O2: the Acquire is in `finished_by`; the slots below the new limit are read by nobody any
     // more.
     let gate = control.finished_by_all(&control.gating);
-    if gate == DETACHED {
-        return Err(Stopped::Halted.into());
-    }
-    let limit = gate + control.capacity;
-    if end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
+    (gate != DETACHED).then(|| gate + control.capacity)
 }
 
 /// Whether `end` is within the limit, or never will be since the ring stopped.

@@ -15,6 +15,7 @@ mod multi;
 mod single;
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 pub use multi::Multi;
 pub use single::Single;
@@ -43,7 +44,7 @@ impl Sequencer for Multi {}
 pub(crate) use sealed::Claims;
 
 mod sealed {
-    use super::Debug;
+    use super::{Debug, Range, gate};
     use crate::Sequence;
     use crate::control::Control;
     use crate::error::{Stopped, TryPublishError};
@@ -60,16 +61,45 @@ mod sealed {
         fn try_claim(&mut self, control: &Control, count: u64)
         -> Result<Sequence, TryPublishError>;
 
+        /// Claims as many sequences as are free, `1..=most`, `most` being at most the capacity;
+        /// never waits. Full if none is free.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn try_claim_up_to(
+            &mut self,
+            control: &Control,
+            most: u64,
+        ) -> Result<Range<Sequence>, TryPublishError>;
+
+        /// The first sequence that nobody has claimed; with several producers, a look.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn unclaimed(&self, control: &Control) -> Sequence;
+
         /// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at
         /// the gate.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn is_claimable(&self, control: &Control, count: u64) -> bool;
+        fn is_claimable(&self, control: &Control, count: u64) -> bool {
+            gate::is_passable(control, self.unclaimed(control) + count)
+        }
 
         /// The sequence that the slowest consumer has to finish before `count` can be claimed.
         #[doc(hidden)]
         #[allow(private_interfaces)]
-        fn wrap_point(&self, control: &Control, count: u64) -> Sequence;
+        fn wrap_point(&self, control: &Control, count: u64) -> Sequence {
+            (self.unclaimed(control) + count).saturating_sub(control.capacity)
+        }
+
+        /// Number of slots that are free to be claimed, by a fresh look at the gate; 0 once no
+        /// consumer is left.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn free_slots(&self, control: &Control) -> u64 {
+            // The gate first: what is claimed since makes the number too small, never too large.
+            let limit = gate::limit(control);
+            limit.map_or(0, |limit| limit.saturating_sub(self.unclaimed(control)))
+        }
 
         /// Publishes the claimed sequences `first..first + count`.
         ///

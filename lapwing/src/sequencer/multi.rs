@@ -5,6 +5,8 @@
 //! the gate would keep `try_claim` from ever succeeding and hang consumers if its owner died while
 //! waiting.
 
+use std::ops::Range;
+
 use super::gate;
 use super::sealed::Claims;
 use crate::Sequence;
@@ -45,6 +47,43 @@ impl Multi {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
     }
 
+    /// Claims from what is claimed so far, up to what `end_of` makes of it, given the limit, which
+    /// it may read anew: in one step, so that nothing is ever claimed beyond the limit.
+    #[inline(always)]
+    fn claim_from(
+        &mut self,
+        control: &Control,
+        end_of: impl Fn(&mut Sequence, Sequence) -> Result<Sequence, TryPublishError>,
+    ) -> Result<Range<Sequence>, TryPublishError> {
+        if let Some(stopped) = control.life.stopped() {
+            return Err(stopped.into());
+        }
+        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
+        // gate (O2).
+        let mut claimed = control.cursor.load(Ordering::Relaxed);
+        let mut back_off = FIRST_BACK_OFF;
+        loop {
+            if claimed & CLAIMS_CLOSED != 0 {
+                return Err(TryPublishError::Closed);
+            }
+            let end = end_of(&mut self.limit, claimed)?;
+            // O12, Relaxed: as above, for both outcomes.
+            let swap = control.cursor.compare_exchange_weak(
+                claimed,
+                end,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            match swap {
+                Ok(first) => return Ok(first..end),
+                Err(_) => pause(back_off),
+            }
+            back_off = (2 * back_off).min(LONGEST_BACK_OFF);
+            // O12, Relaxed: as above.
+            claimed = control.cursor.load(Ordering::Relaxed);
+        }
+    }
+
     fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
         Self::stamps(control).settle(first..first + count, fate);
         if control.is_signalled {
@@ -61,44 +100,33 @@ impl Claims for Multi {
 
     #[inline]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        if let Some(stopped) = control.life.stopped() {
-            return Err(stopped.into());
-        }
-        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
-        // gate (O2).
-        let mut claimed = control.cursor.load(Ordering::Relaxed);
-        let mut back_off = FIRST_BACK_OFF;
-        loop {
-            if claimed & CLAIMS_CLOSED != 0 {
-                return Err(TryPublishError::Closed);
-            }
+        let claim = self.claim_from(control, |limit, claimed| {
             let end = claimed + count;
-            if end > self.limit {
-                self.limit = gate::refresh(control, end)?;
+            if end > *limit {
+                *limit = gate::refresh(control, end)?;
             }
-            // O12, Relaxed: as above, for both outcomes.
-            let swap = control.cursor.compare_exchange_weak(
-                claimed,
-                end,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            );
-            match swap {
-                Ok(first) => return Ok(first),
-                Err(_) => pause(back_off),
-            }
-            back_off = (2 * back_off).min(LONGEST_BACK_OFF);
-            // O12, Relaxed: as above.
-            claimed = control.cursor.load(Ordering::Relaxed);
-        }
+            Ok(end)
+        });
+        claim.map(|range| range.start)
     }
 
-    fn is_claimable(&self, control: &Control, count: u64) -> bool {
-        gate::is_passable(control, control.claimed() + count)
+    fn try_claim_up_to(
+        &mut self,
+        control: &Control,
+        most: u64,
+    ) -> Result<Range<Sequence>, TryPublishError> {
+        self.claim_from(control, |limit, claimed| {
+            let wanted = claimed + most;
+            if wanted > *limit {
+                *limit = gate::refresh(control, claimed + 1)?;
+            }
+            // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
+            Ok(wanted.min(*limit))
+        })
     }
 
-    fn wrap_point(&self, control: &Control, count: u64) -> Sequence {
-        (control.claimed() + count).saturating_sub(control.capacity)
+    fn unclaimed(&self, control: &Control) -> Sequence {
+        control.claimed()
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! One producer: a plain counter, and one release store to publish. No lock, no read-modify-write.
 
+use std::ops::Range;
+
 use super::gate;
 use super::sealed::Claims;
 use crate::Sequence;
@@ -42,12 +44,23 @@ impl Claims for Single {
         Ok(self.next)
     }
 
-    fn is_claimable(&self, control: &Control, count: u64) -> bool {
-        gate::is_passable(control, self.next + count)
+    fn try_claim_up_to(
+        &mut self,
+        control: &Control,
+        most: u64,
+    ) -> Result<Range<Sequence>, TryPublishError> {
+        if let Some(stopped) = control.life.stopped() {
+            return Err(stopped.into());
+        }
+        let wanted = self.next + most;
+        if wanted > self.limit {
+            self.limit = gate::refresh(control, self.next + 1)?;
+        }
+        Ok(self.next..wanted.min(self.limit))
     }
 
-    fn wrap_point(&self, control: &Control, count: u64) -> Sequence {
-        (self.next + count).saturating_sub(control.capacity)
+    fn unclaimed(&self, _: &Control) -> Sequence {
+        self.next
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@
 //! 1         doorbell: EventCount    threads of several stages whoever publishes or lets go, if any
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
+//! 1         dropped                 producers that drop       whoever wants to know
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! ```
 //!
@@ -50,6 +51,9 @@ pub(crate) struct Control {
     /// Where threads sleep that run several stages: they wait for anything that advances. Only where a
     /// graph has such threads.
     pub(crate) doorbell: Option<Padded<EventCount>>,
+    /// Number of events that producers dropped since the ring was full. On a line of its own, since
+    /// it is written just when everything else is busy.
+    pub(crate) dropped: Padded<AtomicU64>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first.
@@ -120,6 +124,7 @@ impl Control {
             life: Padded::default(),
             published: Padded::default(),
             doorbell: None,
+            dropped: Padded::default(),
             stamps,
             gating,
             stages: stages

@@ -42,7 +42,7 @@
 //! # Where to look
 //!
 //! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
-//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`].
+//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what a full ring does to it: [`WhenFull`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
@@ -84,7 +84,7 @@ pub mod wait;
 
 pub use topology::{Builder, Chain, Disruptor, Graph, Side, Stage, StageId};
 
-pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots};
+pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, WhenFull};
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
@@ -94,7 +94,7 @@ pub use consumer::{
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
 pub use error::{
-    AcknowledgeError, BatchError, BuildError, LengthError, PollError, PublishError,
+    AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PollError, PublishError,
     PublishTimeoutError, StartError, Stopped, TakeError, TapError, TapTimeoutError,
     TryPublishError, WaitTimeoutError,
 };

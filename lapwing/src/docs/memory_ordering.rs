@@ -14,7 +14,7 @@
 //! | O10 | `Life::halt` | every look at the state | nothing: the flag itself, and to sleepers by O7 | `loom_halt_against_park` |
 //! | O11 | `Life::remove_producer` | the same, by the last one | what other producers published, before the ring is closed | `loom_last_producer_closes` |
 //! | O12 | `Multi::try_claim`, `Control::close`: cursor | the same | nothing: numbers, in one modification order; slots come by O2 and O4 | `loom_multi_producer_stamps`, `loom_close_against_claim`, `loom_claims_up_to_share_what_is_free`, `loom_claim_up_to_waits_for_reader` |
-//! | O13 | any | any | nothing: a look that something else decides, or a number that need only be unique | `loom_park_on_full_ring` |
+//! | O13 | any | any | nothing: a look that something else decides, a number that need only be unique, or a total | `loom_park_on_full_ring` |
 //! | O14 | `Control::detach`: sequence, fence | the same by another stage | of two stages that leave together, one sees that nobody is left | `loom_last_two_consumers_leave` |
 //! | O17 | `Failures::mark`, then O3 | `Failures::is_any_from`, `is_marked`, after O3 | that an event has failed, to stages after the one that skipped it | `loom_failed_event_is_seen_downstream` |
 //! | O20 | `Slot::open`: state | `Slot::enter` | the entry of a tap, to a reader | `loom_tap_slot_hands_on_its_entry` |

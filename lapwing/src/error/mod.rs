@@ -8,6 +8,7 @@ mod build;
 mod consume;
 mod length;
 mod lifecycle;
+mod offer;
 mod publish;
 mod tap;
 
@@ -18,6 +19,7 @@ pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use length::LengthError;
 pub use lifecycle::{StartError, TakeError};
+pub use offer::OfferError;
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use tap::{TapError, TapTimeoutError};
 

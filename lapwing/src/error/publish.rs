@@ -194,7 +194,7 @@ impl From<PublishError> for PublishTimeoutError {
 
 /// Error of the batch calls of a producer: [`publish_batch`](crate::Producer::publish_batch),
 /// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to) and
-/// their `try_` and `_timeout` twins.
+/// their `try_` and `_timeout` twins, and [`offer_batch`](crate::Producer::offer_batch).
 ///
 /// ```
 /// use lapwing::{BatchError, Disruptor};
@@ -220,9 +220,11 @@ pub enum BatchError {
         /// Slots of the ring, the most that can be asked for.
         capacity: usize,
     },
-    /// Fewer slots are free than asked for. Only from the `try_` calls.
+    /// Fewer slots are free than asked for. Only from the `try_` calls, and
+    /// by [`WhenFull::Refuse`](crate::WhenFull::Refuse).
     Full,
-    /// Fewer slots were free until the time had passed. Only from the `_timeout` calls.
+    /// Fewer slots were free until the time had passed. Only from the
+    /// `_timeout` calls, and by [`WhenFull::Timeout`](crate::WhenFull::Timeout).
     TimedOut,
     /// As [`Stopped::Closed`].
     Closed,

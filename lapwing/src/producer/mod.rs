@@ -6,7 +6,10 @@
 mod batch;
 mod claim;
 mod claiming;
+mod offer;
 mod publish;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod up_to;
 mod wait;
 
@@ -14,6 +17,7 @@ use std::fmt;
 
 pub use batch::{ClaimBatch, Slots};
 pub use claim::Claim;
+pub use offer::WhenFull;
 
 use crate::ring::Ring;
 use crate::sequencer::{Multi, Sequencer, Single};
@@ -112,12 +116,17 @@ pub struct Producer<E, S: Sequencer> {
     ring: Ring<E>,
     sequencer: S,
     strategy: Box<dyn AnyWaitStrategy>,
+    /// What becomes of events that are offered to a full ring.
+    when_full: WhenFull,
+    /// Number of them that this producer has dropped.
+    dropped: u64,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
-        Self { ring, sequencer: S::default(), strategy }
+        let when_full = WhenFull::default();
+        Self { ring, sequencer: S::default(), strategy, when_full, dropped: 0 }
     }
 
     /// Number of slots of the ring.
@@ -162,7 +171,9 @@ impl<E, S: Sequencer> Producer<E, S> {
 
 impl<E> Clone for MultiProducer<E> {
     fn clone(&self) -> Self {
-        Self::new(self.ring.clone(), self.strategy.clone())
+        let mut clone = Self::new(self.ring.clone(), self.strategy.clone());
+        clone.when_full = self.when_full;
+        clone
     }
 }
 
@@ -179,6 +190,8 @@ impl<E, S: Sequencer> fmt::Debug for Producer<E, S> {
         f.debug_struct("Producer")
             .field("capacity", &self.capacity())
             .field("sequencer", &self.sequencer)
+            .field("when_full", &self.when_full)
+            .field("dropped", &self.dropped)
             .finish_non_exhaustive()
     }
 }

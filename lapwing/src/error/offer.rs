@@ -1,0 +1,102 @@
+//! Why an event that was offered was neither published nor dropped.
+
+use std::error::Error;
+use std::fmt;
+
+use super::{BatchError, PublishError, PublishTimeoutError, Stopped, TryPublishError};
+
+/// Error of [`offer`](crate::Producer::offer).
+///
+/// ```
+/// use lapwing::{Disruptor, OfferError, WhenFull};
+///
+/// # let (mut producer, _consumers) =
+/// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+/// producer.set_when_full(WhenFull::Refuse);
+/// producer.offer(|event| *event = 7)?; // the one slot
+/// assert_eq!(producer.offer(|event| *event = 8), Err(OfferError::Full));
+/// producer.close();
+/// assert_eq!(producer.offer(|event| *event = 8), Err(OfferError::Closed));
+/// assert_eq!(OfferError::Full.to_string(), "the ring is full");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfferError {
+    /// No slot is free, by [`WhenFull::Refuse`](crate::WhenFull::Refuse).
+    Full,
+    /// The ring was full until the time had passed, by
+    /// [`WhenFull::Timeout`](crate::WhenFull::Timeout).
+    TimedOut,
+    /// As [`Stopped::Closed`].
+    Closed,
+    /// As [`Stopped::Halted`].
+    Halted,
+    /// As [`PublishError::WouldDeadlock`], by a policy that waits.
+    WouldDeadlock,
+}
+
+impl fmt::Display for OfferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => TryPublishError::Full.fmt(f),
+            Self::TimedOut => PublishTimeoutError::TimedOut.fmt(f),
+            Self::Closed => Stopped::Closed.fmt(f),
+            Self::Halted => Stopped::Halted.fmt(f),
+            Self::WouldDeadlock => PublishError::WouldDeadlock.fmt(f),
+        }
+    }
+}
+
+impl Error for OfferError {}
+
+impl From<Stopped> for OfferError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Closed => Self::Closed,
+            Stopped::Halted => Self::Halted,
+        }
+    }
+}
+
+impl From<TryPublishError> for OfferError {
+    fn from(error: TryPublishError) -> Self {
+        match error {
+            TryPublishError::Full => Self::Full,
+            TryPublishError::Closed => Self::Closed,
+            TryPublishError::Halted => Self::Halted,
+        }
+    }
+}
+
+impl From<PublishError> for OfferError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Closed => Self::Closed,
+            PublishError::Halted => Self::Halted,
+            PublishError::WouldDeadlock => Self::WouldDeadlock,
+        }
+    }
+}
+
+impl From<PublishTimeoutError> for OfferError {
+    fn from(error: PublishTimeoutError) -> Self {
+        match error {
+            PublishTimeoutError::TimedOut => Self::TimedOut,
+            PublishTimeoutError::Closed => Self::Closed,
+            PublishTimeoutError::Halted => Self::Halted,
+            PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
+        }
+    }
+}
+
+impl From<OfferError> for BatchError {
+    fn from(error: OfferError) -> Self {
+        match error {
+            OfferError::Full => Self::Full,
+            OfferError::TimedOut => Self::TimedOut,
+            OfferError::Closed => Self::Closed,
+            OfferError::Halted => Self::Halted,
+            OfferError::WouldDeadlock => Self::WouldDeadlock,
+        }
+    }
+}

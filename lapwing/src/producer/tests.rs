@@ -1,0 +1,26 @@
+//! What no user can see yet: the total of all producers.
+
+use std::thread;
+
+use crate::sync::Ordering;
+use crate::{Disruptor, MultiProducer, WhenFull};
+
+#[test]
+fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
+    let (producer, mut consumers) =
+        Disruptor::multi_producer(4, || 0_u64).then_poller("all").build().unwrap();
+    let _poller = consumers.take_poller("all").unwrap(); // which is not asked
+    let offer = |mut producer: MultiProducer<u64>| {
+        producer.set_when_full(WhenFull::DropNew);
+        (0..1_000).for_each(|_| _ = producer.offer(|_| {}).unwrap());
+        producer.offer_batch(3, |_| unreachable!()).unwrap();
+        producer.dropped()
+    };
+    let threads = [0; 3].map(|_| {
+        let producer = producer.clone();
+        thread::spawn(move || offer(producer))
+    });
+    let dropped: u64 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!(dropped, 3 * 1_000 + 3 * 3 - 4);
+    assert_eq!(producer.ring.control.dropped.load(Ordering::Relaxed), dropped);
+}

@@ -32,7 +32,8 @@ use crate::wait::{Awaited, Waiting};
 pub(crate) type StageIndex = usize;
 
 /// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay
-/// below: at a billion events a second they get there after 292 years.
+/// below: at a billion events a second they get there after 292 years, or half as many from
+/// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE) on.
 pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
 
 /// Sequence of a consumer that has left: it holds nothing back, and those who waited for it wait
@@ -134,6 +135,15 @@ impl Control {
             fence: AsymmetricFence::detect(),
             is_signalled,
         }
+    }
+
+    /// The same ring with `first` as the sequence of its first event. Nobody shares it yet.
+    pub(crate) fn starting_at(mut self, first: Sequence) -> Self {
+        self.cursor = Padded(AtomicU64::new(first));
+        for stage in &mut self.stages {
+            stage.sequence = Padded(AtomicU64::new(first));
+        }
+        self
     }
 
     /// The stages before `stage` that may skip events as failed.

@@ -99,8 +99,9 @@ pub use error::{
     TryPublishError, WaitTimeoutError,
 };
 
-/// Number of an event in its ring: 0 for the first. As the position of a consumer: the number of
-/// events that it has finished, which is the sequence of the next.
+/// Number of an event in its ring: 0 for the first, unless
+/// [`first_sequence`](Builder::first_sequence) says otherwise. As the position of a consumer: the
+/// number of events that it has finished, which is the sequence of the next.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence};
@@ -126,6 +127,18 @@ pub type Sequence = u64;
 /// assert_eq!(result.err(), Some(BuildError::Capacity { requested }));
 /// ```
 pub const MAX_CAPACITY: usize = 1 << 30;
+
+/// Highest sequence that the first event of a ring may have:
+/// [`Builder::first_sequence`]. As many again are left, for 146 years of a billion events a second.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor, MAX_FIRST_SEQUENCE};
+///
+/// let requested = MAX_FIRST_SEQUENCE + 1;
+/// let ring = Disruptor::single_producer(8, || 0_u64).first_sequence(requested);
+/// assert_eq!(ring.then_poller("all").build().err(), Some(BuildError::FirstSequence { requested }));
+/// ```
+pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -42,6 +42,11 @@ impl<T> Room<T> {
         }
     }
 
+    /// Number of slots.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     /// Fills slot `i` with `make(i)`. If it panics, what was made so far is dropped, once.
     pub(crate) fn fill(self, make: impl FnMut(usize) -> T) -> Box<[T]> {
         let mut all = self.empty;

@@ -10,7 +10,8 @@
 //!
 //! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The
 //! lap is cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its
-//! stamp is this lap's or the last one's.
+//! stamp is this lap's or the last one's. So a ring begins with the stamps of the lap before its
+//! first sequence.
 
 use std::ops::Range;
 
@@ -41,8 +42,8 @@ pub(crate) enum Fate {
 /// One stamp for each slot of a multi-producer ring.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// Written by the owner of the slot's claim, read by consumers; 0 before the first lap. Sixteen
-    /// to a line: packed, since a consumer reads them in order.
+    /// Written by the owner of the slot's claim, read by consumers. Sixteen to a line: packed, since
+    /// a consumer reads them in order.
     stamps: Box<[AtomicU32]>,
     /// log2 of the capacity: `sequence >> lap_shift` is the lap.
     lap_shift: u32,
@@ -52,21 +53,24 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Stamps in `room`, none of them published.
-    pub(crate) fn new(room: Room<AtomicU32>) -> Self {
-        let stamps = room.fill(|_| AtomicU32::new(0));
-        let lap_shift = stamps.len().trailing_zeros();
-        Self { stamps, lap_shift, tombstones: AtomicU64::new(0) }
+    /// Stamps in `room`, none of them published from `first` on.
+    pub(crate) fn new(room: Room<AtomicU32>, first: Sequence) -> Self {
+        let capacity = room.capacity() as u64;
+        let lap_shift = capacity.trailing_zeros();
+        let of_last_lap = |slot: usize| {
+            let until_slot = (slot as u64).wrapping_sub(first) & (capacity - 1);
+            let last_lap = lap(first + until_slot, lap_shift).wrapping_sub(1);
+            AtomicU32::new(stamp(last_lap, Fate::Published))
+        };
+        Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
     }
 
     fn slot(&self, sequence: Sequence) -> &AtomicU32 {
         &self.stamps[(sequence as usize) & (self.stamps.len() - 1)]
     }
 
-    /// The stamp of `sequence`; the lap is cut to its low bits.
     fn stamp(&self, sequence: Sequence, fate: Fate) -> u32 {
-        let lap = (sequence >> self.lap_shift) as u32;
-        lap.wrapping_add(1) << 1 | fate as u32
+        stamp(lap(sequence, self.lap_shift), fate)
     }
 
     /// Stamps claims with what became of them. The caller owns them.
@@ -120,4 +124,16 @@ impl Stamps {
             self.settled(next, limit)
         }
     }
+}
+
+/// The lap of `sequence`, cut to its low bits.
+#[inline]
+fn lap(sequence: Sequence, lap_shift: u32) -> u32 {
+    (sequence >> lap_shift) as u32
+}
+
+/// The stamp of a claim of `lap`, of which 31 bits count.
+#[inline]
+fn stamp(lap: u32, fate: Fate) -> u32 {
+    lap.wrapping_add(1) << 1 | fate as u32
 }

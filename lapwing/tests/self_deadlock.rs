@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
 use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{
-    BatchError, Consumer, Disruptor, EventHandler, MultiProducer, Outcome, PublishError,
+    Action, BatchError, Consumer, Disruptor, EventHandler, MultiProducer, Outcome, PublishError,
     PublishTimeoutError, Sequence, Stage, TryPublishError,
 };
 
@@ -26,6 +26,7 @@ common::for_both_producers! {
     ring_is_told_apart_from_one_that_was_at_the_same_place,
     handler_of_an_inner_ring_is_told_of_the_outer_one,
     stage_that_panicked_is_not_on_the_thread_any_more,
+    stage_that_stopped_holds_nothing_on_its_thread,
 }
 
 const DEADLOCK: PublishTimeoutError = PublishTimeoutError::WouldDeadlock;
@@ -326,6 +327,21 @@ fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
     let finished = catch_unwind(AssertUnwindSafe(run)).unwrap();
     assert!(matches!(finished.outcome(), Outcome::Panicked { .. }));
     assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::Halted));
+}
+
+/// The ring is still open, and its other stage is a poller.
+fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(1, || 0_u64)
+        .then_all(|side| side.read("stops", |_, _, _| Action::Stop).poller("stays"))
+        .build()
+        .unwrap();
+    let mut stays = consumers.take_poller("stays").unwrap();
+    producer.publish(|_| {}).unwrap();
+    assert_eq!(*only(consumers).run().outcome(), Outcome::Stopped); // on this thread
+    let result = producer.publish_timeout(Duration::ZERO, |_| unreachable!());
+    assert_eq!(result, Err(PublishTimeoutError::TimedOut));
+    stays.poll().unwrap().consume_all();
+    assert_eq!(producer.publish(|_| {}), Ok(1));
 }
 
 /// Each of many handlers on threads of their own fills its own ring: the list is the thread's, not the process's.

@@ -91,7 +91,8 @@ impl Acknowledger {
         Ok(())
     }
 
-    /// Number of events acknowledged. Once the stage has left the graph, as many as were published.
+    /// First sequence that is not acknowledged: the number of events that are, in a ring that begins
+    /// at 0. Once the stage has left the graph, as far as was published.
     ///
     /// ```
     /// # use lapwing::{Disruptor, Stage};

@@ -91,7 +91,7 @@ impl Outcome {
 pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
-    pub(crate) processed: Sequence,
+    pub(crate) processed: u64,
     pub(crate) skipped: u64,
     pub(crate) handler: Option<Box<dyn Any + Send>>,
 }
@@ -139,8 +139,8 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of events that it has finished: its sequence. Claims that were given up count as
-    /// well.
+    /// Number of events that it has finished: its sequence, in a ring that begins at 0. Claims that
+    /// were given up count as well.
     ///
     /// ```
     /// # let (mut producer, consumers) =
@@ -153,7 +153,7 @@ impl Finished {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn processed(&self) -> Sequence {
+    pub fn processed(&self) -> u64 {
         self.processed
     }
 

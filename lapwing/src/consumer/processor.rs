@@ -108,8 +108,8 @@ where
         match catch(make) {
             Ok(work) => Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here))),
             Err(message) => {
-                let processed = post.reader.next();
-                let outcome = Outcome::Panicked { message, sequence: processed };
+                let processed = post.reader.processed();
+                let outcome = Outcome::Panicked { message, sequence: post.reader.next() };
                 Err(Finished { name, outcome, processed, skipped: 0, handler: None })
             }
         }

@@ -29,6 +29,8 @@ pub(crate) struct Reader<E> {
     strategy: Box<dyn AnyWaitStrategy>,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
+    /// First sequence that was this stage's to finish.
+    first: Sequence,
     /// First sequence that this stage has not finished. The shared word follows it.
     next: Sequence,
     /// First sequence that is not known to be there; up to `next`, nothing is.
@@ -46,7 +48,14 @@ impl<E> Reader<E> {
     ) -> Self {
         let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
         let failing = ring.control.failing_before(stage);
-        Self { ring, stage, barrier, strategy, failing, next: 0, known: 0, max_batch }
+        let first = ring.control.finished_by(stage);
+        let (next, known) = (first, first);
+        Self { ring, stage, barrier, strategy, failing, first, next, known, max_batch }
+    }
+
+    /// Number of events that this stage has finished, those that were given up included.
+    pub(crate) fn processed(&self) -> u64 {
+        self.next - self.first
     }
 
     /// First sequence that this stage has not finished.

@@ -317,7 +317,7 @@ where
             name, reader, mut work, hand_back, recovery, lifeline, skipped, outcome, ..
         } = self;
         let mut outcome = outcome.unwrap_or(Outcome::Halted);
-        let processed = reader.next();
+        let (next, processed) = (reader.next(), reader.processed());
         match outcome {
             Outcome::Stopped | Outcome::Detached { .. } => {
                 reader.ring.control.detach(reader.stage);
@@ -328,7 +328,7 @@ where
         }
         let absorb = |outcome: &mut Outcome, panic: String| {
             if !outcome.is_failure() {
-                *outcome = Outcome::Panicked { message: panic, sequence: processed };
+                *outcome = Outcome::Panicked { message: panic, sequence: next };
             }
         };
         if !matches!(outcome, Outcome::Panicked { .. })

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::MAX_CAPACITY;
+use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
 /// been started.
@@ -30,6 +30,11 @@ pub enum BuildError {
         capacity: usize,
         /// Bytes asked for each of them: for an event, or for what keeps track of it.
         bytes_per_slot: usize,
+    },
+    /// The first sequence leaves too few for the ring's life.
+    FirstSequence {
+        /// First sequence asked for.
+        requested: Sequence,
     },
     /// The graph has no stage, so nobody would ever free a slot.
     NoConsumers,
@@ -81,6 +86,10 @@ impl fmt::Display for BuildError {
                     f,
                     "no memory for the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
                 )
+            }
+            Self::FirstSequence { requested } => {
+                let most = MAX_FIRST_SEQUENCE;
+                write!(f, "the first sequence must be in 0..={most}: requested={requested}")
             }
             Self::NoConsumers => f.write_str("the graph has no stage: add a consumer before build"),
             Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),

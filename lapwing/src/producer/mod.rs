@@ -126,7 +126,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
         let when_full = WhenFull::default();
-        Self { ring, sequencer: S::default(), strategy, when_full, dropped: 0 }
+        let sequencer = S::starting_at(ring.control.claimed());
+        Self { ring, sequencer, strategy, when_full, dropped: 0 }
     }
 
     /// Number of slots of the ring.

@@ -55,6 +55,10 @@ mod sealed {
         #[doc(hidden)]
         const IS_MULTI: bool;
 
+        /// What a producer knows when nothing has been claimed below `first`, nor from it on.
+        #[doc(hidden)]
+        fn starting_at(first: Sequence) -> Self;
+
         /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
         #[doc(hidden)]
         #[allow(private_interfaces)]

@@ -98,6 +98,11 @@ impl Multi {
 impl Claims for Multi {
     const IS_MULTI: bool = true;
 
+    fn starting_at(_: Sequence) -> Self {
+        // The counter is shared, and the gate is read before the first claim.
+        Self::default()
+    }
+
     #[inline]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let claim = self.claim_from(control, |limit, claimed| {

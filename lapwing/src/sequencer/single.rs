@@ -32,6 +32,10 @@ pub struct Single {
 impl Claims for Single {
     const IS_MULTI: bool = false;
 
+    fn starting_at(first: Sequence) -> Self {
+        Self { next: first, limit: first }
+    }
+
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         if !control.life.is_open() {

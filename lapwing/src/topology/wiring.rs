@@ -21,6 +21,7 @@ use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
 use crate::sync::{Arc, AtomicU32, AtomicU64};
 use crate::wait::{Adaptive, AnyWaitStrategy};
+use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
 /// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
 /// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
@@ -32,6 +33,7 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) factory: Box<dyn FnMut(usize) -> E + 'env>,
     pub(super) wait: Box<dyn AnyWaitStrategy>,
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
+    pub(super) first_sequence: Sequence,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -42,6 +44,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             factory: Box::new(factory),
             wait: Box::new(Adaptive::default()),
             producer_wait: Box::new(Adaptive::default()),
+            first_sequence: 0,
             sequencer: PhantomData,
         }
     }
@@ -52,9 +55,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         let mut upstream = check(&graph.nodes)?;
+        let first_sequence = check_first_sequence(self.first_sequence)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
         let rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
-        let (buffer, stamps, mut failures) = rooms.fill(self.factory);
+        let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
         let is_signalled = self.producer_wait.parks()
             || graph
@@ -62,7 +66,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 .iter()
                 .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
-        let mut control = Control::new(capacity, stamps, upstream, failures, is_signalled);
+        let mut control = Control::new(capacity, stamps, upstream, failures, is_signalled)
+            .starting_at(first_sequence);
         if graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
             control.doorbell = Some(Padded::default());
         }
@@ -96,6 +101,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             }
         }
         Ok((producer, Consumers::new(ring.control, names, consumers, pollers, acknowledgers)))
+    }
+}
+
+/// Leaves room for the sequences that follow.
+fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
+    if requested <= MAX_FIRST_SEQUENCE {
+        Ok(requested)
+    } else {
+        Err(BuildError::FirstSequence { requested })
     }
 }
 
@@ -138,10 +152,12 @@ impl<E> Rooms<E> {
     fn fill(
         self,
         factory: impl FnMut(usize) -> E,
+        first: Sequence,
     ) -> (RingBuffer<E>, Option<Stamps>, Vec<Option<Failures>>) {
         let failures = self.failures.into_iter().map(|room| room.map(Failures::new));
         let buffer = RingBuffer::new(self.events, factory);
-        (buffer, self.stamps.map(Stamps::new), failures.collect())
+        let stamps = self.stamps.map(|room| Stamps::new(room, first));
+        (buffer, stamps, failures.collect())
     }
 }
 

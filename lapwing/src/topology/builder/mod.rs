@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::graph::{Graph, StageId};
 use super::wiring::Parts;
+use crate::Sequence;
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::producer::Producer;
@@ -210,6 +211,30 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// ```
     pub fn producer_wait(mut self, strategy: impl WaitStrategy) -> Self {
         self.parts.producer_wait = Box::new(strategy);
+        self
+    }
+
+    /// Sequence of the first event; 0 by default, and at most
+    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE). Every position in the ring begins there:
+    /// for a ring that goes on where another one ended, whose journal is replayed or whose sequences
+    /// others know.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let journal = [7, 8, 9]; // of a process that ended after three events
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .first_sequence(journal.len() as u64)
+    ///     .then_poller("all")
+    ///     .build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert_eq!(poller.sequence(), 3);
+    /// assert_eq!(producer.publish(|event| *event = 10)?, 3);
+    /// assert_eq!(poller.poll()?.iter().next(), Some((3, &10)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn first_sequence(mut self, first: Sequence) -> Self {
+        self.parts.first_sequence = first;
         self
     }
 

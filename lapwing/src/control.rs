@@ -166,14 +166,23 @@ impl Control {
             // The producer stores the cursor, then looks for a close; here the other way round
             // (O8).
             if !self.fence.heavy() {
-                // No number would be right.
+                // No number would be right: nothing is refused, and nobody reads any more.
                 self.halt();
+                Sequence::MAX
+            } else {
+                // O8, Relaxed: only the number is used.
+                self.cursor.load(Ordering::Relaxed)
             }
-            // O8, Relaxed: only the number is used.
-            self.cursor.load(Ordering::Relaxed)
         };
         self.life.finish_close(end);
         self.wake_everybody();
+    }
+
+    /// Whether the ring was closed before it counted the event of `sequence`, which its producer
+    /// has published: then no stage has seen it, nor will (O8).
+    #[cold]
+    pub(crate) fn has_refused(&self, sequence: Sequence) -> bool {
+        self.life.end().is_some_and(|end| end <= sequence)
     }
 
     /// Stops everybody: consumers after their batch, producers with an error.

@@ -2,7 +2,7 @@
 //!
 //! | id | invariant | who keeps it |
 //! |----|-----------|--------------|
-//! | I1 | A claimed slot that is not settled has one owner: the claim. A claim is granted only when every consumer has released the event of a lap ago, and no two claims share a sequence. | `Single`: it is the only producer (`&mut self`, no `Clone`), and its gate. `Multi`: the compare-and-swap, and its gate. Both are granted nothing once no consumer is left. |
+//! | I1 | A claimed slot that is not settled has one owner: the claim. A claim is granted only when every consumer has released the event of a lap ago, and no two claims share a sequence. | `Single`: it is the only producer (`&mut self`, no `Clone`), and its gate. `Multi`: the compare-and-swap, and its gate. Both are granted nothing once no consumer is left. A published event that a close did not count (O8) is not settled: `publish_or_keep` hands its claim back. |
 //! | I2 | A settled slot is touched only by stages, each between the moment its barrier shows the sequence and its own release of it. | `Barrier`, `Reader::release`; a `Batch` and the loop of a stage let go only when no borrow is left. |
 //! | I3 | Every slot holds an initialised event from `RingBuffer::new` until the ring is dropped, once. | The factory fills the vector; nothing is moved out of a slot. |
 //! | I4 | The capacity is a power of two and never changes; a slice ends at the wrap. | `Room::reserve`, `RingBuffer::wrap_after`. |

@@ -261,7 +261,8 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let Range { start, end } = self.range;
         let wrap = buffer.wrap_after(start).min(end);
         // SAFETY: I1: this claim owns its run until it is published or given up, which takes
-        // `self`, and `self` is borrowed as mutable. Up to the wrap at most.
+        // `self` (`publish_or_keep` hands it back only if the run was not settled), and `self` is
+        // borrowed as mutable. Up to the wrap at most.
         let before_wrap = unsafe { buffer.slice_mut(start..wrap) };
         // SAFETY: I1: as above; from the wrap on, and not back to `start`, since a run is at most
         // the capacity.
@@ -297,6 +298,21 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let Producer { ring, sequencer, .. } = &mut *batch.producer;
         ring.buffer.watch_write(range.clone());
         sequencer.publish(&ring.control, range.start, range.end - range.start).map(|()| range)
+    }
+
+    /// As [`publish`](Self::publish), but hands the claim back if the ring was closed before it
+    /// counted the events, of which a close counts all or none. A halt is no error here.
+    #[inline]
+    pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, Self> {
+        // Published, so not given up.
+        let mut batch = ManuallyDrop::new(self);
+        let range = batch.range.clone();
+        let Producer { ring, sequencer, .. } = &mut *batch.producer;
+        ring.buffer.watch_write(range.clone());
+        match sequencer.publish(&ring.control, range.start, range.end - range.start) {
+            Err(_) if ring.control.has_refused(range.start) => Err(ManuallyDrop::into_inner(batch)),
+            _ => Ok(range),
+        }
     }
 }
 

@@ -103,6 +103,22 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
         ring.buffer.watch_write(sequence..sequence + 1);
         sequencer.publish(&ring.control, sequence, 1).map(|()| sequence)
     }
+
+    /// As [`publish`](Self::publish), but hands the claim back if the ring was closed before it
+    /// counted the event, so that the caller can take out of the slot what it put there. A halt is
+    /// no error here: a consumer may have seen the event.
+    #[inline(always)]
+    pub(crate) fn publish_or_keep(self) -> Result<Sequence, Self> {
+        // Published, so not given up.
+        let mut claim = ManuallyDrop::new(self);
+        let sequence = claim.sequence;
+        let Producer { ring, sequencer, .. } = &mut *claim.producer;
+        ring.buffer.watch_write(sequence..sequence + 1);
+        match sequencer.publish(&ring.control, sequence, 1) {
+            Err(_) if ring.control.has_refused(sequence) => Err(ManuallyDrop::into_inner(claim)),
+            _ => Ok(sequence),
+        }
+    }
 }
 
 impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
@@ -111,7 +127,7 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
     #[inline(always)]
     fn deref(&self) -> &E {
         // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
-        // `self`.
+        // `self`; `publish_or_keep` hands it back only if the slot was not settled.
         unsafe { self.producer.ring.buffer.event(self.sequence) }
     }
 }

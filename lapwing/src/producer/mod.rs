@@ -163,6 +163,11 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.ring.control.close();
     }
 
+    /// Whether the ring takes further events, as far as is known here.
+    pub(crate) fn is_open(&self) -> bool {
+        self.ring.control.life.is_open()
+    }
+
     /// The ring, for models.
     #[cfg(all(test, loom))]
     pub(crate) fn shared(&self) -> Ring<E> {

@@ -218,7 +218,8 @@ impl fmt::Debug for Running<'_> {
 impl Control {
     /// Number of events accepted so far; with several producers, of those claimed.
     fn accepted(&self) -> Sequence {
-        self.life.end().unwrap_or_else(|| self.claimed())
+        // An end that could not be counted is beyond all that was ever claimed.
+        self.life.end().unwrap_or(Sequence::MAX).min(self.claimed())
     }
 }
 

@@ -41,6 +41,7 @@
 //!
 //! # Where to look
 //!
+//! - For a bounded channel and nothing else: [`channel`].
 //! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
 //! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what a full ring does to it: [`WhenFull`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
@@ -52,6 +53,7 @@
 #![deny(unsafe_code)]
 
 mod barrier;
+pub mod channel;
 // I2, I6: turns what a stage may read into slices.
 #[allow(unsafe_code)]
 mod consumer;

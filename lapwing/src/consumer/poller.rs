@@ -166,6 +166,11 @@ impl<E, A: Access> Poller<E, A> {
     pub fn sequence(&self) -> Sequence {
         self.reader.next()
     }
+
+    /// Closes the ring, as [`Producer::close`](crate::Producer::close) does.
+    pub(crate) fn close(&self) {
+        self.reader.ring.control.close();
+    }
 }
 
 impl<E, A: Access> Drop for Poller<E, A> {

@@ -5,6 +5,7 @@
 //! The storage tells loom of every borrow of an event, so a slot that is written while it is read
 //! fails the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
 
+mod channel;
 mod closing;
 mod leaving;
 mod parking;

@@ -1,0 +1,352 @@
+//! The receiving end of a channel whose receivers all see every value: values stay in their slots
+//! and are lent, or cloned.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::inbox::Inbox;
+use super::iter::{IntoIter, Iter, TryIter};
+use super::values::{SharedValues, value_of};
+use crate::consumer::{Batch, Poller, Shared};
+
+/// One of the receiving ends of [`broadcast`](super::broadcast) and
+/// [`multi_broadcast`](super::multi_broadcast).
+///
+/// Each receiver sees every value, in the same order. The slowest one holds senders back; one that
+/// is dropped holds nobody back any more. A value stays in its slot until the slot is used again, a
+/// lap later, or the channel is gone.
+///
+/// ```
+/// use std::thread;
+/// use lapwing::channel;
+///
+/// let (mut sender, mut receivers) = channel::broadcast(8, 2)?;
+/// let mut longest = receivers.pop().unwrap();
+/// let all = receivers.pop().unwrap();
+///
+/// let longest = thread::spawn(move || {
+///     let mut length = 0;
+///     while let Ok(()) = longest.recv_with(|line: &String| length = line.len().max(length)) {}
+///     length
+/// });
+/// let all = thread::spawn(move || all.into_iter().collect::<Vec<String>>()); // clones
+/// for line in ["plover", "sandpiper", "lapwing"] {
+///     sender.send(line.to_owned())?;
+/// }
+/// drop(sender);
+/// assert_eq!(longest.join().unwrap(), 9);
+/// assert_eq!(all.join().unwrap(), ["plover", "sandpiper", "lapwing"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct BroadcastReceiver<T> {
+    inbox: Inbox<T, Shared>,
+}
+
+impl<T> BroadcastReceiver<T> {
+    pub(super) fn new(poller: Poller<Option<T>>, capacity: usize) -> Self {
+        Self { inbox: Inbox::new(poller, capacity) }
+    }
+
+    /// Number of values that fit.
+    ///
+    /// ```
+    /// let (_sender, receivers) = lapwing::channel::broadcast::<u64>(5, 2)?;
+    /// assert_eq!(receivers[0].capacity(), 8);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.inbox.capacity()
+    }
+
+    /// Lends the next value to `look` and returns what that returns; waits for the value.
+    ///
+    /// A panic of `look` passes through; the value then counts as received.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, RecvError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// sender.send(vec![7; 1_000_000])?;
+    /// drop(sender);
+    /// assert_eq!(receivers[0].recv_with(|values| values.len()), Ok(1_000_000)); // no clone
+    /// assert_eq!(receivers[0].recv_with(|values| values.len()), Err(RecvError));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] if no sender is left and everything has been received.
+    ///
+    /// # Blocking
+    ///
+    /// Waits by the receiver's strategy until a value is sent. [`try_recv_with`] does not wait. The
+    /// slot is free again when `look` has returned.
+    ///
+    /// [`try_recv_with`]: Self::try_recv_with
+    #[inline]
+    pub fn recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, RecvError> {
+        Ok(lend_first(self.inbox.wait_first()?, look))
+    }
+
+    /// As [`recv_with`](Self::recv_with), but never waits.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, TryRecvError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// let length = |line: &String| line.len();
+    /// assert_eq!(receivers[0].try_recv_with(length), Err(TryRecvError::Empty));
+    /// sender.send(String::from("lapwing"))?;
+    /// assert_eq!(receivers[0].try_recv_with(length), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    #[inline]
+    pub fn try_recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, TryRecvError> {
+        Ok(lend_first(self.inbox.poll_first()?, look))
+    }
+
+    /// As [`recv_with`](Self::recv_with), but waits for `timeout` at most.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::channel::{self, RecvTimeoutError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// let patience = Duration::from_millis(1);
+    /// let length = |line: &String| line.len();
+    /// let error = receivers[0].recv_timeout_with(patience, length).unwrap_err();
+    /// assert_eq!(error, RecvTimeoutError::Timeout);
+    /// sender.send(String::from("lapwing"))?;
+    /// assert_eq!(receivers[0].recv_timeout_with(patience, length), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    ///
+    /// # Blocking
+    ///
+    /// As [`recv_with`](Self::recv_with), for `timeout` and the time that the system takes to wake
+    /// the thread.
+    #[inline]
+    pub fn recv_timeout_with<O>(
+        &mut self,
+        timeout: Duration,
+        look: impl FnOnce(&T) -> O,
+    ) -> Result<O, RecvTimeoutError> {
+        Ok(lend_first(self.inbox.wait_first_timeout(timeout)?, look))
+    }
+
+    /// Receives a batch: the values that are there, up to the end of the ring; waits for one. Those
+    /// that are not looked at come again.
+    ///
+    /// ```
+    /// use lapwing::channel;
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 2)?;
+    /// sender.send_batch(&mut vec![1, 2, 3])?;
+    /// for receiver in &mut receivers {
+    ///     assert_eq!(receiver.recv_batch()?.iter().sum::<u64>(), 6);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_with`](Self::recv_with).
+    ///
+    /// # Blocking
+    ///
+    /// As [`recv_with`](Self::recv_with). [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    pub fn recv_batch(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
+        Ok(SharedValues::new(self.inbox.wait_batch()?))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but never waits.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, TryRecvError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// assert_eq!(receivers[0].try_recv_batch().err(), Some(TryRecvError::Empty));
+    /// sender.send_batch(&mut vec![1, 2])?;
+    /// assert!(receivers[0].try_recv_batch()?.iter().eq(&[1, 2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    pub fn try_recv_batch(&mut self) -> Result<SharedValues<'_, T>, TryRecvError> {
+        Ok(SharedValues::new(self.inbox.poll_batch()?))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but waits for `timeout` at most.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::channel::{self, RecvTimeoutError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// let patience = Duration::from_millis(1);
+    /// let error = receivers[0].recv_batch_timeout(patience).unwrap_err();
+    /// assert_eq!(error, RecvTimeoutError::Timeout);
+    /// sender.send_batch(&mut vec![1, 2])?;
+    /// assert!(receivers[0].recv_batch_timeout(patience)?.iter().eq(&[1, 2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    ///
+    /// # Blocking
+    ///
+    /// As [`recv_timeout_with`](Self::recv_timeout_with).
+    pub fn recv_batch_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<SharedValues<'_, T>, RecvTimeoutError> {
+        Ok(SharedValues::new(self.inbox.wait_batch_timeout(timeout)?))
+    }
+}
+
+impl<T: Clone> BroadcastReceiver<T> {
+    /// Receives a clone of the next value; waits for it. [`recv_with`](Self::recv_with) lends the
+    /// value instead.
+    ///
+    /// ```
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
+    /// sender.send(7)?;
+    /// assert!(receivers.iter_mut().all(|receiver| receiver.recv() == Ok(7)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`recv_with`](Self::recv_with).
+    ///
+    /// # Blocking
+    ///
+    /// As [`recv_with`](Self::recv_with). [`try_recv`](Self::try_recv) does not wait.
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_with(T::clone)
+    }
+
+    /// As [`recv`](Self::recv), but never waits.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, TryRecvError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// assert_eq!(receivers[0].try_recv(), Err(TryRecvError::Empty));
+    /// sender.send(7)?;
+    /// assert_eq!(receivers[0].try_recv(), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.try_recv_with(T::clone)
+    }
+
+    /// As [`recv`](Self::recv), but waits for `timeout` at most.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::channel::{self, RecvTimeoutError};
+    ///
+    /// let (mut sender, mut receivers) = channel::broadcast(8, 1)?;
+    /// let patience = Duration::from_millis(1);
+    /// assert_eq!(receivers[0].recv_timeout(patience), Err(RecvTimeoutError::Timeout));
+    /// sender.send(7)?;
+    /// assert_eq!(receivers[0].recv_timeout(patience), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    ///
+    /// # Blocking
+    ///
+    /// As [`recv_timeout_with`](Self::recv_timeout_with).
+    #[inline]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_timeout_with(timeout, T::clone)
+    }
+
+    /// Goes through clones of the values as they come, until no sender is left.
+    ///
+    /// ```
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// sender.send_batch(&mut vec![1, 2])?;
+    /// drop(sender);
+    /// assert!(receivers[0].iter().eq([1, 2]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Blocking
+    ///
+    /// Each step as [`recv`](Self::recv). [`try_iter`](Self::try_iter) does not wait.
+    pub fn iter(&mut self) -> Iter<'_, Self> {
+        Iter::new(self)
+    }
+
+    /// Goes through clones of the values that are there, and ends where [`recv`](Self::recv) would
+    /// wait.
+    ///
+    /// ```
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// sender.send_batch(&mut vec![1, 2])?;
+    /// assert!(receivers[0].try_iter().eq([1, 2]));
+    /// assert_eq!(receivers[0].try_iter().next(), None); // the sender is still there
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn try_iter(&mut self) -> TryIter<'_, Self> {
+        TryIter::new(self)
+    }
+}
+
+impl<T: Clone> IntoIterator for BroadcastReceiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<Self>;
+
+    /// Goes through clones of the values as they come, until no sender is left.
+    fn into_iter(self) -> IntoIter<Self> {
+        IntoIter::new(self)
+    }
+}
+
+impl<'a, T: Clone> IntoIterator for &'a mut BroadcastReceiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, BroadcastReceiver<T>>;
+
+    fn into_iter(self) -> Iter<'a, BroadcastReceiver<T>> {
+        self.iter()
+    }
+}
+
+impl<T> fmt::Debug for BroadcastReceiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BroadcastReceiver").field("inbox", &self.inbox).finish()
+    }
+}
+
+/// Lends the first value to `look`, then releases its slot.
+#[inline]
+fn lend_first<T, O>(mut batch: Batch<'_, Option<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
+    let (_, slot) = batch.iter().next().expect("a batch that was found has an event");
+    look(value_of(slot))
+}

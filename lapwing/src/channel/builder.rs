@@ -1,0 +1,228 @@
+//! A channel to be: its capacity and how its ends wait, and the ring that it becomes.
+
+use std::fmt;
+
+use super::broadcast::BroadcastReceiver;
+use super::receiver::Receiver;
+use super::sender::{MultiSender, Sender, SingleSender};
+use crate::MAX_CAPACITY;
+use crate::error::BuildError;
+use crate::sequencer::Sequencer;
+use crate::topology::{Builder as RingBuilder, Disruptor, Graph};
+use crate::wait::{Adaptive, WaitStrategy};
+
+/// Name of the one stage of a channel that moves its values.
+const RECEIVER: &str = "receiver";
+
+/// A channel to be: its capacity, and how its ends wait.
+///
+/// ```
+/// use lapwing::channel::Builder;
+/// use lapwing::wait::{Blocking, BusySpin};
+///
+/// let (mut sender, mut receiver) = Builder::new(1024)
+///     .receiver_wait(BusySpin) // a CPU of its own
+///     .sender_wait(Blocking::default())
+///     .spsc()?;
+/// sender.send(7)?;
+/// assert_eq!(receiver.recv(), Ok(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "nothing exists before `spsc`, `mpsc` or `broadcast`"]
+pub struct Builder<R = Adaptive, S = Adaptive> {
+    capacity: usize,
+    receiver_wait: R,
+    sender_wait: S,
+}
+
+impl Builder {
+    /// A channel of at least `capacity` values: of the next power of two.
+    ///
+    /// ```
+    /// use lapwing::channel::Builder;
+    ///
+    /// let (sender, _receiver) = Builder::new(1000).spsc::<u64>()?;
+    /// assert_eq!(sender.capacity(), 1024);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    pub fn new(capacity: usize) -> Self {
+        let (receiver_wait, sender_wait) = (Adaptive::default(), Adaptive::default());
+        Self { capacity, receiver_wait, sender_wait }
+    }
+}
+
+impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
+    /// How receivers wait on an empty channel; [`Adaptive`] by default.
+    ///
+    /// ```
+    /// use lapwing::{channel::Builder, wait::Blocking};
+    ///
+    /// let (mut sender, mut receiver) =
+    ///     Builder::new(8).receiver_wait(Blocking { yields: 0 }).spsc()?;
+    /// let thread = std::thread::spawn(move || receiver.recv()); // may park
+    /// sender.send(7)?;
+    /// assert_eq!(thread.join().unwrap(), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn receiver_wait<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
+        let Self { capacity, sender_wait, .. } = self;
+        Builder { capacity, receiver_wait: strategy, sender_wait }
+    }
+
+    /// How senders wait on a full channel; [`Adaptive`] by default.
+    ///
+    /// ```
+    /// use lapwing::{channel::Builder, wait::Yielding};
+    ///
+    /// let (mut sender, receiver) = Builder::new(1).sender_wait(Yielding::default()).spsc()?;
+    /// let thread = std::thread::spawn(move || receiver.into_iter().sum::<u64>());
+    /// (1..=10).try_for_each(|number| sender.send(number))?; // waits for the one slot
+    /// drop(sender);
+    /// assert_eq!(thread.join().unwrap(), 55);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sender_wait<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
+        let Self { capacity, receiver_wait, .. } = self;
+        Builder { capacity, receiver_wait, sender_wait: strategy }
+    }
+
+    /// Makes a channel with one sender and one receiver.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, channel::Builder};
+    ///
+    /// let (mut sender, mut receiver) = Builder::new(8).spsc()?;
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.recv(), Ok(7));
+    /// let error = Builder::new(0).spsc::<u64>().unwrap_err();
+    /// assert_eq!(error, BuildError::Capacity { requested: 0 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Capacity`] for a capacity of 0 or above
+    /// [`MAX_CAPACITY`], and [`BuildError::OutOfMemory`] when the
+    /// allocator refuses.
+    pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
+        let ring = Disruptor::single_producer(slots(self.capacity), || None);
+        self.with_one_receiver(ring)
+    }
+
+    /// Makes a channel with a sender that can be cloned and one receiver.
+    ///
+    /// ```
+    /// use lapwing::channel::Builder;
+    ///
+    /// let (mut first, mut receiver) = Builder::new(8).mpsc()?;
+    /// let mut second = first.clone();
+    /// first.send(1)?;
+    /// second.send(2)?;
+    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`spsc`](Self::spsc).
+    pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
+        let ring = Disruptor::multi_producer(slots(self.capacity), || None);
+        self.with_one_receiver(ring)
+    }
+
+    /// Makes a channel with one sender and `receivers` receivers that each see every value.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, channel::Builder};
+    ///
+    /// let (mut sender, mut receivers) = Builder::new(8).broadcast(2)?;
+    /// sender.send(7)?;
+    /// assert!(receivers.iter_mut().all(|receiver| receiver.recv() == Ok(7)));
+    /// assert_eq!(Builder::new(8).broadcast::<u64>(0).unwrap_err(), BuildError::NoConsumers);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`spsc`](Self::spsc), and [`BuildError::NoConsumers`] for no receiver.
+    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    pub fn broadcast<T: Send + Sync>(
+        self,
+        receivers: usize,
+    ) -> Result<(SingleSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
+        let ring = Disruptor::single_producer(slots(self.capacity), || None);
+        self.with_receivers(ring, receivers)
+    }
+
+    /// As [`broadcast`](Self::broadcast), with a sender that can be cloned.
+    ///
+    /// ```
+    /// use lapwing::channel::Builder;
+    ///
+    /// let (mut first, mut receivers) = Builder::new(8).multi_broadcast(2)?;
+    /// let mut second = first.clone();
+    /// first.send(1)?;
+    /// second.send(2)?;
+    /// assert!(receivers.iter_mut().all(|receiver| receiver.try_iter().eq([1, 2])));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`broadcast`](Self::broadcast).
+    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    pub fn multi_broadcast<T: Send + Sync>(
+        self,
+        receivers: usize,
+    ) -> Result<(MultiSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
+        let ring = Disruptor::multi_producer(slots(self.capacity), || None);
+        self.with_receivers(ring, receivers)
+    }
+
+    fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(
+        self,
+        ring: RingBuilder<'env, Option<T>, Q>,
+    ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
+        let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
+        let (producer, mut consumers) = ring.then_poller_mut(RECEIVER).build()?;
+        let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
+        let receiver = Receiver::new(poller, producer.capacity());
+        Ok((Sender::new(producer), receiver))
+    }
+
+    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    fn with_receivers<'env, T: Send + Sync + 'env, Q: Sequencer>(
+        self,
+        ring: RingBuilder<'env, Option<T>, Q>,
+        receivers: usize,
+    ) -> Result<(Sender<T, Q>, Vec<BroadcastReceiver<T>>), BuildError> {
+        let mut graph = Graph::new();
+        let names: Vec<String> = (0..receivers).map(|index| index.to_string()).collect();
+        for name in &names {
+            graph.poller(name.as_str());
+        }
+        let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
+        let (producer, mut consumers) = ring.graph(graph).build()?;
+        let capacity = producer.capacity();
+        let pollers = names
+            .iter()
+            .map(|name| consumers.take_poller(name).expect("each was added above, and once"));
+        let receivers = pollers.map(|poller| BroadcastReceiver::new(poller, capacity)).collect();
+        Ok((Sender::new(producer), receivers))
+    }
+}
+
+impl<R, S> fmt::Debug for Builder<R, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("capacity", &self.capacity).finish_non_exhaustive()
+    }
+}
+
+/// Slots for `capacity` values. What no ring can have is left as it is, for the ring to refuse.
+fn slots(capacity: usize) -> usize {
+    match capacity {
+        1..=MAX_CAPACITY => capacity.next_power_of_two(),
+        impossible => impossible,
+    }
+}

@@ -1,0 +1,319 @@
+//! Why a value was not sent or not received. The names are those of `std::sync::mpsc`, so that a
+//! program can move between the two.
+//!
+//! An error of a sender holds the value: it has not been sent, and nobody else has it.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::error::{PollError, PublishTimeoutError, TryPublishError, WaitTimeoutError};
+
+const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
+const NO_SENDER: &str = "the channel is disconnected and everything has been received";
+
+/// Error of [`Sender::send`](super::Sender::send): no receiver is left. Holds the value; of
+/// [`send_batch`](super::Sender::send_batch), which leaves the values where they were, nothing.
+///
+/// ```
+/// use lapwing::channel::{self, SendError};
+///
+/// let (mut sender, receiver) = channel::spsc(8)?;
+/// drop(receiver);
+/// let error = sender.send("tick").unwrap_err();
+/// assert_eq!(error, SendError("tick"));
+/// assert_eq!(error.to_string(), "the channel is disconnected: no receiver is left");
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SendError<T>(pub T);
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendError").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NO_RECEIVER)
+    }
+}
+
+impl<T> Error for SendError<T> {}
+
+/// Error of [`Sender::try_send`](super::Sender::try_send). Holds the value; of
+/// [`try_send_batch`](super::Sender::try_send_batch), which leaves the values where they were,
+/// nothing.
+///
+/// ```
+/// use lapwing::channel::{self, SendError, TrySendError};
+///
+/// let (mut sender, receiver) = channel::spsc(1)?;
+/// assert_eq!(sender.try_send(7), Ok(()));
+/// assert_eq!(sender.try_send(8), Err(TrySendError::Full(8)));
+/// drop(receiver);
+/// assert_eq!(sender.try_send(9), Err(TrySendError::Disconnected(9)));
+/// assert_eq!(TrySendError::from(SendError(9)), TrySendError::Disconnected(9));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TrySendError<T> {
+    /// No slot is free: the receiver, or the slowest one, is a lap behind.
+    Full(T),
+    /// No receiver is left.
+    Disconnected(T),
+}
+
+impl<T> TrySendError<T> {
+    /// The value that was not sent.
+    ///
+    /// ```
+    /// # use lapwing::channel;
+    /// let (mut sender, _receiver) = channel::spsc(1)?;
+    /// sender.try_send(String::from("first")).unwrap(); // the one slot
+    /// let error = sender.try_send(String::from("second")).unwrap_err();
+    /// assert_eq!(error.into_inner(), "second");
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use = "it is the value that was not sent"]
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Disconnected(value) => value,
+        }
+    }
+
+    /// As `error` says of a call that does not wait.
+    pub(super) fn new(error: TryPublishError, value: T) -> Self {
+        match error {
+            TryPublishError::Full => Self::Full(value),
+            TryPublishError::Closed | TryPublishError::Halted => Self::Disconnected(value),
+        }
+    }
+}
+
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Disconnected(_) => "Disconnected(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "the channel is full",
+            Self::Disconnected(_) => NO_RECEIVER,
+        })
+    }
+}
+
+impl<T> Error for TrySendError<T> {}
+
+impl<T> From<SendError<T>> for TrySendError<T> {
+    fn from(SendError(value): SendError<T>) -> Self {
+        Self::Disconnected(value)
+    }
+}
+
+/// Error of [`Sender::send_timeout`](super::Sender::send_timeout). Holds the value.
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::channel::{self, SendError, SendTimeoutError};
+///
+/// let (mut sender, receiver) = channel::spsc(1)?;
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(sender.send_timeout(7, patience), Ok(()));
+/// assert_eq!(sender.send_timeout(8, patience), Err(SendTimeoutError::Timeout(8)));
+/// drop(receiver);
+/// assert_eq!(sender.send_timeout(9, patience), Err(SendTimeoutError::Disconnected(9)));
+/// assert_eq!(SendTimeoutError::from(SendError(9)), SendTimeoutError::Disconnected(9));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SendTimeoutError<T> {
+    /// The channel was full until the time had passed.
+    Timeout(T),
+    /// No receiver is left.
+    Disconnected(T),
+}
+
+impl<T> SendTimeoutError<T> {
+    /// The value that was not sent.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::channel;
+    /// let (mut sender, _receiver) = channel::spsc(1)?;
+    /// sender.try_send(String::from("first")).unwrap(); // the one slot
+    /// let error = sender.send_timeout(String::from("second"), Duration::ZERO).unwrap_err();
+    /// assert_eq!(error.into_inner(), "second");
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use = "it is the value that was not sent"]
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Timeout(value) | Self::Disconnected(value) => value,
+        }
+    }
+
+    /// As `error` says of a call that waits for a time.
+    pub(super) fn new(error: PublishTimeoutError, value: T) -> Self {
+        match error {
+            PublishTimeoutError::TimedOut => Self::Timeout(value),
+            PublishTimeoutError::Closed | PublishTimeoutError::Halted => Self::Disconnected(value),
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => "Timeout(..)",
+            Self::Disconnected(_) => "Disconnected(..)",
+        })
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => "the channel was full until the timeout",
+            Self::Disconnected(_) => NO_RECEIVER,
+        })
+    }
+}
+
+impl<T> Error for SendTimeoutError<T> {}
+
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(SendError(value): SendError<T>) -> Self {
+        Self::Disconnected(value)
+    }
+}
+
+/// Error of [`Receiver::recv`](super::Receiver::recv): no sender is left, and everything that was
+/// sent has been received.
+///
+/// ```
+/// use lapwing::channel::{self, RecvError};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// sender.send(7)?;
+/// drop(sender);
+/// assert_eq!(receiver.recv(), Ok(7)); // disconnected, but not yet at the end
+/// assert_eq!(receiver.recv(), Err(RecvError));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecvError;
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(NO_SENDER)
+    }
+}
+
+impl Error for RecvError {}
+
+/// Error of [`Receiver::try_recv`](super::Receiver::try_recv).
+///
+/// ```
+/// use lapwing::channel::{self, RecvError, TryRecvError};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+/// sender.send(7)?;
+/// drop(sender);
+/// assert_eq!(receiver.try_recv(), Ok(7));
+/// assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+/// assert_eq!(TryRecvError::from(RecvError), TryRecvError::Disconnected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// Nothing to receive now.
+    Empty,
+    /// As [`RecvError`]: there will never be anything to receive.
+    Disconnected,
+}
+
+impl TryRecvError {
+    /// As `error` says of a call that does not wait.
+    pub(super) fn new(error: PollError) -> Self {
+        match error {
+            PollError::Empty => Self::Empty,
+            PollError::Closed | PollError::Halted => Self::Disconnected,
+        }
+    }
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "nothing to receive now",
+            Self::Disconnected => NO_SENDER,
+        })
+    }
+}
+
+impl Error for TryRecvError {}
+
+impl From<RecvError> for TryRecvError {
+    fn from(_: RecvError) -> Self {
+        Self::Disconnected
+    }
+}
+
+/// Error of [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+///
+/// ```
+/// use std::time::Duration;
+/// use lapwing::channel::{self, RecvError, RecvTimeoutError};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// let patience = Duration::from_millis(1);
+/// assert_eq!(receiver.recv_timeout(patience), Err(RecvTimeoutError::Timeout));
+/// sender.send(7)?;
+/// drop(sender);
+/// assert_eq!(receiver.recv_timeout(patience), Ok(7));
+/// assert_eq!(receiver.recv_timeout(patience), Err(RecvTimeoutError::Disconnected));
+/// assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Disconnected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecvTimeoutError {
+    /// Nothing came until the time had passed.
+    Timeout,
+    /// As [`RecvError`].
+    Disconnected,
+}
+
+impl RecvTimeoutError {
+    /// As `error` says of a call that waits for a time.
+    pub(super) fn new(error: WaitTimeoutError) -> Self {
+        match error {
+            WaitTimeoutError::TimedOut => Self::Timeout,
+            WaitTimeoutError::Closed | WaitTimeoutError::Halted => Self::Disconnected,
+        }
+    }
+}
+
+impl fmt::Display for RecvTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout => "nothing to receive until the timeout",
+            Self::Disconnected => NO_SENDER,
+        })
+    }
+}
+
+impl Error for RecvTimeoutError {}
+
+impl From<RecvError> for RecvTimeoutError {
+    fn from(_: RecvError) -> Self {
+        Self::Disconnected
+    }
+}

@@ -1,0 +1,134 @@
+//! What both kinds of receiver have: a poller of slots, and what is known to lie in them.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::consumer::{Access, Batch, Poller};
+
+/// The reading end of a channel's ring.
+///
+/// A look at what the senders have published shows a whole batch. The events of it are then
+/// received one by one, each released at once, without another look: that is what the line of the
+/// cursor costs, which a sender writes all the time.
+pub(super) struct Inbox<T, A: Access> {
+    poller: Poller<Option<T>, A>,
+    /// Events that the last look has shown and that are not received yet.
+    known: usize,
+    /// Slots of the ring.
+    capacity: usize,
+}
+
+impl<T, A: Access> Inbox<T, A> {
+    pub(super) fn new(poller: Poller<Option<T>, A>, capacity: usize) -> Self {
+        Self { poller, known: 0, capacity }
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// A batch of which the caller consumes the first event and no other; waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`] at the end of the channel.
+    #[inline]
+    pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Option<T>, A>, RecvError> {
+        if self.known > 0 {
+            return self.known_first().ok_or(RecvError);
+        }
+        let batch = self.poller.wait().map_err(|_| RecvError)?;
+        self.known = batch.len() - 1;
+        Ok(batch)
+    }
+
+    /// As [`wait_first`](Self::wait_first), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryRecvError`] if there is none.
+    #[inline]
+    pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Option<T>, A>, TryRecvError> {
+        if self.known > 0 {
+            return self.known_first().ok_or(TryRecvError::Disconnected);
+        }
+        let batch = self.poller.poll().map_err(TryRecvError::new)?;
+        self.known = batch.len() - 1;
+        Ok(batch)
+    }
+
+    /// As [`wait_first`](Self::wait_first), but waits for `timeout` at most.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvTimeoutError`] if none came in time.
+    #[inline]
+    pub(super) fn wait_first_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Batch<'_, Option<T>, A>, RecvTimeoutError> {
+        if self.known > 0 {
+            return self.known_first().ok_or(RecvTimeoutError::Disconnected);
+        }
+        let batch = self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)?;
+        self.known = batch.len() - 1;
+        Ok(batch)
+    }
+
+    /// The first event of those that are known: the poller does not look for more. None only if the
+    /// ring was halted.
+    #[inline]
+    fn known_first(&mut self) -> Option<Batch<'_, Option<T>, A>> {
+        self.known -= 1;
+        self.poller.poll_max(1).ok()
+    }
+
+    /// All events that are there, up to the end of the ring, to consume any number of; waits for
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_first`](Self::wait_first).
+    pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Option<T>, A>, RecvError> {
+        self.known = 0;
+        self.poller.wait().map_err(|_| RecvError)
+    }
+
+    /// As [`wait_batch`](Self::wait_batch), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll_first`](Self::poll_first).
+    pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Option<T>, A>, TryRecvError> {
+        self.known = 0;
+        self.poller.poll().map_err(TryRecvError::new)
+    }
+
+    /// As [`wait_batch`](Self::wait_batch), but waits for `timeout` at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait_first_timeout`](Self::wait_first_timeout).
+    pub(super) fn wait_batch_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Batch<'_, Option<T>, A>, RecvTimeoutError> {
+        self.known = 0;
+        self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
+    }
+
+    /// Accepts nothing any more: senders get their values back.
+    pub(super) fn close(&self) {
+        self.poller.close();
+    }
+}
+
+impl<T, A: Access> fmt::Debug for Inbox<T, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbox")
+            .field("known", &self.known)
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,159 @@
+//! Receiving as an iterator, for either kind of receiver.
+
+use std::iter::FusedIterator;
+
+use sealed::Receive;
+
+/// Iterator of [`Receiver::iter`](super::Receiver::iter) and
+/// [`BroadcastReceiver::iter`](super::BroadcastReceiver::iter): values as they come. `R` is one of
+/// the two.
+///
+/// ```
+/// use lapwing::channel::{self, Iter, Receiver};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// sender.send(7)?;
+/// drop(sender);
+/// let mut values: Iter<'_, Receiver<u64>> = receiver.iter();
+/// assert_eq!((values.next(), values.next(), values.next()), (Some(7), None, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "an iterator does nothing before it is asked"]
+pub struct Iter<'a, R> {
+    receiver: &'a mut R,
+}
+
+impl<'a, R> Iter<'a, R> {
+    pub(super) fn new(receiver: &'a mut R) -> Self {
+        Self { receiver }
+    }
+}
+
+impl<R: Receive> Iterator for Iter<'_, R> {
+    type Item = R::Value;
+
+    #[inline]
+    fn next(&mut self) -> Option<R::Value> {
+        self.receiver.next_value()
+    }
+}
+
+impl<R: Receive> FusedIterator for Iter<'_, R> {}
+
+/// Iterator of [`Receiver::try_iter`](super::Receiver::try_iter) and
+/// [`BroadcastReceiver::try_iter`](super::BroadcastReceiver::try_iter): values that are there. `R`
+/// is one of the two.
+///
+/// ```
+/// use lapwing::channel::{self, Receiver, TryIter};
+///
+/// let (mut sender, mut receiver) = channel::spsc(8)?;
+/// sender.send(7)?;
+/// let mut values: TryIter<'_, Receiver<u64>> = receiver.try_iter();
+/// assert_eq!((values.next(), values.next()), (Some(7), None));
+/// sender.send(8)?;
+/// assert_eq!(values.next(), Some(8)); // there is one again
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "an iterator does nothing before it is asked"]
+pub struct TryIter<'a, R> {
+    receiver: &'a mut R,
+}
+
+impl<'a, R> TryIter<'a, R> {
+    pub(super) fn new(receiver: &'a mut R) -> Self {
+        Self { receiver }
+    }
+}
+
+impl<R: Receive> Iterator for TryIter<'_, R> {
+    type Item = R::Value;
+
+    #[inline]
+    fn next(&mut self) -> Option<R::Value> {
+        self.receiver.try_next_value()
+    }
+}
+
+/// Iterator that owns its [`Receiver`](super::Receiver) or
+/// [`BroadcastReceiver`](super::BroadcastReceiver): values as they come. `R` is one of the two.
+///
+/// ```
+/// use lapwing::channel::{self, IntoIter, Receiver};
+///
+/// let (mut sender, receiver) = channel::spsc(8)?;
+/// sender.send(7)?;
+/// let mut values: IntoIter<Receiver<u64>> = receiver.into_iter();
+/// assert_eq!(values.next(), Some(7));
+/// drop(values); // and the receiver with it
+/// assert!(sender.send(8).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "an iterator does nothing before it is asked"]
+pub struct IntoIter<R> {
+    receiver: R,
+}
+
+impl<R> IntoIter<R> {
+    pub(super) fn new(receiver: R) -> Self {
+        Self { receiver }
+    }
+}
+
+impl<R: Receive> Iterator for IntoIter<R> {
+    type Item = R::Value;
+
+    #[inline]
+    fn next(&mut self) -> Option<R::Value> {
+        self.receiver.next_value()
+    }
+}
+
+impl<R: Receive> FusedIterator for IntoIter<R> {}
+
+mod sealed {
+    use crate::channel::{BroadcastReceiver, Receiver};
+
+    /// A receiver of either kind.
+    pub trait Receive {
+        /// What it receives.
+        type Value;
+
+        /// The next value; waits for it. None at the end of the channel, and ever after.
+        fn next_value(&mut self) -> Option<Self::Value>;
+
+        /// The next value if it is there.
+        fn try_next_value(&mut self) -> Option<Self::Value>;
+    }
+
+    impl<T> Receive for Receiver<T> {
+        type Value = T;
+
+        #[inline]
+        fn next_value(&mut self) -> Option<T> {
+            self.recv().ok()
+        }
+
+        #[inline]
+        fn try_next_value(&mut self) -> Option<T> {
+            self.try_recv().ok()
+        }
+    }
+
+    impl<T: Clone> Receive for BroadcastReceiver<T> {
+        type Value = T;
+
+        #[inline]
+        fn next_value(&mut self) -> Option<T> {
+            self.recv().ok()
+        }
+
+        #[inline]
+        fn try_next_value(&mut self) -> Option<T> {
+            self.try_recv().ok()
+        }
+    }
+}

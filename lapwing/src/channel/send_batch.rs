@@ -1,0 +1,145 @@
+//! Sending many values at once: one claim and one publication for a run of them.
+//!
+//! Values come from a vector, not from an iterator: an iterator is code of the user's, which may
+//! wait for the very receiver that waits for the claim. Those who have one send value by value.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use super::error::{SendError, TrySendError};
+use super::sender::Sender;
+use crate::error::BatchError;
+use crate::producer::ClaimBatch;
+use crate::sequencer::Sequencer;
+
+/// A sender waits for room for this part of the ring at most, so that a receiver has the rest to go
+/// on with; as a stage lets go of its events.
+const RUNS_PER_RING: usize = 4;
+
+impl<T, S: Sequencer> Sender<T, S> {
+    /// Sends all of `values`, in order; waits while the channel is full. The vector is then empty
+    /// and keeps its memory.
+    ///
+    /// They go in runs of up to a quarter of the channel; of several senders, another one's values
+    /// may come between two runs.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, SendError};
+    ///
+    /// let (mut sender, mut receiver) = channel::mpsc(8)?;
+    /// let mut values = vec![1, 2, 3];
+    /// sender.send_batch(&mut values)?;
+    /// assert!(values.is_empty());
+    /// assert!(receiver.try_iter().eq([1, 2, 3]));
+    ///
+    /// drop(receiver);
+    /// values.extend([4, 5]);
+    /// assert_eq!(sender.send_batch(&mut values), Err(SendError(())));
+    /// assert_eq!(values, [4, 5]); // what was not sent
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] if no receiver is left, or none is before there is room for all. What was not
+    /// sent is still in `values`, in order.
+    ///
+    /// # Blocking
+    ///
+    /// As [`send`](Self::send), for each run. [`try_send_batch`](Self::try_send_batch) does not
+    /// wait.
+    pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
+        let longest = self.longest_run();
+        let mut unsent = Unsent::new(values);
+        while !unsent.queue.is_empty() {
+            let count = unsent.queue.len().min(longest);
+            let claim = self.producer.claim_batch(count).map_err(|_| SendError(()))?;
+            unsent.put(claim)?;
+        }
+        Ok(())
+    }
+
+    /// As [`send_batch`](Self::send_batch), but sends what there is room for and never waits.
+    ///
+    /// ```
+    /// use lapwing::channel::{self, TrySendError};
+    ///
+    /// let (mut sender, mut receiver) = channel::spsc(4)?;
+    /// let mut values = vec![1, 2, 3, 4, 5, 6];
+    /// assert_eq!(sender.try_send_batch(&mut values), Err(TrySendError::Full(())));
+    /// assert_eq!(values, [5, 6]); // four have been sent
+    /// assert!(receiver.try_iter().eq([1, 2, 3, 4]));
+    /// assert_eq!(sender.try_send_batch(&mut values), Ok(()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TrySendError::Full`] if there was not room for all, and [`TrySendError::Disconnected`] if
+    /// no receiver is left. What was not sent is still in `values`, in order.
+    pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
+        let mut longest = self.longest_run();
+        let mut unsent = Unsent::new(values);
+        while !unsent.queue.is_empty() {
+            let count = unsent.queue.len().min(longest);
+            match self.producer.try_claim_batch(count) {
+                Ok(claim) => unsent.put(claim)?,
+                Err(BatchError::Full) if count > 1 => longest = count / 2,
+                Err(BatchError::Full) => return Err(TrySendError::Full(())),
+                Err(_) => return Err(TrySendError::Disconnected(())),
+            }
+        }
+        Ok(())
+    }
+
+    fn longest_run(&self) -> usize {
+        (self.capacity() / RUNS_PER_RING).max(1)
+    }
+}
+
+/// The values of a batch that are not sent yet. They go back to where they came from however the
+/// call ends, and so does the memory.
+struct Unsent<'a, T> {
+    queue: VecDeque<T>,
+    values: &'a mut Vec<T>,
+}
+
+impl<'a, T> Unsent<'a, T> {
+    fn new(values: &'a mut Vec<T>) -> Self {
+        Self { queue: VecDeque::from(mem::take(values)), values }
+    }
+
+    /// Publishes the first values in the slots of `claim`, or takes them back if the last receiver
+    /// left before.
+    fn put<S: Sequencer>(
+        &mut self,
+        mut claim: ClaimBatch<'_, Option<T>, S>,
+    ) -> Result<(), SendError<()>> {
+        let mut left = self.queue.len();
+        for slot in claim.slots().iter_mut() {
+            let former = mem::replace(slot, self.queue.pop_front());
+            left -= 1;
+            // Of a broadcast. Kept at the end for now: its drop is code of the user's, which must
+            // not run before the claim is published.
+            self.queue.extend(former);
+        }
+        let result = match claim.publish_or_keep() {
+            Ok(_) => Ok(()),
+            Err(mut refused) => {
+                for value in refused.slots().iter_mut().rev().filter_map(Option::take) {
+                    self.queue.push_front(value);
+                    left += 1;
+                }
+                Err(SendError(()))
+            }
+        };
+        self.queue.truncate(left);
+        result
+    }
+}
+
+impl<T> Drop for Unsent<'_, T> {
+    fn drop(&mut self) {
+        *self.values = Vec::from(mem::take(&mut self.queue));
+    }
+}

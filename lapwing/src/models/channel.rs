@@ -1,0 +1,92 @@
+//! Channels: a value is given back, received, or dropped with its receiver; once, and while the
+//! sender is still there.
+
+use std::sync::Arc;
+
+use loom::thread;
+
+use super::PARK;
+use crate::channel::{Builder, Receiver, RecvError, SendError, Sender};
+use crate::sequencer::Sequencer;
+use crate::wait::Blocking;
+
+/// Counts its owners, in a word that loom does not know.
+type Token = Arc<()>;
+
+/// A channel in which everybody parks.
+fn channel(capacity: usize) -> Builder<Blocking, Blocking> {
+    Builder::new(capacity).receiver_wait(PARK).sender_wait(PARK)
+}
+
+/// A receiver leaves while a value is sent. Nothing may be left in the ring afterwards: the sender,
+/// which is still there, would keep it alive.
+fn send_against_a_receiver_that_leaves<S: Sequencer + 'static>(
+    (mut sender, receiver): (Sender<Token, S>, Receiver<Token>),
+) {
+    let token = Token::default();
+    let value = Arc::clone(&token);
+    let thread = thread::spawn(move || {
+        let result = sender.send(value);
+        (sender, result)
+    });
+    drop(receiver);
+    let (_sender, result) = thread.join().unwrap();
+    let given_back = usize::from(result.is_err());
+    assert_eq!(Arc::strong_count(&token), 1 + given_back);
+}
+
+/// O8: either the close of the receiver counts the value, and its drop takes it, or the sender
+/// learns that it does not, and takes it back out of the slot.
+#[test]
+fn loom_single_send_against_a_receiver_that_leaves() {
+    loom::model(|| send_against_a_receiver_that_leaves(channel(1).spsc().unwrap()));
+}
+
+/// O12: a claim that came before the close is waited for.
+#[test]
+fn loom_multi_send_against_a_receiver_that_leaves() {
+    loom::model(|| send_against_a_receiver_that_leaves(channel(1).mpsc().unwrap()));
+}
+
+/// O8: as with one value. Of a run, a close counts all or none.
+#[test]
+fn loom_send_batch_against_a_receiver_that_leaves() {
+    loom::model(|| {
+        let (mut sender, receiver) = channel(8).spsc().unwrap();
+        let token = Token::default();
+        let mut values = vec![Arc::clone(&token), Arc::clone(&token)];
+        let thread = thread::spawn(move || {
+            let result = sender.send_batch(&mut values);
+            (sender, result, values)
+        });
+        drop(receiver);
+        let (_sender, result, values) = thread.join().unwrap();
+        let given_back = if result.is_err() { 2 } else { 0 };
+        assert_eq!((values.len(), Arc::strong_count(&token)), (given_back, 1 + given_back));
+    });
+}
+
+/// O7 and O8: a sender that is parked on a full channel is woken by the receiver that leaves, and
+/// has its value back.
+#[test]
+fn loom_parked_sender_learns_that_the_receiver_left() {
+    loom::model(|| {
+        let (mut sender, receiver) = channel(1).spsc().unwrap();
+        sender.send(1).unwrap();
+        let thread = thread::spawn(move || sender.send(2));
+        drop(receiver);
+        assert_eq!(thread.join().unwrap(), Err(SendError(2)));
+    });
+}
+
+/// O6 and O7: a parked receiver gets what was sent, then learns that the sender has gone.
+#[test]
+fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
+    loom::model(|| {
+        let (mut sender, mut receiver) = channel(1).spsc().unwrap();
+        let thread = thread::spawn(move || sender.send(1));
+        assert_eq!(receiver.recv(), Ok(1));
+        assert_eq!(receiver.recv(), Err(RecvError));
+        thread.join().unwrap().unwrap();
+    });
+}

@@ -29,10 +29,10 @@ common::for_both_producers! {
     blocked_receivers_are_woken_when_the_sender_goes,
     values_can_be_lent_that_cannot_be_cloned,
     panic_while_a_value_is_lent_counts_as_received,
-    miri_batch_is_lent_and_what_was_not_looked_at_comes_again,
+    batch_is_lent_and_what_was_not_looked_at_comes_again,
     iterators_clone_each_value_once,
     miri_value_is_dropped_once_a_lap_later_or_with_the_channel,
-    miri_panic_of_the_drop_of_a_former_value_does_not_undo_the_send,
+    panic_of_the_drop_of_a_former_value_does_not_undo_the_send,
     drop_of_a_former_value_may_wait_for_the_value_that_was_sent,
     receivers_park_each_for_themselves,
     receivers_can_be_printed,
@@ -260,7 +260,7 @@ fn panic_while_a_value_is_lent_counts_as_received<K: Channels>() {
     assert_eq!((first.recv(), second.recv()), (Ok(2), Ok(2)));
 }
 
-fn miri_batch_is_lent_and_what_was_not_looked_at_comes_again<K: Channels>() {
+fn batch_is_lent_and_what_was_not_looked_at_comes_again<K: Channels>() {
     let (mut sender, mut first, mut second) = two::<K, _>(8);
     sender.send_batch(&mut (0..6).collect()).unwrap();
     let mut values = first.recv_batch().unwrap();
@@ -326,7 +326,7 @@ impl Drop for Trap {
     }
 }
 
-fn miri_panic_of_the_drop_of_a_former_value_does_not_undo_the_send<K: Channels>() {
+fn panic_of_the_drop_of_a_former_value_does_not_undo_the_send<K: Channels>() {
     quiet_panics();
     let (mut sender, mut first, mut second) = two::<K, _>(8);
     let mut see = |count| {

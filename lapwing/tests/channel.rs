@@ -35,13 +35,13 @@ common::for_both_producers! {
     values_that_are_not_taken_from_a_batch_come_again,
     batch_lets_go_of_a_quarter_of_the_ring_at_a_time,
     single_values_and_batches_can_be_mixed,
-    miri_send_batch_is_longer_than_the_channel,
+    send_batch_is_longer_than_the_channel,
     send_batch_of_nothing_does_nothing,
     send_batch_keeps_the_memory_of_the_vector,
     try_send_batch_sends_what_there_is_room_for,
     send_batch_leaves_what_was_not_sent,
     every_wait_strategy_works_on_both_sides,
-    miri_values_may_borrow,
+    values_may_borrow,
     ends_move_to_other_threads_and_can_be_printed,
 }
 
@@ -337,7 +337,7 @@ fn single_values_and_batches_can_be_mixed<K: Channels>() {
     });
 }
 
-fn miri_send_batch_is_longer_than_the_channel<K: Channels>() {
+fn send_batch_is_longer_than_the_channel<K: Channels>() {
     for capacity in [1, 2, 8] {
         let count = repeats(3_000);
         let (mut sender, receiver) = K::open(capacity);
@@ -415,7 +415,7 @@ fn every_wait_strategy_works_on_both_sides<K: Channels>() {
     with::<K, _>(Yielding::default());
 }
 
-fn miri_values_may_borrow<K: Channels>() {
+fn values_may_borrow<K: Channels>() {
     let line = String::from("plover sandpiper lapwing");
     let (mut sender, receiver) = K::open(2);
     thread::scope(|scope| {
@@ -443,7 +443,7 @@ mod many_senders {
     use super::*;
 
     #[test]
-    fn miri_values_of_each_sender_stay_in_order() {
+    fn values_of_each_sender_stay_in_order() {
         let (senders, values) = (3, repeats(5_000));
         let (sender, receiver) = channel::mpsc(8).unwrap();
         common::watched(|| {

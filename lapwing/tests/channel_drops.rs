@@ -14,10 +14,10 @@ use lapwing::wait::{WaitStrategy, Waiting};
 
 common::for_both_producers! {
     channel_keeps_nothing_alive_that_was_received,
-    miri_receiver_that_goes_drops_what_is_left_though_the_sender_stays,
+    receiver_that_goes_drops_what_is_left_though_the_sender_stays,
     ends_may_go_in_either_order,
-    miri_value_that_is_given_back_is_dropped_by_the_caller_alone,
-    miri_panic_amid_a_batch_loses_what_was_taken_and_nothing_else,
+    value_that_is_given_back_is_dropped_by_the_caller_alone,
+    panic_amid_a_batch_loses_what_was_taken_and_nothing_else,
     miri_batch_that_is_forgotten_delivers_nothing_twice,
     miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_later,
     miri_send_that_meets_a_receiver_that_goes_loses_nothing,
@@ -73,7 +73,7 @@ fn channel_keeps_nothing_alive_that_was_received<K: Channels>() {
     }
 }
 
-fn miri_receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() {
+fn receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() {
     for received in 0..4 {
         let ledger = Ledger::default();
         let (mut sender, mut receiver) = K::open(4);
@@ -104,7 +104,7 @@ fn ends_may_go_in_either_order<K: Channels>() {
     }
 }
 
-fn miri_value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
+fn value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(1);
     sender.send(ledger.token()).unwrap();
@@ -120,7 +120,7 @@ fn miri_value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (3, 3));
 }
 
-fn miri_panic_amid_a_batch_loses_what_was_taken_and_nothing_else<K: Channels>() {
+fn panic_amid_a_batch_loses_what_was_taken_and_nothing_else<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, mut receiver) = K::open(8);

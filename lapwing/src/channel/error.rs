@@ -162,7 +162,10 @@ impl<T> SendTimeoutError<T> {
     /// As `error` says of a call that waits for a time.
     pub(super) fn new(error: PublishTimeoutError, value: T) -> Self {
         match error {
-            PublishTimeoutError::TimedOut => Self::Timeout(value),
+            // A deadlock is that of a handler, and the receivers of a channel are pollers.
+            PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock => {
+                Self::Timeout(value)
+            }
             PublishTimeoutError::Closed | PublishTimeoutError::Halted => Self::Disconnected(value),
         }
     }

@@ -10,6 +10,8 @@
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 1         dropped                 producers that drop       whoever wants to know
+//! 1 each    stage: activity         its consumer              monitors
+//! 1         waiting producers       producers that wait       monitors
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! ```
 //!
@@ -19,11 +21,12 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::Sequence;
+use crate::activity::Activity;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::padded::Padded;
 use crate::stamps::Stamps;
-use crate::sync::{AtomicU64, Ordering, fence};
+use crate::sync::{AtomicU64, Figure, Ordering, fence};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, Waiting};
@@ -55,6 +58,8 @@ pub(crate) struct Control {
     /// Number of events that producers dropped since the ring was full. On a line of its own, since
     /// it is written just when everything else is busy.
     pub(crate) dropped: Padded<AtomicU64>,
+    /// Producers that wait for a free slot just now.
+    pub(crate) waiting_producers: Padded<Figure>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first.
@@ -77,6 +82,8 @@ pub(crate) struct StageControl {
     pub(crate) sequence: Padded<AtomicU64>,
     /// Where those sleep who wait for `sequence`.
     pub(crate) released: Padded<EventCount>,
+    /// What its consumer is doing.
+    pub(crate) activity: Padded<Activity>,
     /// The stages that it comes after directly; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
@@ -96,6 +103,7 @@ impl StageControl {
         Self {
             sequence: Padded(AtomicU64::new(0)),
             released: Padded::default(),
+            activity: Padded::default(),
             upstream,
             ancestors,
             acknowledgement: None,
@@ -126,6 +134,7 @@ impl Control {
             published: Padded::default(),
             doorbell: None,
             dropped: Padded::default(),
+            waiting_producers: Padded::default(),
             stamps,
             gating,
             stages: stages
@@ -261,7 +270,8 @@ impl Control {
         deadline: Option<Instant>,
     ) -> Waiting<'a> {
         let Self { life, fence, is_signalled, .. } = self;
-        Waiting { awaited, deadline, life, fence: *fence, is_signalled: *is_signalled }
+        let (fence, is_signalled) = (*fence, *is_signalled);
+        Waiting { awaited, deadline, life, fence, is_signalled, sleeper: None }
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.

@@ -52,6 +52,7 @@
 
 #![deny(unsafe_code)]
 
+mod activity;
 mod barrier;
 pub mod channel;
 // I2, I6: turns what a stage may read into slices.

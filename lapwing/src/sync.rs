@@ -16,6 +16,10 @@ pub(crate) use std::{
     thread_local,
 };
 
+/// A number that is only looked at. The standard library's in a model as well: nothing depends on
+/// it, so it would only multiply the schedules.
+pub(crate) use std::sync::atomic::AtomicU64 as Figure;
+
 #[cfg(loom)]
 pub(crate) use loom::{
     hint::spin_loop,

@@ -71,6 +71,7 @@ pub struct Batch<'a, E, A: Access> {
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
     pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
+        reader.activity().begin_batch();
         Self { reader, range, consumed: 0, events: PhantomData }
     }
 
@@ -305,6 +306,7 @@ impl<E> Batch<'_, E, Exclusive> {
 impl<E, A: Access> Drop for Batch<'_, E, A> {
     fn drop(&mut self) {
         self.release();
+        self.reader.activity().end_batch();
     }
 }
 

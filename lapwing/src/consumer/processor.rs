@@ -12,7 +12,8 @@ use super::recovery::Recovery;
 use super::shift::Shift;
 use super::work::Work;
 use super::{Finished, Outcome};
-use crate::control::Control;
+use crate::activity::{Activity, Doing};
+use crate::control::{Control, StageIndex};
 use crate::on_this_thread;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
@@ -52,6 +53,8 @@ pub(crate) trait Task {
 
     fn control(&self) -> &Arc<Control>;
 
+    fn activity(&self) -> &Activity;
+
     fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
 }
 
@@ -74,7 +77,7 @@ pub(crate) struct Post<E> {
 
 impl<E> Post<E> {
     pub(crate) fn new(reader: Reader<E>, timeout: Option<Duration>, recovery: Recovery) -> Self {
-        let lifeline = HaltOnDrop(Some(Arc::clone(&reader.ring.control)));
+        let lifeline = HaltOnDrop(Some((Arc::clone(&reader.ring.control), reader.stage)));
         Self { reader, timeout, recovery, lifeline }
     }
 }
@@ -105,8 +108,12 @@ where
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
         let Self { post, make, hand_back, access: _ } = *self;
         let here = on_this_thread::enter(&post.reader.ring.control, post.reader.stage);
+        post.reader.activity().set(Doing::Handling);
         match catch(make) {
-            Ok(work) => Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here))),
+            Ok(work) => {
+                post.reader.activity().set(Doing::Between);
+                Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here)))
+            }
             Err(message) => {
                 let processed = post.reader.processed();
                 let outcome = Outcome::Panicked { message, sequence: post.reader.next() };
@@ -116,18 +123,23 @@ where
     }
 }
 
-/// Halts its ring when dropped, unless released before.
-pub(super) struct HaltOnDrop(Option<Arc<Control>>);
+/// Halts the ring of its stage when dropped, unless released before.
+pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
 
 impl HaltOnDrop {
-    pub(super) fn release(mut self) {
-        self.0 = None;
+    /// The stage ended by itself; whether it is drained.
+    pub(super) fn release(mut self, is_drained: bool) {
+        if let Some((control, stage)) = self.0.take() {
+            let doing = if is_drained { Doing::Drained } else { Doing::Halted };
+            control.stages[stage].activity.set(doing);
+        }
     }
 }
 
 impl Drop for HaltOnDrop {
     fn drop(&mut self) {
-        if let Some(control) = &self.0 {
+        if let Some((control, stage)) = &self.0 {
+            control.stages[*stage].activity.set(Doing::Failed);
             control.halt();
         }
     }

@@ -7,13 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Sequence;
+use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
 use crate::control::StageIndex;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::failures::Failures;
 use crate::ring::Ring;
 use crate::stamps::Span;
-use crate::wait::{AnyWaitStrategy, Awaited};
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -63,6 +64,12 @@ impl<E> Reader<E> {
         self.next
     }
 
+    /// What this stage is doing, for monitors.
+    #[inline(always)]
+    pub(crate) fn activity(&self) -> &Activity {
+        &self.ring.control.stages[self.stage].activity
+    }
+
     /// Number of events that may be read now, past the wrap and past the longest batch: the depth
     /// of the queue.
     pub(crate) fn available(&mut self) -> u64 {
@@ -87,7 +94,7 @@ impl<E> Reader<E> {
             let longest = self.next + max.min(self.max_batch);
             let limit = self.ring.buffer.wrap_after(self.next).min(longest);
             let from = self.known.max(self.next);
-            match self.look(from, limit)? {
+            match self.look(from, limit).inspect_err(|end| self.note_end(*end))? {
                 Span::Events(end) => self.known = end,
                 Span::Tombstones(end) if from == self.next => {
                     self.release(end);
@@ -138,6 +145,13 @@ impl<E> Reader<E> {
         })
     }
 
+    /// Notes for monitors that nothing more comes.
+    #[cold]
+    fn note_end(&self, end: PollError) {
+        let is_drained = end == PollError::Closed;
+        self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
+    }
+
     /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there
     /// is one.
     #[inline]
@@ -152,7 +166,10 @@ impl<E> Reader<E> {
                 Ok(range) => return Ok(range),
                 Err(PollError::Closed) => return Err(Stopped::Closed.into()),
                 Err(PollError::Halted) => return Err(Stopped::Halted.into()),
-                Err(PollError::Empty) if is_expired => return Err(WaitTimeoutError::TimedOut),
+                Err(PollError::Empty) if is_expired => {
+                    self.activity().set(Doing::Between);
+                    return Err(WaitTimeoutError::TimedOut);
+                }
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
         }
@@ -161,6 +178,7 @@ impl<E> Reader<E> {
     /// Sleeps for `pause`, or until the ring is halted.
     #[cold]
     pub(crate) fn pause(&self, pause: Duration) {
+        self.activity().set(Doing::Pausing);
         let until = Instant::now().checked_add(pause);
         while !self.ring.control.life.is_halted() {
             let left =
@@ -196,7 +214,6 @@ impl<E> Reader<E> {
         failures.expect("a stage that may skip events has room for their marks")
     }
 
-    /// Hands one wait to the strategy; whether the deadline has passed afterwards.
     /// Whether a call of [`poll`](Self::poll) would find something, or the end.
     pub(crate) fn is_ready(&self) -> bool {
         let control = &self.ring.control;
@@ -208,10 +225,13 @@ impl<E> Reader<E> {
         self.strategy.clone()
     }
 
+    /// Hands one wait to the strategy; whether the deadline has passed afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
+        let activity: &Activity = &control.stages[self.stage].activity;
+        activity.set(Doing::Waiting);
         let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };
-        let waiting = control.waiting(&awaited, deadline);
+        let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&awaited, deadline) };
         self.strategy.wait(&waiting);
         waiting.is_expired()
     }

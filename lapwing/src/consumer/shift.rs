@@ -17,6 +17,7 @@ use super::recovery::Recovery;
 use super::work::{Interruption, Progress, Work};
 use super::{Finished, Outcome};
 use crate::Sequence;
+use crate::activity::{Activity, Doing};
 use crate::control::Control;
 use crate::error::{PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
@@ -81,9 +82,11 @@ where
     H: Work<E, A>,
 {
     fn start(&mut self) {
+        self.reader.activity().set(Doing::Handling);
         if let Err(message) = catch(|| self.work.on_start()) {
             self.fail(message);
         }
+        self.reader.activity().set(Doing::Between);
     }
 
     fn work(&mut self) {
@@ -126,6 +129,10 @@ where
         &self.reader.ring.control
     }
 
+    fn activity(&self) -> &Activity {
+        self.reader.activity()
+    }
+
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
         self.reader.strategy()
     }
@@ -148,7 +155,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
             let ended = match self.reader.wait(UNLIMITED, self.timeout_from_now()) {
                 Ok(batch) => self.handle(batch),
                 Err(WaitTimeoutError::TimedOut) => {
-                    self.work.on_timeout(self.reader.next());
+                    self.expire();
                     None
                 }
                 Err(WaitTimeoutError::Closed) => Some(Outcome::Drained),
@@ -170,7 +177,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
             Err(PollError::Empty) => {
                 if self.expires.is_some_and(|at| at <= Instant::now()) {
                     self.expires = None;
-                    self.work.on_timeout(self.reader.next());
+                    self.expire();
                 }
                 self.expires = self.expires.or_else(|| self.timeout_from_now());
                 Ok(Turn::Idle)
@@ -180,6 +187,13 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         }
     }
 
+    /// Nothing has come for the timeout.
+    fn expire(&mut self) {
+        self.reader.activity().set(Doing::Handling);
+        self.work.on_timeout(self.reader.next());
+        self.reader.activity().set(Doing::Between);
+    }
+
     fn timeout_from_now(&self) -> Option<Instant> {
         self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
     }
@@ -187,6 +201,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
     /// Handles one batch; returns how the stage ends, if it does.
     #[inline(always)]
     fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
+        self.reader.activity().begin_batch();
         // Left over from a panic in it.
         if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
             self.is_announcing = true;
@@ -209,6 +224,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         match result {
             Ok(()) => {
                 self.reader.release(batch.end);
+                self.reader.activity().end_batch();
                 None
             }
             Err(interruption) => self.interrupted(interruption),
@@ -279,6 +295,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
                 self.is_announcing = false;
                 self.reader.release(events.start);
                 self.reader.pause(pause);
+                self.reader.activity().set(Doing::Handling);
                 if let Err(message) = catch(|| self.work.on_restart()) {
                     return Some(Outcome::Panicked { message, sequence });
                 }
@@ -293,6 +310,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
                 return Some(failure.unwrap_or(Outcome::Halted));
             }
         }
+        self.reader.activity().set(Doing::Between);
         None
     }
 
@@ -323,7 +341,10 @@ where
                 reader.ring.control.detach(reader.stage);
             }
             // Before the handler is dropped, which may take its time.
-            Outcome::Failed { .. } | Outcome::Panicked { .. } => reader.ring.control.halt(),
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => {
+                reader.activity().set(Doing::Failed);
+                reader.ring.control.halt();
+            }
             Outcome::Drained | Outcome::Halted => {}
         }
         let absorb = |outcome: &mut Outcome, panic: String| {
@@ -331,10 +352,11 @@ where
                 *outcome = Outcome::Panicked { message: panic, sequence: next };
             }
         };
-        if !matches!(outcome, Outcome::Panicked { .. })
-            && let Err(panic) = catch(|| work.on_shutdown())
-        {
-            absorb(&mut outcome, panic);
+        if !matches!(outcome, Outcome::Panicked { .. }) {
+            reader.activity().set(Doing::Handling);
+            if let Err(panic) = catch(|| work.on_shutdown()) {
+                absorb(&mut outcome, panic);
+            }
         }
         let handler = match catch(|| hand_back(work)) {
             Ok(handler) => handler,
@@ -347,7 +369,7 @@ where
             absorb(&mut outcome, panic);
         }
         if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {
-            lifeline.release();
+            lifeline.release(outcome == Outcome::Drained);
         }
         Finished { name, outcome, processed, skipped, handler }
     }

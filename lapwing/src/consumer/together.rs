@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use super::catch::catch;
 use super::processor::{Task, Turn};
 use super::{Consumer, Finished};
+use crate::activity::{Activity, Doing, Sleeper};
 use crate::sync::Arc;
 use crate::wait::event_count::EventCount;
-use crate::wait::{AnyWaitStrategy, Awaited};
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
 /// in common to sleep on: their thread looks again after this time.
@@ -75,7 +76,10 @@ impl Crew<'_> {
         }
         let result = catch(|| {
             let strategy = strategy.get_or_insert_with(|| tasks[0].1.strategy());
-            strategy.wait(&control.waiting(&Anything { tasks }, deadline));
+            let anything = Anything { tasks };
+            anything.tell(|activity| activity.set(Doing::Waiting));
+            let sleeper: Option<&dyn Sleeper> = Some(&anything);
+            strategy.wait(&Waiting { sleeper, ..control.waiting(&anything, deadline) });
         });
         if let Err(message) = result {
             tasks[0].1.fail(message);
@@ -86,6 +90,23 @@ impl Crew<'_> {
 /// What a thread of several stages waits for.
 struct Anything<'a, 'env> {
     tasks: &'a [(usize, Box<dyn Task + 'env>)],
+}
+
+impl Anything<'_, '_> {
+    /// Tells each stage what its thread does.
+    fn tell(&self, what: impl Fn(&Activity)) {
+        self.tasks.iter().for_each(|(_, task)| what(task.activity()));
+    }
+}
+
+impl Sleeper for Anything<'_, '_> {
+    fn lie_down(&self) {
+        self.tell(Sleeper::lie_down);
+    }
+
+    fn get_up(&self, is_woken: bool) {
+        self.tell(|activity| activity.get_up(is_woken));
+    }
 }
 
 impl Awaited for Anything<'_, '_> {

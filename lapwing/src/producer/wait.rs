@@ -8,6 +8,7 @@ use crate::control::Control;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
 use crate::on_this_thread;
 use crate::sequencer::Sequencer;
+use crate::sync::Ordering;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, WaitStrategy};
 
@@ -45,6 +46,24 @@ impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
         // The slowest consumer must get past the last sequence before the wrap point.
         let last_behind = self.wrap_point().saturating_sub(1);
         self.control.behind(&self.control.gating, last_behind)
+    }
+}
+
+/// Counts a producer as waiting while it lives, for monitors, whatever its strategy does.
+struct CountedWait<'a>(&'a Control);
+
+impl<'a> CountedWait<'a> {
+    fn new(control: &'a Control) -> Self {
+        // O13, Relaxed: a figure to look at.
+        control.waiting_producers.fetch_add(1, Ordering::Relaxed);
+        Self(control)
+    }
+}
+
+impl Drop for CountedWait<'_> {
+    fn drop(&mut self) {
+        // O13, Relaxed: a figure to look at.
+        self.0.waiting_producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -126,6 +145,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let mut is_expired = false;
+        let mut counted = None;
         loop {
             match try_claim(&mut self.sequencer, control) {
                 Ok(claimed) => return Ok(claimed),
@@ -140,6 +160,7 @@ impl<E, S: Sequencer> Producer<E, S> {
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
+            counted.get_or_insert_with(|| CountedWait::new(control));
             let waiting = control.waiting(&awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();

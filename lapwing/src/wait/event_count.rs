@@ -38,24 +38,28 @@ pub(crate) struct EventCount {
 
 impl EventCount {
     /// Sleeps until `is_over`, or for `time_left`, or for no reason: the caller looks again.
+    /// Returns whether somebody woke it.
     pub(crate) fn park(
         &self,
         fence: AsymmetricFence,
         time_left: impl FnOnce() -> Option<Duration>,
         is_over: impl FnOnce() -> bool,
-    ) {
+    ) -> bool {
         // O6, Relaxed: ordered against the look below by the fence.
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         let is_fenced = fence.heavy();
         let seen = self.epoch.current();
+        let mut is_woken = false;
         if !is_over() {
             // Without the fence nobody might see the sleeper: then it wakes by itself.
             let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
             let timeout = [time_left(), longest].into_iter().flatten().min();
             self.epoch.sleep(seen, timeout);
+            is_woken = self.epoch.has_left(seen);
         }
         // O6, Relaxed: a count that is too high costs a needless wake, nothing else.
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        is_woken
     }
 
     /// Sleeps, uncounted, for what `length` returns, or not at all, or not to the end. Whoever only

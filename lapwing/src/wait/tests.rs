@@ -48,7 +48,7 @@ fn wait_for<R>(
 ) -> R {
     let deadline = limit.map(|limit| Instant::now() + limit);
     let (life, fence) = (&Life::default(), AsymmetricFence::detect());
-    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false })
+    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, sleeper: None })
 }
 
 /// Notes when it is asked to wait, and how often, and returns at once.
@@ -176,6 +176,6 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     life.begin_close();
     let fence = AsymmetricFence::detect();
     let awaited = &awaited;
-    Waiting { awaited, deadline: None, life: &life, fence, is_signalled: false }
+    Waiting { awaited, deadline: None, life: &life, fence, is_signalled: false, sleeper: None }
         .sleep(Duration::MAX);
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::Awaited;
 use super::asymmetric::AsymmetricFence;
 use super::event_count::UNSEEN_SLEEP;
+use crate::activity::Sleeper;
 use crate::life::Life;
 use crate::sync::{spin_loop, yield_now};
 
@@ -55,6 +56,8 @@ pub struct Waiting<'a> {
     pub(crate) fence: AsymmetricFence,
     /// Whether those who are waited for look for sleepers.
     pub(crate) is_signalled: bool,
+    /// Whom to tell that this thread sleeps.
+    pub(crate) sleeper: Option<&'a dyn Sleeper>,
 }
 
 impl Waiting<'_> {
@@ -340,7 +343,9 @@ impl Waiting<'_> {
         // in between shows in the second look.
         let is_elsewhere = || !ptr::eq(place, self.awaited.event_count());
         let is_over = || is_elsewhere() || self.is_over();
-        place.park(self.fence, || self.time_left(), is_over);
+        self.sleeper.inspect(|sleeper| sleeper.lie_down());
+        let is_woken = place.park(self.fence, || self.time_left(), is_over);
+        self.sleeper.inspect(|sleeper| sleeper.get_up(is_woken));
     }
 }
 

@@ -37,6 +37,12 @@ impl Epoch {
         }
     }
 
+    /// Whether the epoch has left `seen`, for whoever counts wakes.
+    pub(crate) fn has_left(&self, seen: u32) -> bool {
+        // O13, Relaxed: a look.
+        self.word.load(Ordering::Relaxed) != seen
+    }
+
     /// Advances the epoch and wakes every sleeper.
     pub(crate) fn advance_and_wake(&self) {
         // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`.

@@ -1,0 +1,156 @@
+//! Coming from somewhere else: the LMAX Disruptor in Java, the crate `disruptor`, or a channel. What is
+//! on the left there stands on the right here; the Rust on this page compiles and runs.
+//!
+//! # From LMAX's Disruptor (Java)
+//!
+//! ```java
+//! Disruptor<Trade> disruptor = new Disruptor<>(
+//!     Trade::new, 1024, threadFactory, ProducerType.SINGLE, new BlockingWaitStrategy());
+//! disruptor.handleEventsWith(journal, replicator).then(logic);
+//! disruptor.setDefaultExceptionHandler(new IgnoreExceptionHandler());
+//! RingBuffer<Trade> ring = disruptor.start();
+//! ring.publishEvent((trade, sequence, price) -> trade.price = price, 42L);
+//! disruptor.shutdown(10, TimeUnit.SECONDS);
+//! ```
+//!
+//! ```
+//! use std::time::Duration;
+//! use lapwing::{Action, Disruptor, Stage, wait::Blocking};
+//!
+//! #[derive(Default)]
+//! struct Trade { price: u64 }
+//!
+//! let (mut ring, consumers) = Disruptor::single_producer(1024, Trade::default)
+//!     .wait(Blocking::default())
+//!     .then_all(|side| side
+//!         .read("journal", |_trade, _sequence, _end_of_batch| {})
+//!         .read("replicator", |_, _, _| {}))
+//!     .then_mut(
+//!         Stage::new("logic").on_error(Action::Skip).on_panic(Action::Skip),
+//!         |trade, _, _| { trade.price += 1; Ok::<(), std::io::Error>(()) },
+//!     )
+//!     .build()?; // starts nothing
+//! let mut running = consumers.start()?;
+//! let price = 42;
+//! ring.publish(|trade| trade.price = price)?;
+//! running.shutdown_timeout(Duration::from_secs(10))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | there | here | what is different |
+//! |---|---|---|
+//! | `Sequence`, first value 0, a consumer's is the last one done, initially -1 | [`Sequence`](crate::Sequence), first value 0, a consumer's is the number done | no -1: add one to a consumer's sequence |
+//! | `ringBuffer.next()`, `get`, `publish` in a `finally` | [`claim`](crate::Producer::claim), write through it, [`publish`](crate::Claim::publish) | dropping a claim gives it up: nothing half written is ever seen, and nobody waits for it |
+//! | `publishEvent(translator, a, b)` and 29 more | [`publish`](crate::Producer::publish) with a closure that captures `a` and `b` | a translator that throws publishes the slot there; a closure that panics does not |
+//! | `next(n)`, `publish(lo, hi)` | [`claim_batch`](crate::Producer::claim_batch), [`publish_batch`](crate::Producer::publish_batch) | slices instead of sequences |
+//! | `tryNext` throws `InsufficientCapacityException` | [`try_claim`](crate::Producer::try_claim), [`try_publish`](crate::Producer::try_publish) return `Err(Full)` | |
+//! | `ProducerType.SINGLE`, unchecked | [`single_producer`](crate::Disruptor::single_producer): the producer has no `Clone` | two threads that publish do not compile |
+//! | `handleEventsWith(a, b).then(c)` | [`then_all`](crate::Builder::then_all), [`then`](crate::Builder::then) | stages have names; only a stage that runs alone gets `&mut E` |
+//! | `after(a).handleEventsWith(b)` | [`Graph`](crate::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::Side::chain) | checked when built |
+//! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler comes back at the end |
+//! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | the default halts the ring, where there the thread died and producers hung |
+//! | `RewindableException`, `BatchRewindStrategy` | [`Action::Rewind`](crate::Action::Rewind), [`Retries::of_batch`](crate::Retries::of_batch) | one event can be retried too |
+//! | `setSequenceCallback` | [`Action::ReleaseNow`](crate::Action::ReleaseNow), [`Stage::acknowledged`](crate::Stage::acknowledged) | holding back works as well as letting go early |
+//! | `BatchEventProcessorBuilder.setMaxBatchSize` | [`Stage::max_batch`](crate::Stage::max_batch) | for every stage |
+//! | `AggregateEventHandler` | a pair or a `Vec` of [handlers](crate::EventHandler#several-handlers-in-one-stage) | every call is forwarded |
+//! | `EventPoller.poll(handler)` | [`Poller::poll`](crate::Poller::poll) returns a batch | may wait, and may let go of a part |
+//! | one `WaitStrategy` for a ring | [`Builder::wait`](crate::Builder::wait), [`Stage::wait`](crate::Stage::wait), [`producer_wait`](crate::Builder::producer_wait) | a stage parks on a slow stage and a producer on a full ring too; see [`wait`](crate::wait) |
+//! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout`](crate::Stage::timeout) with any strategy | |
+//! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
+//! | `halt()` | [`Running::halt`](crate::Running::halt) | producers are told |
+//! | `getCursor()`: with many producers what is claimed | the monitor: published and claimed apart | |
+//! | events keep what they refer to until overwritten | [`Builder::then_clear`](crate::Builder::then_clear) | |
+//!
+//! [`docs::lmax`](crate::docs::lmax) has every row of LMAX's features.
+//!
+//! # From the crate `disruptor`
+//!
+//! ```text
+//! let mut producer = disruptor::build_single_producer(1024, factory, BusySpin)
+//!     .thread_name("journal").pin_at_core(1).handle_events_with(journal)
+//!     .and_then()
+//!         .handle_events_and_state_with(logic, || State::default())
+//!     .build();                                   // threads run from here on
+//! producer.publish(|trade| trade.price = 42);
+//! producer.batch_publish(5, |trades| for trade in trades { .. });
+//! drop(producer);                                 // drains and joins
+//! ```
+//!
+//! ```
+//! use lapwing::{Disruptor, EventHandler, Sequence, Stage, wait::BusySpin};
+//!
+//! # #[derive(Default)]
+//! # struct Trade { price: u64 }
+//! #[derive(Default)]
+//! struct Logic { sum: u64 }
+//!
+//! impl EventHandler<Trade> for Logic {
+//!     fn on_event(&mut self, trade: &Trade, _: Sequence, _: bool) {
+//!         self.sum += trade.price;
+//!     }
+//! }
+//!
+//! let (mut producer, consumers) = Disruptor::single_producer(1024, Trade::default)
+//!     .wait(BusySpin)
+//!     .then(Stage::new("journal"), |_, _, _| {}) // and `.pin(1)`
+//!     .then_local("logic", Logic::default) // its state may be `!Send`
+//!     .build()?;
+//! let running = consumers.start()?;
+//! producer.publish(|trade| trade.price = 42)?;
+//! producer.publish_batch(5, |trades| trades.iter_mut().for_each(|trade| trade.price = 7))?;
+//! running.shutdown()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | there | here | what is different |
+//! |---|---|---|
+//! | `build()` starts the threads | [`start`](crate::Consumers::start), [`start_scoped`](crate::Consumers::start_scoped), or run them yourself | handlers may borrow |
+//! | handlers get `&E` | [`then_mut`](crate::Builder::then_mut) gives `&mut E` | no `UnsafeCell` in events |
+//! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::TryPublishError) | also `Closed` and `Halted` |
+//! | `publish` spins on a full ring | waits by [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
+//! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | |
+//! | `handle_events_and_state_with` | [`then_local`](crate::Builder::then_local) | or a handler by value, which comes back |
+//! | `event_poller()`, `poll()` | [`then_poller`](crate::Builder::then_poller), [`Poller`](crate::Poller) | may wait; releases what was consumed |
+//! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | with a report; a drop closes and does not block |
+//! | pinning panics on a wrong core | [`StartError::Pin`](crate::StartError::Pin) | |
+//!
+//! # From a channel (crossbeam, flume, `std::sync::mpsc`)
+//!
+//! ```text
+//! let (sender, receiver) = crossbeam_channel::bounded(1024);
+//! let worker = thread::spawn(move || for trade in receiver { .. });
+//! sender.send(trade)?;
+//! drop(sender);
+//! worker.join();
+//! ```
+//!
+//! Where one thread takes what others send, and nothing else is wanted, the smallest step is
+//! [`channel`](crate::channel), which moves values and has the calls that you know. The ring itself is for
+//! several stages that see every event, in place:
+//!
+//! ```
+//! use lapwing::Disruptor;
+//!
+//! # #[derive(Default)]
+//! # struct Trade { price: u64 }
+//! let (mut trades, consumers) = Disruptor::multi_producer(1024, Trade::default)
+//!     .then("worker", |trade, _, _| assert!(trade.price > 0))
+//!     .build()?;
+//! let running = consumers.start()?;
+//! let mut another = trades.clone(); // one for each thread that publishes
+//! trades.publish(|trade| trade.price = 7)?; // written in place, not moved
+//! another.publish(|trade| trade.price = 8)?;
+//! running.shutdown()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | there | here | what is different |
+//! |---|---|---|
+//! | `send(value)` moves | [`publish`](crate::Producer::publish) writes into a slot that exists | no allocation for each message |
+//! | each value goes to one receiver | each event goes to every stage | for one of several: worker groups |
+//! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
+//! | `recv` one by one | a batch of all that is there: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
+//! | `select!` | [`Consumer::run_together`](crate::Consumer::run_together), or pollers asked in turn | |
+//! | unbounded | there is none: a full ring is the back-pressure | |
+//! | any capacity | a power of two | |
+//! | dropping the receiver disconnects | dropping the last consumer halts: producers get `Halted` | |

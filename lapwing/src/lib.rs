@@ -47,6 +47,7 @@
 //! - To consume: closures, [`EventHandler`], [`Poller`].
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
+//! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
 //! - To wait: [`wait`], with a table of the strategies.
 //! - Why it is sound: [`docs`].
 
@@ -59,6 +60,7 @@ pub mod channel;
 #[allow(unsafe_code)]
 mod consumer;
 mod control;
+mod description;
 pub mod docs;
 mod error;
 mod failures;
@@ -67,6 +69,7 @@ mod lifecycle;
 mod memory;
 #[cfg(all(test, loom))]
 mod models;
+mod monitor;
 mod on_this_thread;
 mod padded;
 // I1: turns claims into references.
@@ -95,6 +98,8 @@ pub use consumer::{
     FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
+
+pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, Stall};
 
 pub use error::{
     AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PollError, PublishError,

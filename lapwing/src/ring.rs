@@ -1,4 +1,4 @@
-//! One ring: its events and its shared words. What every endpoint holds.
+//! One ring: its events, its shared words and its names. What every endpoint holds.
 //!
 //! The words have an owner count of their own, so that those who only look at them need not know the
 //! type of the events, nor keep the events alive.
@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::control::Control;
+use crate::description::Description;
 use crate::ring_buffer::RingBuffer;
 use crate::sync::Arc;
 
@@ -13,18 +14,23 @@ use crate::sync::Arc;
 pub(crate) struct Ring<E> {
     pub(crate) control: Arc<Control>,
     pub(crate) buffer: Arc<RingBuffer<E>>,
+    pub(crate) description: Description,
 }
 
 impl<E> Ring<E> {
     /// A ring of these parts.
-    pub(crate) fn new(control: Control, buffer: RingBuffer<E>) -> Self {
-        Self { control: Arc::new(control), buffer: Arc::new(buffer) }
+    pub(crate) fn new(control: Control, buffer: RingBuffer<E>, description: Description) -> Self {
+        Self { control: Arc::new(control), buffer: Arc::new(buffer), description }
     }
 }
 
 impl<E> Clone for Ring<E> {
     fn clone(&self) -> Self {
-        Self { control: Arc::clone(&self.control), buffer: Arc::clone(&self.buffer) }
+        Self {
+            control: Arc::clone(&self.control),
+            buffer: Arc::clone(&self.buffer),
+            description: self.description.clone(),
+        }
     }
 }
 

@@ -112,6 +112,19 @@ impl Stamps {
         }
     }
 
+    /// First sequence from `next` on, at most `limit`, whose claim is not settled yet; for
+    /// monitors, who may be overtaken: a slot that shows a later lap was settled in this one.
+    pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
+        let is_open = |&sequence: &Sequence| {
+            // O13, Relaxed: a look.
+            let stamp = self.slot(sequence).load(Ordering::Relaxed);
+            let settled = self.stamp(sequence, Fate::Published);
+            // Half of all laps is ahead of this one, and no stamp is more than one lap behind.
+            (stamp | Fate::Tombstone as u32).wrapping_sub(settled).cast_signed() < 0
+        };
+        (next..limit).find(is_open).unwrap_or(limit)
+    }
+
     /// As [`settled`](Self::settled), where a stage upstream has shown that all of `next..limit` is
     /// settled: reads the stamps only if there ever was a tombstone.
     #[inline]
@@ -136,4 +149,50 @@ fn lap(sequence: Sequence, lap_shift: u32) -> u32 {
 #[inline]
 fn stamp(lap: u32, fate: Fate) -> u32 {
     lap.wrapping_add(1) << 1 | fate as u32
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Fate, Stamps};
+    use crate::memory::Room;
+
+    fn stamps() -> Stamps {
+        Stamps::new(Room::reserve(4).expect("a power of two"), 0)
+    }
+
+    #[test]
+    fn the_settled_prefix_ends_at_the_first_claim_that_is_not() {
+        let stamps = stamps();
+        assert_eq!(stamps.settled_prefix(0, 4), 0);
+        stamps.settle(0..1, Fate::Published);
+        stamps.settle(1..2, Fate::Tombstone);
+        stamps.settle(3..4, Fate::Published);
+        assert_eq!(stamps.settled_prefix(0, 4), 2);
+        assert_eq!(stamps.settled_prefix(3, 4), 4);
+        stamps.settle(2..3, Fate::Published);
+        assert_eq!(stamps.settled_prefix(0, 4), 4);
+        assert_eq!(stamps.settled_prefix(0, 3), 3);
+        // The next lap is not claimed yet.
+        assert_eq!(stamps.settled_prefix(4, 8), 4);
+    }
+
+    #[test]
+    fn a_slot_that_was_lapped_is_settled() {
+        let stamps = stamps();
+        stamps.settle(4..6, Fate::Published);
+        stamps.settle(6..7, Fate::Tombstone);
+        assert_eq!(stamps.settled_prefix(0, 4), 3);
+    }
+
+    #[test]
+    fn the_settled_prefix_goes_on_where_the_lap_is_cut() {
+        let first = 4 * ((1 << 31) - 2); // its stamp is the last one
+        let stamps = stamps();
+        stamps.settle(first..first + 4, Fate::Published);
+        assert_eq!(stamps.settled_prefix(first, first + 4), first + 4);
+        assert_eq!(stamps.settled_prefix(first + 4, first + 8), first + 4);
+        stamps.settle(first + 4..first + 6, Fate::Tombstone);
+        assert_eq!(stamps.settled_prefix(first, first + 6), first + 6);
+        assert_eq!(stamps.settled_prefix(first + 4, first + 8), first + 6);
+    }
 }

@@ -11,6 +11,7 @@ use super::crew::{Body, crews};
 use super::running::{Handle, Running};
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
 use crate::control::Control;
+use crate::description::Description;
 use crate::error::{StartError, TakeError};
 use crate::sync::Arc;
 
@@ -35,7 +36,8 @@ use crate::sync::Arc;
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
 pub struct Consumers<'env, E> {
-    control: Arc<Control>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) description: Description,
     /// All stages, upstream ones first, at the index that they have in the ring.
     names: Vec<String>,
     consumers: Vec<Consumer<'env>>,
@@ -54,12 +56,13 @@ pub(crate) enum UntakenPoller<E> {
 impl<'env, E: Send + 'env> Consumers<'env, E> {
     pub(crate) fn new(
         control: Arc<Control>,
+        description: Description,
         names: Vec<String>,
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
         acknowledgers: HashMap<String, Option<Acknowledger>>,
     ) -> Self {
-        Self { control, names, consumers, pollers, acknowledgers }
+        Self { control, description, names, consumers, pollers, acknowledgers }
     }
 
     /// Names of all stages, pollers included, upstream ones first.
@@ -272,7 +275,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         let pollers = &self.pollers;
         let stages = self.names.into_iter().enumerate();
         let stages = stages.filter(|(_, name)| !pollers.contains_key(name)).collect();
-        let mut running = Running::new(self.control, stages, Arc::clone(&completion));
+        let mut running =
+            Running::new(self.control, self.description, stages, Arc::clone(&completion));
         for crew in crews(self.consumers) {
             match crew.start(&completion, &mut spawn) {
                 Ok(handle) => running.add(handle),

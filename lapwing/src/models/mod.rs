@@ -8,6 +8,7 @@
 mod channel;
 mod closing;
 mod leaving;
+mod monitoring;
 mod parking;
 mod publication;
 mod tap;

@@ -113,7 +113,7 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// assert_eq!(kept, [0]);
 /// ```
 pub struct Producer<E, S: Sequencer> {
-    ring: Ring<E>,
+    pub(crate) ring: Ring<E>,
     sequencer: S,
     strategy: Box<dyn AnyWaitStrategy>,
     /// What becomes of events that are offered to a full ring.

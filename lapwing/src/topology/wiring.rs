@@ -9,6 +9,7 @@ use super::check::check;
 use super::graph::{Body, Graph, Node};
 use crate::consumer::{Acknowledger, Poller, Reader};
 use crate::control::{Control, StageIndex};
+use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::failures::Failures;
 use crate::lifecycle::{Consumers, UntakenPoller};
@@ -27,8 +28,12 @@ use crate::{MAX_FIRST_SEQUENCE, Sequence};
 /// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
 const BATCHES_PER_RING: u64 = 4;
 
+/// Name of a ring that was given none.
+const DEFAULT_NAME: &str = "ring";
+
 /// What a ring is made of, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
+    pub(super) name: String,
     pub(super) capacity: usize,
     pub(super) factory: Box<dyn FnMut(usize) -> E + 'env>,
     pub(super) wait: Box<dyn AnyWaitStrategy>,
@@ -40,6 +45,7 @@ pub(super) struct Parts<'env, E, S> {
 impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     pub(super) fn new(capacity: usize, factory: impl FnMut(usize) -> E + 'env) -> Self {
         Self {
+            name: DEFAULT_NAME.to_owned(),
             capacity,
             factory: Box::new(factory),
             wait: Box::new(Adaptive::default()),
@@ -74,7 +80,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         for &(stage, words) in &acknowledged {
             control.stages[stage].acknowledgement = Some(words);
         }
-        let ring = Ring::new(control, buffer);
+        let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes));
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
@@ -100,7 +106,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 }
             }
         }
-        Ok((producer, Consumers::new(ring.control, names, consumers, pollers, acknowledgers)))
+        let Ring { control, description, .. } = ring;
+        let consumers =
+            Consumers::new(control, description, names, consumers, pollers, acknowledgers);
+        Ok((producer, consumers))
     }
 }
 
@@ -178,8 +187,21 @@ fn add_acknowledgements<E>(
     acknowledged
 }
 
+/// What people call the ring and its stages.
+fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
+    let describe = |Node { stage, body, .. }: &Node<'_, E>| {
+        let thread = || stage.thread.as_ref().unwrap_or(&stage.name).clone();
+        let is_run = matches!(body, Body::Handler(_));
+        StageDescription { name: stage.name.clone(), thread: is_run.then(thread) }
+    };
+    Description::new(ring, nodes.iter().map(describe))
+}
+
 impl<E, S> fmt::Debug for Parts<'_, E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").field("capacity", &self.capacity).finish_non_exhaustive()
+        f.debug_struct("Parts")
+            .field("name", &self.name)
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
     }
 }

@@ -197,3 +197,34 @@ impl Lcg {
         (self.0 >> 33) % bound
     }
 }
+
+/// The other side of code that blocks on each event until it is let go, or this is dropped.
+pub(crate) struct Turnstile {
+    at: mpsc::Receiver<u64>,
+    go: Sender<()>,
+}
+
+impl Turnstile {
+    pub(crate) fn new() -> (Self, impl FnMut(u64) + Send + 'static) {
+        let (arrive, at) = mpsc::channel();
+        let (go, gate) = mpsc::channel();
+        let pass = move |sequence| {
+            // Whoever does not listen any more lets it go as well.
+            let _ = arrive.send(sequence);
+            let _ = gate.recv();
+        };
+        (Self { at, go }, pass)
+    }
+
+    /// Waits until the code has come to `sequence`, where it now blocks.
+    pub(crate) fn wait_for(&self, sequence: u64) {
+        while self.at.recv_timeout(PATIENCE).expect("it gets there") < sequence {
+            self.let_go();
+        }
+    }
+
+    /// Lets the code go on from where it blocks.
+    pub(crate) fn let_go(&self) {
+        self.go.send(()).expect("it listens");
+    }
+}

@@ -11,6 +11,7 @@ pub use shutdown::ShutdownError;
 use super::completion::Completion;
 use crate::Sequence;
 use crate::control::{Control, StageIndex};
+use crate::description::Description;
 use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
@@ -40,7 +41,8 @@ use crate::sync::Arc;
 /// ```
 #[must_use = "dropping it closes the ring; call `shutdown` or `join` to see how the stages ended"]
 pub struct Running<'scope> {
-    control: Arc<Control>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) description: Description,
     /// The stages that have a thread, upstream ones first, each with its index in the ring.
     stages: Vec<(StageIndex, String)>,
     threads: Vec<Handle<'scope>>,
@@ -68,10 +70,12 @@ impl Handle<'_> {
 impl<'scope> Running<'scope> {
     pub(super) fn new(
         control: Arc<Control>,
+        description: Description,
         stages: Vec<(StageIndex, String)>,
         completion: Arc<Completion>,
     ) -> Self {
-        Self { control, stages, threads: Vec::new(), completion, is_detached: false }
+        let threads = Vec::new();
+        Self { control, description, stages, threads, completion, is_detached: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {

@@ -172,6 +172,22 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
     }
 
+    /// Name of the ring, for people who look at it with a [`Monitor`](crate::Monitor); any text,
+    /// and "ring" by default.
+    ///
+    /// ```
+    /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+    ///     .name("orders")
+    ///     .then_poller("all")
+    ///     .build()?;
+    /// assert_eq!(producer.monitor().snapshot().ring, "orders");
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.parts.name = name.into();
+        self
+    }
+
     /// How stages wait that do not say so themselves; [`Adaptive`](crate::wait::Adaptive) by
     /// default.
     ///

@@ -1,0 +1,149 @@
+//! A snapshot as a graph, in the languages of Graphviz and Mermaid. Arrows go where the events go.
+//!
+//! Any name gives a valid text: each language has one function that escapes, and every word of
+//! somebody else's passes through it.
+
+use std::fmt::Write;
+
+use super::snapshot::{Snapshot, StageSnapshot};
+use super::table::waiting;
+use super::text::visible;
+
+impl Snapshot {
+    /// The graph of the ring with its figures, in the language of Graphviz: `dot -Tsvg`.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("ticks").build()?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let text = r#"digraph lapwing {
+    ///     label="quotes: open, 5 of 8 slots free";
+    ///     rankdir=LR;
+    ///     node [shape=box];
+    ///     producers [shape=ellipse, label="producers\npublished 3"];
+    ///     stage0 [label="ticks\nsequence 0, lag 3\nnot asked"];
+    ///     producers -> stage0;
+    /// }
+    /// "#;
+    /// assert_eq!(producer.monitor().snapshot().to_dot(), text);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let label = |lines: Vec<String>| {
+            lines.iter().map(|line| dot_text(line)).collect::<Vec<_>>().join("\\n")
+        };
+        let mut dot = format!(
+            "digraph lapwing {{\n    label=\"{}\";\n    rankdir=LR;\n    node [shape=box];\n",
+            label(vec![self.headline()])
+        );
+        let producers = label(self.producer_lines());
+        let _ = writeln!(dot, "    producers [shape=ellipse, label=\"{producers}\"];");
+        for stage in &self.stages {
+            let _ = writeln!(dot, "    {} [label=\"{}\"];", stage.id(), label(stage.lines()));
+        }
+        for (from, to) in self.arrows() {
+            let _ = writeln!(dot, "    {from} -> {to};");
+        }
+        dot.push_str("}\n");
+        dot
+    }
+
+    /// The graph of the ring with its figures, in the language of Mermaid, which many viewers of
+    /// Markdown draw.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("ticks").build()?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let text = r#"flowchart LR
+    ///     producers(["producers<br/>published 3"])
+    ///     stage0["ticks<br/>sequence 0, lag 3<br/>not asked"]
+    ///     producers --> stage0
+    /// "#;
+    /// assert_eq!(producer.monitor().snapshot().to_mermaid(), text);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_mermaid(&self) -> String {
+        let label = |lines: Vec<String>| {
+            lines.iter().map(|line| mermaid_text(line)).collect::<Vec<_>>().join("<br/>")
+        };
+        let producers = label(self.producer_lines());
+        let mut mermaid = format!("flowchart LR\n    producers([\"{producers}\"])\n");
+        for stage in &self.stages {
+            let _ = writeln!(mermaid, "    {}[\"{}\"]", stage.id(), label(stage.lines()));
+        }
+        for (from, to) in self.arrows() {
+            let _ = writeln!(mermaid, "    {from} --> {to}");
+        }
+        mermaid
+    }
+
+    fn headline(&self) -> String {
+        let (ring, state) = (visible(&self.ring), self.state);
+        format!("{ring}: {state}, {} of {} slots free", self.free_slots, self.capacity)
+    }
+
+    fn producer_lines(&self) -> Vec<String> {
+        let mut lines = vec!["producers".to_owned(), format!("published {}", self.published)];
+        if self.claimed != self.published {
+            lines.push(format!("claimed {}", self.claimed));
+        }
+        if self.waiting_producers > 0 {
+            lines.push(waiting(self.waiting_producers));
+        }
+        lines
+    }
+
+    /// From whom to whom events go, by the ids of both.
+    fn arrows(&self) -> Vec<(String, String)> {
+        let mut arrows = Vec::new();
+        for to in &self.stages {
+            let is_before = |from: &&StageSnapshot| to.upstream_indices.contains(&from.index);
+            let before: Vec<_> = self.stages.iter().filter(is_before).collect();
+            if before.is_empty() {
+                arrows.push(("producers".to_owned(), to.id()));
+            }
+            arrows.extend(before.iter().map(|from| (from.id(), to.id())));
+        }
+        arrows
+    }
+}
+
+impl StageSnapshot {
+    /// Its name in the graph, whatever it is called.
+    fn id(&self) -> String {
+        format!("stage{}", self.index)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut figures = format!("sequence {}, lag {}", self.sequence, self.lag);
+        if let Some(acknowledged) = self.acknowledged {
+            figures = format!("{figures}, acknowledged {acknowledged}");
+        }
+        vec![visible(&self.name), figures, self.state.to_string()]
+    }
+}
+
+/// Text within the quotes of a Graphviz label, which knows escapes with a backslash, and HTML's
+/// with an ampersand.
+fn dot_text(text: &str) -> String {
+    text.replace('&', "&amp;").replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Text within the quotes of a Mermaid label. Its grammar has more special cases than it names
+/// (directives, comments, Markdown, HTML), so all but plain words is given by number.
+fn mermaid_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() || matches!(c, ' ' | ',') {
+            escaped.push(c);
+        } else {
+            let _ = write!(escaped, "#{};", u32::from(c));
+        }
+    }
+    escaped
+}

@@ -1,0 +1,150 @@
+//! What a monitor has seen before, and so for how long at least it has been so.
+
+use std::time::{Duration, Instant};
+
+use super::snapshot::{RingState, Snapshot, StageSnapshot, StageState};
+use crate::Sequence;
+use crate::control::StageIndex;
+
+/// What stood still from one look to the next, and since when.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    /// At the index of each stage in the ring.
+    stages: Vec<StageHistory>,
+    /// A claim that everybody waits for.
+    claim: Spell<Sequence>,
+    /// A ring in which everything is done, and the next sequence.
+    idle: Spell<Sequence>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct StageHistory {
+    /// A state, and the numbers of batches and parks before it.
+    state: Spell<(StageState, u64, u64)>,
+    /// A sequence at which the stage could have gone on.
+    stuck: Spell<Sequence>,
+    /// A sequence that it has finished and that nobody has acknowledged.
+    unacknowledged: Spell<Sequence>,
+}
+
+/// A thing that was so at each look since the first one here.
+#[derive(Debug, Clone)]
+struct Spell<T>(Option<(T, Instant)>);
+
+/// When a look began and ended.
+#[derive(Clone, Copy)]
+struct Times {
+    began: Instant,
+    ended: Instant,
+}
+
+impl<T> Default for Spell<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: PartialEq> Spell<T> {
+    /// For how long at least `now` has been so: from the end of the first look to the beginning of
+    /// this one. `None` if it is not so, or was not at the last look.
+    fn observe(&mut self, now: Option<T>, times: Times) -> Option<Duration> {
+        match (&self.0, now) {
+            (Some((before, since)), Some(now)) if *before == now => {
+                Some(times.began.saturating_duration_since(*since))
+            }
+            (_, now) => {
+                self.0 = now.map(|now| (now, times.ended));
+                None
+            }
+        }
+    }
+}
+
+impl History {
+    /// Fills in the durations of a snapshot, and remembers it.
+    pub(super) fn compare(&mut self, snapshot: &mut Snapshot, began: Instant, ended: Instant) {
+        let times = Times { began, ended };
+        for at in 0..snapshot.stages.len() {
+            let stuck = can_go_on(snapshot, at).then_some(snapshot.stages[at].sequence);
+            let unacknowledged = unacknowledged(snapshot, at);
+            let stage = &mut snapshot.stages[at];
+            let history = self.stage(stage.index);
+            let state = Some((stage.state, stage.batches, stage.parks));
+            stage.state_for = history.state.observe(state, times).unwrap_or_default();
+            stage.stuck_for = history.stuck.observe(stuck, times);
+            stage.unacknowledged_for = history.unacknowledged.observe(unacknowledged, times);
+        }
+        let next = snapshot.published;
+        let is_held = has_open_claim(snapshot);
+        snapshot.claim_held_for = self.claim.observe(is_held.then_some(next), times);
+        snapshot.idle_for = self.idle.observe(is_idle(snapshot).then_some(next), times);
+    }
+
+    fn stage(&mut self, index: StageIndex) -> &mut StageHistory {
+        if self.stages.len() <= index {
+            self.stages.resize_with(index + 1, StageHistory::default);
+        }
+        &mut self.stages[index]
+    }
+}
+
+/// Whether it is up to the stage at `at` itself that it goes on.
+fn can_go_on(snapshot: &Snapshot, at: usize) -> bool {
+    let stage = &snapshot.stages[at];
+    let on_its_thread = |other: &&StageSnapshot| {
+        other.index != stage.index && stage.thread.is_some() && other.thread == stage.thread
+    };
+    let mates = || snapshot.stages.iter().filter(on_its_thread);
+    let has_thread = is_busy(stage) || !mates().any(is_busy);
+    // Of stages that share a thread, the one that has it holds up the others.
+    let can_read = can_read(stage) || (is_busy(stage) && mates().any(can_read));
+    let is_at_end = stage.sequence == snapshot.claimed;
+    has_thread
+        && match snapshot.state {
+            RingState::Open | RingState::Closing => can_read,
+            RingState::Closed => can_read || (is_at_end && is_at_work(stage)),
+            RingState::Halted => is_at_work(stage),
+        }
+}
+
+/// Whether there is something for the stage to handle.
+fn can_read(stage: &StageSnapshot) -> bool {
+    let has_ended = matches!(
+        stage.state,
+        StageState::Drained | StageState::Halted | StageState::Failed | StageState::Left
+    );
+    stage.available > 0 && !has_ended
+}
+
+/// Whether the stage has its thread for itself just now.
+fn is_busy(stage: &StageSnapshot) -> bool {
+    matches!(stage.state, StageState::InHandler | StageState::Pausing)
+}
+
+/// Whether the stage has a thread, which has not come to its end.
+fn is_at_work(stage: &StageSnapshot) -> bool {
+    let is_running =
+        matches!(stage.state, StageState::Running | StageState::Waiting | StageState::Parked);
+    stage.thread.is_some() && (is_running || is_busy(stage))
+}
+
+/// The first event that the stage at `at` has finished and that is not acknowledged.
+fn unacknowledged(snapshot: &Snapshot, at: usize) -> Option<Sequence> {
+    let stage = &snapshot.stages[at];
+    let is_open = |sequence: &Sequence| *sequence < stage.sequence;
+    stage.acknowledged.filter(is_open).filter(|_| snapshot.state != RingState::Halted)
+}
+
+/// Whether everybody waits for the claim of what is published next.
+fn has_open_claim(snapshot: &Snapshot) -> bool {
+    snapshot.published < snapshot.claimed && snapshot.state != RingState::Halted
+}
+
+/// Whether everything is done, and more may come.
+fn is_idle(snapshot: &Snapshot) -> bool {
+    snapshot.state == RingState::Open
+        && snapshot.claimed == snapshot.published
+        && snapshot.waiting_producers == 0
+        && snapshot.stages.iter().all(|stage| stage.lag == 0)
+        && (0..snapshot.stages.len()).all(|at| unacknowledged(snapshot, at).is_none())
+}

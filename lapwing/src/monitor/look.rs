@@ -1,0 +1,134 @@
+//! One look at the shared words, in an order that keeps them consistent.
+//!
+//! ```text
+//! 1. sequences, downstream stages first   a stage's Release comes after what it waited for, so a
+//! 2. acknowledgements                     later look at that sees as much: no stage shows ahead
+//! 3. the claims                           of it
+//! 4. close or halt, the end               after the cursor, as a stage itself does it (O8)
+//! 5. the stamps (multi only)              from the furthest stage to the claims
+//! ```
+
+use super::snapshot::RingState;
+use crate::Sequence;
+use crate::activity::Figures;
+use crate::control::{Control, DETACHED, StageControl, StageIndex};
+use crate::life::Life;
+use crate::sync::Ordering;
+
+/// What the words of a ring said.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) state: RingState,
+    pub(super) published: Sequence,
+    pub(super) claimed: Sequence,
+    pub(super) waiting_producers: u64,
+    /// At the index of each stage in the ring, and behind them the words of acknowledgements.
+    pub(super) stages: Vec<StageLook>,
+}
+
+/// What the words of a stage said.
+#[derive(Debug)]
+pub(super) struct StageLook {
+    /// `None` if it has left.
+    pub(super) sequence: Option<Sequence>,
+    pub(super) figures: Figures,
+}
+
+impl Look {
+    pub(super) fn at(control: &Control) -> Self {
+        // O13, Relaxed: a look.
+        let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
+        let stages = look_at_stages(control);
+        let claimed = control.claimed();
+        // O8: between the look at the cursor and the look for a close.
+        control.fence.light();
+        let state = RingState::of(&control.life);
+        // A single producer's cursor may be past the end of a closed ring.
+        let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
+        let published = match &control.stamps {
+            None => claimed,
+            Some(stamps) => {
+                // All before it is settled: a stage has finished it, or its slot was claimed again.
+                let a_lap_ago = claimed.saturating_sub(control.capacity);
+                let finished =
+                    (0..stages.len()).filter(|&index| !is_acknowledgement(control, index));
+                let furthest = finished.filter_map(|index| stages[index].sequence).max();
+                stamps.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
+            }
+        };
+        Self { state, published, claimed, waiting_producers, stages }
+    }
+
+    /// The first sequence that is not finished by every stage; what is claimed if all have left.
+    pub(super) fn gate(&self) -> Sequence {
+        self.stages.iter().filter_map(|stage| stage.sequence).min().unwrap_or(self.claimed)
+    }
+
+    /// Up to where each stage may read: as far as those have finished that it comes after, or those
+    /// before one of them that has left, and as far as that is acknowledged.
+    pub(super) fn limits(&self, control: &Control) -> Vec<Sequence> {
+        let mut limits = Vec::with_capacity(self.stages.len());
+        // Of acknowledgements that hold nobody back: those of a stage that has left.
+        let mut finished = vec![DETACHED; self.stages.len()];
+        for (finished, look) in finished.iter_mut().zip(&self.stages) {
+            *finished = look.sequence.unwrap_or(DETACHED);
+        }
+        for (index, stage) in control.stages.iter().enumerate() {
+            let upstream = stage.upstream.iter().map(|&upstream| finished[upstream]);
+            let limit = upstream.min().unwrap_or(self.published).min(self.published);
+            limits.push(limit);
+            if !is_acknowledgement(control, index) {
+                finished[index] = finished[index].min(limit);
+            }
+        }
+        limits
+    }
+
+    /// How far the events of a stage are acknowledged, of those that it has finished; `None` if it
+    /// asks for no acknowledgement, or has left.
+    pub(super) fn acknowledged(&self, control: &Control, stage: StageIndex) -> Option<Sequence> {
+        let words = control.stages[stage].acknowledgement?;
+        let finished = self.stages[stage].sequence?;
+        Some(self.stages[words].sequence?.min(finished))
+    }
+}
+
+/// Whether the words at `index` are those of an acknowledgement, not of a stage.
+pub(super) fn is_acknowledgement(control: &Control, index: StageIndex) -> bool {
+    control.stages.iter().any(|stage| stage.acknowledgement == Some(index))
+}
+
+/// Looks at all words in `Control::stages`, and returns what they said in their order.
+fn look_at_stages(control: &Control) -> Vec<StageLook> {
+    let downstream_first = (0..control.stages.len()).rev();
+    let (acknowledgements, stages): (Vec<_>, Vec<_>) =
+        downstream_first.partition(|&index| is_acknowledgement(control, index));
+    let look = |index: StageIndex| (index, StageLook::at(&control.stages[index]));
+    let mut looks: Vec<_> = stages.into_iter().chain(acknowledgements).map(look).collect();
+    looks.sort_unstable_by_key(|&(index, _)| index);
+    looks.into_iter().map(|(_, look)| look).collect()
+}
+
+impl StageLook {
+    fn at(stage: &StageControl) -> Self {
+        let figures = stage.activity.figures();
+        // O15, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the stage had
+        // waited for, so that it shows at least as far.
+        let sequence = stage.sequence.load(Ordering::Acquire);
+        Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
+    }
+}
+
+impl RingState {
+    fn of(life: &Life) -> Self {
+        if life.is_halted() {
+            Self::Halted
+        } else if life.end().is_some() {
+            Self::Closed
+        } else if life.is_closing() {
+            Self::Closing
+        } else {
+            Self::Open
+        }
+    }
+}

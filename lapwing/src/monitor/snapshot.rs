@@ -1,0 +1,341 @@
+//! The figures of a ring and its stages as a monitor sees them: plain values.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::look::{Look, is_acknowledgement};
+use crate::Sequence;
+use crate::activity::{Doing, Figures};
+use crate::control::{Control, StageIndex};
+use crate::description::Description;
+
+/// The figures of a ring, as one look of a [`Monitor`](crate::Monitor) saw them.
+///
+/// It prints as a table for a terminal; [`to_dot`](Self::to_dot) and
+/// [`to_mermaid`](Self::to_mermaid) draw it.
+///
+/// ```
+/// use lapwing::{Disruptor, RingState};
+///
+/// let (mut producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
+///     .name("quotes")
+///     .then_all(|side| side.poller("left").poller("right"))
+///     .build()?;
+/// let mut left = consumers.take_poller("left")?;
+/// let monitor = producer.monitor();
+/// producer.publish_batch(3, |_| {})?;
+/// left.poll()?.consume_all();
+///
+/// let snapshot = monitor.snapshot();
+/// assert_eq!((snapshot.ring.as_str(), snapshot.state), ("quotes", RingState::Open));
+/// assert_eq!((snapshot.published, snapshot.claimed), (3, 3));
+/// assert_eq!((snapshot.capacity, snapshot.free_slots), (8, 5)); // "right" holds three
+/// let lags: Vec<u64> = snapshot.stages.iter().map(|stage| stage.lag).collect();
+/// assert_eq!(lags, [0, 3]);
+/// let table = snapshot.to_string();
+/// assert!(table.starts_with("ring \"quotes\": open, 5 of 8 slots free, 3 published"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// [Name](crate::Builder::name) of the ring.
+    pub ring: String,
+    /// Number of slots.
+    pub capacity: usize,
+    /// Whether events are accepted.
+    pub state: RingState,
+    /// Number of events published: the next sequence that stages wait for. With several producers,
+    /// up to the first claim that is neither published nor given up.
+    pub published: Sequence,
+    /// Number of sequences claimed. With a single producer, whose claims are private, the same as
+    /// `published`.
+    pub claimed: Sequence,
+    /// Slots that can be claimed now.
+    pub free_slots: usize,
+    /// Producers that wait for free slots now.
+    pub waiting_producers: u64,
+    /// The stages, upstream ones first.
+    pub stages: Vec<StageSnapshot>,
+    /// For how long at least all stages have waited for the claim at `published`, which is neither
+    /// published nor given up. `None` if they do not, or did not at the last look.
+    pub claim_held_for: Option<Duration>,
+    /// For how long at least the ring has been open with every event finished, and nothing was
+    /// published. `None` if that is not so, or was not at the last look.
+    pub idle_for: Option<Duration>,
+}
+
+/// The figures of a stage in a [`Snapshot`].
+///
+/// ```
+/// use lapwing::{Disruptor, StageState};
+///
+/// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_poller("first")
+///     .then_poller("second")
+///     .build()?;
+/// let mut first = consumers.take_poller("first")?;
+/// let monitor = consumers.monitor();
+/// producer.publish_batch(3, |_| {})?;
+/// first.poll_max(1)?.consume_all();
+/// let batch = first.poll()?; // in our hand
+///
+/// let snapshot = monitor.snapshot();
+/// let [first, second] = &snapshot.stages[..] else { panic!("two stages") };
+/// assert_eq!((first.state, second.state), (StageState::HasBatch, StageState::NotAsked));
+/// assert_eq!((first.sequence, first.lag, first.available), (1, 2, 2));
+/// assert_eq!((second.sequence, second.lag, second.available), (0, 3, 1));
+/// assert_eq!((first.batches, second.upstream.as_slice()), (1, &["first".to_owned()][..]));
+/// # drop(batch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StageSnapshot {
+    /// Its name.
+    pub name: String,
+    /// Names of the stages that it comes after directly; none for a first stage.
+    pub upstream: Vec<String>,
+    /// Name of its thread, which other stages may [share](crate::Stage::on_thread); `None` for a
+    /// poller.
+    pub thread: Option<String>,
+    /// Number of events that it has finished: the sequence of the next. For one that has left, what
+    /// those before it have finished.
+    pub sequence: Sequence,
+    /// Of those, the number that is [acknowledged](crate::Stage::acknowledged): further than this,
+    /// nobody may go on. `None` if it asks for no acknowledgement, or has left.
+    pub acknowledged: Option<Sequence>,
+    /// Number of events that are published and that it has not finished.
+    pub lag: u64,
+    /// As far as the stages before it have got, the part of `lag` that is up to itself: events that
+    /// it may handle now, or is handling.
+    pub available: u64,
+    /// What it is doing.
+    pub state: StageState,
+    /// Number of batches that it has finished, those in which an event failed not counted.
+    pub batches: u64,
+    /// How many times it lay down to sleep.
+    pub parks: u64,
+    /// How many times it was woken by whom it waited for. The other parks were over before it
+    /// slept, or timed out.
+    pub wakes: u64,
+    /// For how long at least every look has seen it in this state, with no batch and no park in
+    /// between; zero at the first one.
+    pub state_for: Duration,
+    /// For how long at least it could have gone on and has not: it is a cause of a
+    /// [stall](crate::Monitor::stalled_for). `None` if it waits for others, or did something since
+    /// the last look.
+    pub stuck_for: Option<Duration>,
+    /// For how long at least the event at `acknowledged` has been finished and not acknowledged,
+    /// which is a cause of a stall as well. `None` if that is not so, or was not at the last look.
+    pub unacknowledged_for: Option<Duration>,
+    /// Where it is in the ring.
+    pub(super) index: StageIndex,
+    /// Where those are that it comes after directly.
+    pub(super) upstream_indices: Box<[StageIndex]>,
+}
+
+/// Whether a ring accepts events.
+///
+/// ```
+/// use lapwing::{Disruptor, RingState};
+///
+/// let (producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let monitor = producer.monitor();
+/// assert_eq!(monitor.snapshot().state, RingState::Open);
+/// producer.close();
+/// assert_eq!(monitor.snapshot().state, RingState::Closed);
+/// assert_eq!(RingState::Closed.to_string(), "closed");
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RingState {
+    /// It does.
+    Open,
+    /// It is just being closed; how many events it has accepted is known in a moment.
+    Closing,
+    /// It does not; stages drain what it has accepted.
+    Closed,
+    /// It does not, and stages stop after their batch.
+    Halted,
+}
+
+/// What a stage is doing.
+///
+/// ```
+/// use lapwing::{Disruptor, StageState};
+///
+/// let (_producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+/// let monitor = consumers.monitor();
+/// let ticks = consumers.take_poller("ticks")?;
+/// assert_eq!(monitor.snapshot().stages[0].state, StageState::NotAsked);
+/// drop(ticks);
+/// assert_eq!(monitor.snapshot().stages[0].state, StageState::Left);
+/// assert_eq!(StageState::InHandler.to_string(), "in its handler");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StageState {
+    /// Nobody has begun to run it.
+    NotStarted,
+    /// It is between two batches.
+    Running,
+    /// It waits, and its thread is awake: it spins, yields or sleeps for a set time.
+    Waiting,
+    /// It waits, and its thread is parked, or about to be.
+    Parked,
+    /// It sleeps before it [tries again](crate::Action::Retry) what has failed.
+    Pausing,
+    /// It is in the code that was given to it: a closure, any method of its handler, or its policy.
+    InHandler,
+    /// A poller that nobody is asking just now.
+    NotAsked,
+    /// A poller whose batch is in somebody's hand.
+    HasBatch,
+    /// It has finished every event of a closed ring.
+    Drained,
+    /// It has stopped, since the ring is halted.
+    Halted,
+    /// Its code failed, or it was dropped without having run; either halts the ring.
+    Failed,
+    /// It holds nobody back any more: a poller that was dropped, or a stage that
+    /// [stopped](crate::Action::Stop).
+    Left,
+}
+
+impl Snapshot {
+    pub(super) fn new(look: &Look, control: &Control, description: &Description) -> Self {
+        let held = look.claimed.saturating_sub(look.gate()).min(control.capacity);
+        let limits = look.limits(control);
+        // A place that no stage was built for, and where none is now, is nothing to show.
+        let is_there = |&index: &StageIndex| {
+            let is_filled = look.stages[index].sequence.is_some();
+            description.stage(index).is_some() || (is_filled && !is_acknowledgement(control, index))
+        };
+        let stages = (0..look.stages.len()).filter(is_there);
+        Self {
+            ring: description.ring().to_owned(),
+            capacity: control.capacity as usize,
+            state: look.state,
+            published: look.published,
+            claimed: look.claimed,
+            free_slots: (control.capacity - held) as usize,
+            waiting_producers: look.waiting_producers,
+            stages: stages
+                .map(|index| StageSnapshot::new(index, look, limits[index], control, description))
+                .collect(),
+            claim_held_for: None,
+            idle_for: None,
+        }
+    }
+
+    /// Slots that hold an event that some stage has not finished, or a claim.
+    ///
+    /// ```
+    /// # let (mut producer, _consumers) =
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let snapshot = producer.monitor().snapshot();
+    /// assert_eq!((snapshot.held_slots(), snapshot.free_slots), (3, 5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn held_slots(&self) -> usize {
+        self.capacity - self.free_slots
+    }
+}
+
+impl StageSnapshot {
+    fn new(
+        index: StageIndex,
+        look: &Look,
+        limit: Sequence,
+        control: &Control,
+        description: &Description,
+    ) -> Self {
+        let name = |index| match description.stage(index) {
+            Some(stage) => stage.name.clone(),
+            None => format!("joined {index}"),
+        };
+        let thread = description.stage(index).and_then(|stage| stage.thread.clone());
+        let stage = &look.stages[index];
+        let sequence = stage.sequence.unwrap_or(limit);
+        let upstream = control.stages[index].upstream.iter().copied();
+        let upstream: Box<[_]> =
+            upstream.filter(|&index| !is_acknowledgement(control, index)).collect();
+        let Figures { doing, batches, parks, wakes } = stage.figures;
+        Self {
+            name: name(index),
+            upstream: upstream.iter().map(|&index| name(index)).collect(),
+            sequence,
+            acknowledged: look.acknowledged(control, index),
+            lag: look.published.saturating_sub(sequence),
+            available: limit.saturating_sub(sequence),
+            state: match stage.sequence {
+                Some(_) => StageState::of(doing, thread.is_none()),
+                None => StageState::Left,
+            },
+            thread,
+            batches,
+            parks,
+            wakes,
+            state_for: Duration::ZERO,
+            stuck_for: None,
+            unacknowledged_for: None,
+            index,
+            upstream_indices: upstream,
+        }
+    }
+}
+
+impl StageState {
+    fn of(doing: Doing, is_poller: bool) -> Self {
+        match (doing, is_poller) {
+            (Doing::Nothing, false) => Self::NotStarted,
+            (Doing::Between, false) => Self::Running,
+            (Doing::Handling, false) => Self::InHandler,
+            (Doing::Nothing | Doing::Between, true) => Self::NotAsked,
+            (Doing::Handling, true) => Self::HasBatch,
+            (Doing::Waiting, _) => Self::Waiting,
+            (Doing::Parked, _) => Self::Parked,
+            (Doing::Pausing, _) => Self::Pausing,
+            (Doing::Drained, _) => Self::Drained,
+            (Doing::Halted, _) => Self::Halted,
+            (Doing::Failed, _) => Self::Failed,
+        }
+    }
+}
+
+impl fmt::Display for RingState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Open => "open",
+            Self::Closing => "closing",
+            Self::Closed => "closed",
+            Self::Halted => "halted",
+        })
+    }
+}
+
+impl fmt::Display for StageState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NotStarted => "not started",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Parked => "parked",
+            Self::Pausing => "pausing",
+            Self::InHandler => "in its handler",
+            Self::NotAsked => "not asked",
+            Self::HasBatch => "has a batch",
+            Self::Drained => "drained",
+            Self::Halted => "halted",
+            Self::Failed => "failed",
+            Self::Left => "left",
+        })
+    }
+}

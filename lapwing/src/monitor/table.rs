@@ -1,0 +1,88 @@
+//! A snapshot as a table for a terminal.
+
+use std::fmt;
+
+use super::snapshot::{Snapshot, StageSnapshot};
+use super::text::{counted, rounded_down, visible};
+
+/// What a stage comes after that comes after none.
+const PRODUCERS: &str = "producers";
+
+/// A column: its head, whether it begins at its left, as words do, and its cell of a stage.
+struct Column {
+    head: &'static str,
+    is_text: bool,
+    cell: fn(&StageSnapshot) -> String,
+}
+
+const fn words(head: &'static str, cell: fn(&StageSnapshot) -> String) -> Column {
+    Column { head, is_text: true, cell }
+}
+
+const fn figures(head: &'static str, cell: fn(&StageSnapshot) -> String) -> Column {
+    Column { head, is_text: false, cell }
+}
+
+const COLUMNS: [Column; 11] = [
+    words("stage", |stage| visible(&stage.name)),
+    words("after", upstream),
+    figures("sequence", |stage| stage.sequence.to_string()),
+    ACKNOWLEDGED,
+    figures("lag", |stage| stage.lag.to_string()),
+    figures("available", |stage| stage.available.to_string()),
+    words("state", |stage| stage.state.to_string()),
+    figures("for at least", |stage| rounded_down(stage.state_for)),
+    figures("batches", |stage| stage.batches.to_string()),
+    figures("parks", |stage| stage.parks.to_string()),
+    figures("wakes", |stage| stage.wakes.to_string()),
+];
+
+/// Only where some stage has it.
+const ACKNOWLEDGED: Column = figures("acknowledged", |stage| {
+    stage.acknowledged.map_or_else(String::new, |sequence| sequence.to_string())
+});
+
+impl fmt::Display for Snapshot {
+    /// The ring in one line, then a line for each stage.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (free, capacity) = (self.free_slots, self.capacity);
+        write!(f, "ring {:?}: {}, {free} of {capacity} slots free", self.ring, self.state)?;
+        write!(f, ", {} published", self.published)?;
+        if self.claimed != self.published {
+            write!(f, ", {} claimed", self.claimed)?;
+        }
+        if self.waiting_producers > 0 {
+            write!(f, ", {}", waiting(self.waiting_producers))?;
+        }
+        let is_acknowledged = self.stages.iter().any(|stage| stage.acknowledged.is_some());
+        let is_shown = |column: &&Column| is_acknowledged || column.head != ACKNOWLEDGED.head;
+        let columns: Vec<_> = COLUMNS.iter().filter(is_shown).collect();
+        let heads = columns.iter().map(|column| column.head.to_owned()).collect();
+        let row = |stage| columns.iter().map(|column| (column.cell)(stage)).collect();
+        let rows: Vec<Vec<String>> =
+            [heads].into_iter().chain(self.stages.iter().map(row)).collect();
+        let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        let widths: Vec<_> = (0..columns.len()).map(width).collect();
+        for row in &rows {
+            let cells = row.iter().zip(&columns).zip(&widths);
+            let cells = cells.map(|((cell, column), width)| padded(cell, column.is_text, *width));
+            write!(f, "\n{}", cells.collect::<Vec<_>>().join("  "))?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of those that a stage comes after.
+fn upstream(stage: &StageSnapshot) -> String {
+    let names: Vec<_> = stage.upstream.iter().map(|name| visible(name)).collect();
+    if names.is_empty() { PRODUCERS.to_owned() } else { names.join(", ") }
+}
+
+fn padded(cell: &str, is_text: bool, width: usize) -> String {
+    if is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+}
+
+/// "1 producer waits", "2 producers wait".
+pub(super) fn waiting(producers: u64) -> String {
+    counted(producers, "producer waits", "producers wait")
+}

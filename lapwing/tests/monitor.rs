@@ -1,0 +1,674 @@
+//! Decides what a monitor shows of each state that a ring and its stages can be in, and how it reads.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until, watched};
+use lapwing::wait::{Blocking, Yielding};
+use lapwing::{
+    Action, Consumers, Disruptor, EventHandler, Graph, Monitor, PollError, RingState, Sequence,
+    Snapshot, Stage, StageSnapshot, StageState,
+};
+
+common::for_both_producers! {
+    a_new_ring_shows_nothing_done,
+    a_ring_without_a_name_is_called_ring,
+    a_handler_that_does_not_return_shows_in_its_handler,
+    every_method_of_a_handler_shows_as_its_handler,
+    a_stage_that_sleeps_shows_parked_and_counts_its_wakes,
+    a_stage_that_yields_shows_waiting,
+    a_stage_that_is_to_try_again_shows_pausing,
+    a_stage_that_stopped_shows_left,
+    a_stage_whose_handler_returned_an_error_shows_failed,
+    stages_that_share_a_thread_show_parked_together,
+    what_is_acknowledged_shows_beside_what_is_finished,
+    a_stage_that_panicked_shows_failed,
+    a_consumer_that_was_dropped_shows_failed,
+    a_stage_that_has_drained_shows_drained,
+    a_stage_that_was_halted_shows_halted,
+    a_poller_shows_what_is_done_with_it,
+    miri_a_poller_that_left_shows_what_those_before_it_have_finished,
+    a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits,
+    a_closed_ring_shows_closed_and_a_halted_one_halted,
+    the_relations_of_a_snapshot_hold_while_the_ring_runs,
+    miri_a_monitor_outlives_its_ring_and_keeps_no_event,
+    the_table_has_a_line_for_each_stage,
+    a_diamond_is_drawn_in_the_direction_of_the_events,
+}
+
+/// The figures of the stage `name`.
+fn stage<'a>(snapshot: &'a Snapshot, name: &str) -> &'a StageSnapshot {
+    snapshot.stages.iter().find(|stage| stage.name == name).expect("there is such a stage")
+}
+
+fn state(monitor: &Monitor, name: &str) -> StageState {
+    stage(&monitor.snapshot(), name).state
+}
+
+/// Two stages side by side, and a third after both; pollers all.
+fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
+    let [left, right, join] = names;
+    K::ring(8, || 0)
+        .name("orders")
+        .then_all(|side| side.poller(left).poller(right))
+        .then_poller(join)
+        .build()
+        .unwrap()
+}
+
+fn a_new_ring_shows_nothing_done<K: Kind>() {
+    let (producer, consumers) = K::ring(8, || 0_u64)
+        .name("orders")
+        .then("decode", |_, _, _| {})
+        .then_all(|side| side.read("journal", |_, _, _| {}).poller("ticks"))
+        .build()
+        .unwrap();
+    let snapshot = producer.monitor().snapshot();
+    assert_eq!((snapshot.ring.as_str(), snapshot.state), ("orders", RingState::Open));
+    assert_eq!((snapshot.capacity, snapshot.free_slots, snapshot.held_slots()), (8, 8, 0));
+    assert_eq!((snapshot.published, snapshot.claimed, snapshot.waiting_producers), (0, 0, 0));
+    let names: Vec<_> = snapshot.stages.iter().map(|stage| stage.name.as_str()).collect();
+    assert_eq!(names, consumers.names().collect::<Vec<_>>());
+    for stage in &snapshot.stages {
+        assert_eq!((stage.sequence, stage.lag, stage.available), (0, 0, 0));
+        assert_eq!((stage.batches, stage.parks, stage.wakes), (0, 0, 0));
+        let is_poller = stage.name == "ticks";
+        let state = if is_poller { StageState::NotAsked } else { StageState::NotStarted };
+        assert_eq!(stage.state, state);
+    }
+    let upstream: Vec<_> = snapshot.stages.iter().map(|stage| stage.upstream.join("+")).collect();
+    assert_eq!(upstream, ["", "decode", "decode"]);
+}
+
+fn a_ring_without_a_name_is_called_ring<K: Kind>() {
+    let (producer, _consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    assert_eq!(producer.monitor().snapshot().ring, "ring");
+}
+
+fn a_handler_that_does_not_return_shows_in_its_handler<K: Kind>() {
+    let (turnstile, mut pass) = Turnstile::new();
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("slow", move |_, sequence, _| pass(sequence))
+        .then("behind", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    producer.publish_batch(2, |_| {}).unwrap();
+    turnstile.wait_for(0);
+    let snapshot = monitor.snapshot();
+    let (slow, behind) = (stage(&snapshot, "slow"), stage(&snapshot, "behind"));
+    assert_eq!((slow.state, slow.sequence, slow.lag), (StageState::InHandler, 0, 2));
+    assert_eq!((slow.available, behind.available, behind.lag), (2, 0, 2));
+    assert_eq!(snapshot.free_slots, 6);
+    drop(turnstile);
+    running.shutdown().unwrap();
+    let snapshot = monitor.snapshot();
+    assert!(snapshot.stages.iter().all(|stage| stage.sequence == 2 && stage.batches >= 1));
+}
+
+/// Blocks wherever it is.
+struct Slow<F>(F);
+
+impl<F: FnMut(u64)> EventHandler<u64> for Slow<F> {
+    fn on_start(&mut self) {
+        self.0(0);
+    }
+
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
+        self.0(1);
+    }
+
+    fn on_timeout(&mut self, _: Sequence) {
+        self.0(2);
+    }
+
+    fn on_shutdown(&mut self) {
+        self.0(3);
+    }
+}
+
+fn every_method_of_a_handler_shows_as_its_handler<K: Kind>() {
+    let (turnstile, pass) = Turnstile::new();
+    let stage = Stage::new("slow").timeout(common::MOMENT);
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).then_handler(stage, Slow(pass)).build().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    for step in 0..3 {
+        turnstile.wait_for(step);
+        assert_eq!(state(&monitor, "slow"), StageState::InHandler, "step {step}");
+        turnstile.let_go();
+    }
+    running.close();
+    turnstile.wait_for(3);
+    assert_eq!(state(&monitor, "slow"), StageState::InHandler);
+    drop(turnstile);
+    running.join().unwrap();
+    assert_eq!(state(&monitor, "slow"), StageState::Drained);
+}
+
+fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .wait(Blocking { yields: 0 })
+        .then("sleeper", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    let mut published = 0;
+    // It shows parked a moment before it sleeps, and an event in that moment wakes nobody.
+    while stage(&monitor.snapshot(), "sleeper").wakes == 0 {
+        wait_until(|| state(&monitor, "sleeper") == StageState::Parked);
+        producer.publish(|_| {}).unwrap();
+        published += 1;
+        wait_until(|| stage(&monitor.snapshot(), "sleeper").batches == published);
+    }
+    let snapshot = monitor.snapshot();
+    let sleeper = stage(&snapshot, "sleeper");
+    assert!(sleeper.parks >= sleeper.wakes && sleeper.wakes >= 1, "{snapshot}");
+    running.shutdown().unwrap();
+}
+
+fn a_stage_that_yields_shows_waiting<K: Kind>() {
+    let (producer, consumers) =
+        K::ring(8, || 0_u64).wait(Yielding::default()).then("awake", |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = producer.monitor();
+    wait_until(|| state(&monitor, "awake") == StageState::Waiting);
+    assert_eq!(stage(&monitor.snapshot(), "awake").parks, 0);
+    running.shutdown().unwrap();
+}
+
+fn a_stage_that_is_to_try_again_shows_pausing<K: Kind>() {
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("retries", |_, _, _| Action::Retry(Duration::from_secs(3_600)))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    producer.publish(|_| {}).unwrap();
+    wait_until(|| state(&monitor, "retries") == StageState::Pausing);
+    assert_eq!(monitor.snapshot().stages[0].batches, 0);
+    running.halt();
+    assert!(running.join().is_err());
+    assert_eq!(state(&monitor, "retries"), StageState::Halted);
+}
+
+fn a_stage_that_stopped_shows_left<K: Kind>() {
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("stops", |_, _, _| Action::Stop)
+        .then("goes on", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    producer.publish_batch(3, |_| {}).unwrap();
+    wait_until(|| stage(&monitor.snapshot(), "goes on").sequence == 3);
+    let snapshot = monitor.snapshot();
+    let stops = stage(&snapshot, "stops");
+    assert_eq!((stops.state, stops.sequence, stops.lag), (StageState::Left, 3, 0));
+    running.close();
+    let _ = running.join();
+    assert_eq!(state(&monitor, "goes on"), StageState::Drained);
+}
+
+fn a_stage_whose_handler_returned_an_error_shows_failed<K: Kind>() {
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("fails", |_, _, _| Err::<(), _>(std::io::Error::other("on purpose")))
+        .build()
+        .unwrap();
+    let monitor = producer.monitor();
+    producer.publish(|_| {}).unwrap();
+    assert!(consumers.start().unwrap().join().is_err());
+    assert_eq!(state(&monitor, "fails"), StageState::Failed);
+}
+
+fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
+    let on_thread = |name| Stage::new(name).on_thread("both");
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .wait(Blocking { yields: 0 })
+        .then(on_thread("first"), |_, _, _| {})
+        .then(on_thread("second"), |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    let are_parked = |snapshot: &Snapshot| {
+        snapshot.stages.iter().all(|stage| stage.state == StageState::Parked && stage.parks > 0)
+    };
+    wait_until(|| are_parked(&monitor.snapshot()));
+    assert_eq!(monitor.snapshot().stages[1].thread.as_deref(), Some("both"));
+    producer.publish(|_| {}).unwrap();
+    wait_until(|| {
+        let snapshot = monitor.snapshot();
+        are_parked(&snapshot) && snapshot.stages[1].sequence == 1
+    });
+    running.shutdown().unwrap();
+}
+
+fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
+        .name("orders")
+        .then_poller(Stage::new("journal").acknowledged())
+        .then_poller("reply")
+        .build()
+        .unwrap();
+    let monitor = producer.monitor();
+    let mut journal = consumers.take_poller("journal").unwrap();
+    let mut reply = consumers.take_poller("reply").unwrap();
+    let disk = consumers.take_acknowledger("journal").unwrap();
+    producer.publish_batch(4, |_| {}).unwrap();
+    disk.acknowledge(4).unwrap(); // too early
+    journal.poll_max(3).unwrap().consume_all();
+    assert_eq!(stage(&monitor.snapshot(), "journal").acknowledged, Some(3));
+    reply.poll_max(1).unwrap().consume_all();
+    let text = "\
+ring \"orders\": open, 5 of 8 slots free, 4 published
+stage    after      sequence  acknowledged  lag  available  state      for at least  batches  parks  wakes
+journal  producers         3             3    1          1  not asked          0 ms        1      0      0
+reply    journal           1                  3          2  not asked          0 ms        1      0      0";
+    let snapshot = producer.monitor().snapshot();
+    assert_eq!(snapshot.to_string(), text);
+    assert!(snapshot.to_dot().contains("label=\"journal\\nsequence 3, lag 1, acknowledged 3\\n"));
+    assert_eq!(snapshot.stages.len(), 2);
+    drop(journal);
+    assert_eq!(stage(&monitor.snapshot(), "journal").acknowledged, None);
+}
+
+fn a_stage_that_panicked_shows_failed<K: Kind>() {
+    common::quiet_panics();
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("panics", |_, sequence, _| assert!(sequence < 1, "on purpose"))
+        .then("behind", |_, _, _| {})
+        .build()
+        .unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(2, |_| {}).unwrap();
+    assert!(consumers.start().unwrap().join().is_err());
+    let snapshot = monitor.snapshot();
+    assert_eq!(snapshot.state, RingState::Halted);
+    assert_eq!(stage(&snapshot, "panics").state, StageState::Failed);
+    assert_eq!(stage(&snapshot, "behind").state, StageState::Halted);
+}
+
+fn a_consumer_that_was_dropped_shows_failed<K: Kind>() {
+    let (producer, consumers) = K::ring(8, || 0_u64).then("lost", |_, _, _| {}).build().unwrap();
+    drop(consumers);
+    let snapshot = producer.monitor().snapshot();
+    assert_eq!((snapshot.state, snapshot.stages[0].state), (RingState::Halted, StageState::Failed));
+}
+
+fn a_stage_that_has_drained_shows_drained<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
+        .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+        .build()
+        .unwrap();
+    let mut ticks = consumers.take_poller("ticks").unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(3, |_| {}).unwrap();
+    consumers.start().unwrap().shutdown().unwrap();
+    assert_eq!(state(&monitor, "sum"), StageState::Drained);
+    assert_eq!(state(&monitor, "ticks"), StageState::NotAsked);
+    ticks.poll().unwrap().consume_all();
+    assert_eq!(ticks.poll().err(), Some(PollError::Closed));
+    let snapshot = monitor.snapshot();
+    let ticks = stage(&snapshot, "ticks");
+    assert_eq!((ticks.state, ticks.lag, snapshot.free_slots), (StageState::Drained, 0, 8));
+}
+
+fn a_stage_that_was_halted_shows_halted<K: Kind>() {
+    let (producer, mut consumers) = K::ring(8, || 0_u64)
+        .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+        .build()
+        .unwrap();
+    let mut ticks = consumers.take_poller("ticks").unwrap();
+    let monitor = producer.monitor();
+    let running = consumers.start().unwrap();
+    running.halt();
+    assert!(running.join().is_err());
+    assert_eq!(ticks.poll().err(), Some(PollError::Halted));
+    assert_eq!(state(&monitor, "sum"), StageState::Halted);
+    assert_eq!(state(&monitor, "ticks"), StageState::Halted);
+}
+
+fn a_poller_shows_what_is_done_with_it<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("ticks").build().unwrap();
+    let monitor = producer.monitor();
+    let mut ticks = consumers.take_poller("ticks").unwrap();
+    assert_eq!(ticks.poll().err(), Some(PollError::Empty));
+    assert_eq!(state(&monitor, "ticks"), StageState::NotAsked);
+    assert!(ticks.wait_timeout(common::MOMENT).is_err());
+    assert_eq!(state(&monitor, "ticks"), StageState::NotAsked);
+    producer.publish_batch(2, |_| {}).unwrap();
+    let mut batch = ticks.poll().unwrap();
+    assert_eq!(state(&monitor, "ticks"), StageState::HasBatch);
+    batch.consume(1);
+    batch.release();
+    let snapshot = monitor.snapshot();
+    assert_eq!((stage(&snapshot, "ticks").sequence, stage(&snapshot, "ticks").batches), (1, 0));
+    drop(batch);
+    let snapshot = monitor.snapshot();
+    let ticks = stage(&snapshot, "ticks");
+    assert_eq!((ticks.state, ticks.sequence, ticks.batches), (StageState::NotAsked, 1, 1));
+}
+
+fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64)
+        .then_poller("first")
+        .then_poller("leaves")
+        .then_poller("last")
+        .build()
+        .unwrap();
+    let monitor = producer.monitor();
+    let mut first = consumers.take_poller("first").unwrap();
+    drop(consumers.take_poller("leaves").unwrap());
+    producer.publish_batch(3, |_| {}).unwrap();
+    first.poll_max(2).unwrap().consume_all();
+    let snapshot = monitor.snapshot();
+    let leaves = stage(&snapshot, "leaves");
+    assert_eq!((leaves.state, leaves.sequence, leaves.available), (StageState::Left, 2, 0));
+    assert_eq!((stage(&snapshot, "last").available, snapshot.free_slots), (2, 5));
+    // Without anybody before it, what is published.
+    drop((first, consumers.take_poller("last").unwrap()));
+    let snapshot = monitor.snapshot();
+    assert_eq!(snapshot.state, RingState::Halted);
+    assert!(snapshot.stages.iter().all(|stage| (stage.sequence, stage.lag) == (3, 0)));
+}
+
+fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(2, |_| {}).unwrap();
+    assert_eq!(monitor.snapshot().waiting_producers, 0);
+    assert!(producer.publish_timeout(common::MOMENT, |_| {}).is_err());
+    assert_eq!(monitor.snapshot().waiting_producers, 0);
+    let thread = thread::spawn(move || {
+        producer.publish(|_| {}).unwrap();
+        producer
+    });
+    wait_until(|| monitor.snapshot().waiting_producers == 1);
+    assert_eq!(monitor.snapshot().free_slots, 0);
+    all.poll().unwrap().consume_all();
+    drop(thread.join().unwrap());
+    let snapshot = monitor.snapshot();
+    assert_eq!((snapshot.waiting_producers, snapshot.published, snapshot.free_slots), (0, 3, 1));
+}
+
+fn a_closed_ring_shows_closed_and_a_halted_one_halted<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(3, |_| {}).unwrap();
+    producer.close();
+    let snapshot = monitor.snapshot();
+    assert_eq!((snapshot.state, snapshot.published, snapshot.claimed), (RingState::Closed, 3, 3));
+    drop(consumers.take_poller("all").unwrap());
+    assert_eq!(monitor.snapshot().state, RingState::Halted);
+}
+
+/// What holds in every snapshot, whenever it is taken.
+fn check(snapshot: &Snapshot, before: &Snapshot) {
+    assert!(snapshot.free_slots <= snapshot.capacity, "{snapshot}");
+    assert!(snapshot.published <= snapshot.claimed, "{snapshot}");
+    assert!(snapshot.published >= before.published, "{before}\n{snapshot}");
+    for (stage, before) in snapshot.stages.iter().zip(&before.stages) {
+        assert_eq!(stage.sequence + stage.lag, snapshot.published, "{snapshot}");
+        assert!(stage.available <= stage.lag, "{snapshot}");
+        assert!(stage.sequence >= before.sequence && stage.batches >= before.batches);
+        for upstream in &stage.upstream {
+            let upstream = snapshot.stages.iter().find(|other| other.name == *upstream).unwrap();
+            assert!(stage.sequence <= upstream.sequence, "{snapshot}");
+        }
+    }
+}
+
+fn the_relations_of_a_snapshot_hold_while_the_ring_runs<K: Kind>() {
+    let (mut producer, consumers) = K::ring(16, || 0_u64)
+        .then_mut("first", |event, _, _| *event += 1)
+        .then_all(|side| {
+            side.read("left", |_, _, _| {})
+                .chain(|chain| chain.read("right", |_, _, _| {}).read("after right", |_, _, _| {}))
+        })
+        .then("last", |_, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looker = scope.spawn(|| {
+            let mut before = monitor.snapshot();
+            let mut looks = 0_u64;
+            while !is_done.load(Ordering::Relaxed) {
+                let snapshot = monitor.snapshot();
+                check(&snapshot, &before);
+                before = snapshot;
+                looks += 1;
+                thread::yield_now();
+            }
+            looks
+        });
+        for number in 0..repeats(20_000) {
+            match number % 3 {
+                0 => drop(producer.claim().unwrap()),
+                1 => drop(producer.publish_batch(3, |_| {}).unwrap()),
+                _ => drop(producer.publish(|_| {}).unwrap()),
+            }
+        }
+        running.shutdown().unwrap();
+        is_done.store(true, Ordering::Relaxed);
+        assert!(looker.join().unwrap() > 0);
+    });
+    let snapshot = monitor.snapshot();
+    assert!(snapshot.stages.iter().all(|stage| stage.lag == 0), "{snapshot}");
+    assert_eq!((snapshot.free_slots, snapshot.published), (16, snapshot.claimed));
+}
+
+fn miri_a_monitor_outlives_its_ring_and_keeps_no_event<K: Kind>() {
+    let ledger = Ledger::default();
+    let (mut producer, mut consumers) =
+        K::ring(4, || ledger.token()).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(2, |_| {}).unwrap();
+    drop(producer);
+    all.poll().unwrap().consume_all();
+    drop((all, consumers));
+    assert_eq!((ledger.made(), ledger.dropped()), (4, 4));
+    let snapshot = monitor.clone().snapshot();
+    assert_eq!((snapshot.state, snapshot.published), (RingState::Halted, 2));
+}
+
+#[test]
+fn a_monitor_may_go_to_other_threads() {
+    fn check<T: Clone + Send + Sync + 'static>(_: &T) {}
+    let (producer, _consumers) =
+        Disruptor::single_producer(8, || 0_u64).then_poller("all").build().unwrap();
+    check(&producer.monitor());
+}
+
+/// A claim that is held, behind one that is not, and ahead of one that is published.
+#[test]
+fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
+    let (mut producer, mut consumers) = Many::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let monitor = producer.monitor();
+    let (mut second, mut third) = (producer.clone(), producer.clone());
+    for _ in 0..3 {
+        producer.publish(|_| {}).unwrap();
+        drop(second.claim().unwrap());
+        let published = monitor.snapshot().published;
+        let claim = producer.claim_batch(2).unwrap();
+        third.publish(|_| {}).unwrap();
+        let snapshot = monitor.snapshot();
+        assert_eq!((snapshot.published, snapshot.claimed), (published, published + 3));
+        assert_eq!(snapshot.free_slots, 3);
+        claim.publish().unwrap();
+        assert_eq!(monitor.snapshot().published, published + 3);
+        while let Ok(mut batch) = all.poll() {
+            batch.consume_all();
+        }
+        assert_eq!(monitor.snapshot().free_slots, 8);
+    }
+}
+
+/// The claim of a single producer is private, and its event may come too late for a close.
+#[test]
+fn an_event_that_came_too_late_is_not_published() {
+    let (mut producer, mut consumers) = One::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let monitor = producer.monitor();
+    let claim = producer.claim().unwrap();
+    let snapshot = monitor.snapshot();
+    assert_eq!((snapshot.published, snapshot.claimed, snapshot.free_slots), (0, 0, 8));
+    let running = {
+        let _all = consumers.take_poller("all").unwrap();
+        consumers.start().unwrap() // without a thread
+    };
+    running.close();
+    assert!(claim.publish().is_err());
+    let snapshot = monitor.snapshot();
+    assert_eq!((snapshot.published, snapshot.claimed), (0, 0));
+}
+
+// ---- how it reads ----
+
+fn the_table_has_a_line_for_each_stage<K: Kind>() {
+    let (mut producer, mut consumers) = diamond::<K>(["left", "right", "join\nboth"]);
+    producer.publish_batch(3, |_| {}).unwrap();
+    consumers.take_poller("left").unwrap().poll().unwrap().consume_all();
+    let text = "\
+ring \"orders\": open, 5 of 8 slots free, 3 published
+stage       after        sequence  lag  available  state      for at least  batches  parks  wakes
+left        producers           3    0          0  left               0 ms        1      0      0
+right       producers           0    3          3  not asked          0 ms        0      0      0
+join\\nboth  left, right         0    3          0  not asked          0 ms        0      0      0";
+    assert_eq!(producer.monitor().snapshot().to_string(), text);
+}
+
+fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
+    let (mut producer, mut consumers) = diamond::<K>(["left", "right", "join"]);
+    let mut left = consumers.take_poller("left").unwrap();
+    producer.publish_batch(3, |_| {}).unwrap();
+    left.poll_max(2).unwrap().consume_all();
+    let snapshot = producer.monitor().snapshot();
+    let dot = r#"digraph lapwing {
+    label="orders: open, 5 of 8 slots free";
+    rankdir=LR;
+    node [shape=box];
+    producers [shape=ellipse, label="producers\npublished 3"];
+    stage0 [label="left\nsequence 2, lag 1\nnot asked"];
+    stage1 [label="right\nsequence 0, lag 3\nnot asked"];
+    stage2 [label="join\nsequence 0, lag 3\nnot asked"];
+    producers -> stage0;
+    producers -> stage1;
+    stage0 -> stage2;
+    stage1 -> stage2;
+}
+"#;
+    assert_eq!(snapshot.to_dot(), dot);
+    let mermaid = r#"flowchart LR
+    producers(["producers<br/>published 3"])
+    stage0["left<br/>sequence 2, lag 1<br/>not asked"]
+    stage1["right<br/>sequence 0, lag 3<br/>not asked"]
+    stage2["join<br/>sequence 0, lag 3<br/>not asked"]
+    producers --> stage0
+    producers --> stage1
+    stage0 --> stage2
+    stage1 --> stage2
+"#;
+    assert_eq!(snapshot.to_mermaid(), mermaid);
+}
+
+#[test]
+fn a_claim_that_is_held_is_in_the_table_and_in_the_drawings() {
+    let (mut producer, _consumers) = Many::ring(4, || 0_u64).then_poller("all").build().unwrap();
+    let monitor = producer.monitor();
+    let _claim = producer.claim_batch(3).unwrap();
+    let snapshot = monitor.snapshot();
+    let head = "ring \"ring\": open, 1 of 4 slots free, 0 published, 3 claimed\n";
+    assert!(snapshot.to_string().starts_with(head));
+    assert!(snapshot.to_dot().contains("label=\"producers\\npublished 0\\nclaimed 3\""));
+    assert!(snapshot.to_mermaid().contains("[\"producers<br/>published 0<br/>claimed 3\"]"));
+}
+
+/// Names that end strings, lines, labels and comments, or mean something to either language.
+#[test]
+fn any_name_gives_a_valid_drawing() {
+    let mut graph = Graph::new();
+    let first = graph.poller("\"]; evil -> x [label=\"");
+    graph.poller(Stage::new("a\\").after(first));
+    graph.poller("two\nlines\r\t");
+    graph.poller("&lt;b>%%{init}%% `x` #quot; end");
+    graph.poller("1. Überblick_ → 價格");
+    let (producer, _consumers) =
+        Disruptor::single_producer(8, || 0_u64).name("\"\\\n\0").graph(graph).build().unwrap();
+    let snapshot = producer.monitor().snapshot();
+    let dot = r#"digraph lapwing {
+    label="\"\\\\n\\0: open, 8 of 8 slots free";
+    rankdir=LR;
+    node [shape=box];
+    producers [shape=ellipse, label="producers\npublished 0"];
+    stage0 [label="\"]; evil -> x [label=\"\nsequence 0, lag 0\nnot asked"];
+    stage1 [label="a\\\nsequence 0, lag 0\nnot asked"];
+    stage2 [label="two\\nlines\\r\\t\nsequence 0, lag 0\nnot asked"];
+    stage3 [label="&amp;lt;b>%%{init}%% `x` #quot; end\nsequence 0, lag 0\nnot asked"];
+    stage4 [label="1. Überblick_ → 價格\nsequence 0, lag 0\nnot asked"];
+    producers -> stage0;
+    stage0 -> stage1;
+    producers -> stage2;
+    producers -> stage3;
+    producers -> stage4;
+}
+"#;
+    assert_eq!(snapshot.to_dot(), dot);
+    let mermaid = "flowchart LR
+    producers([\"producers<br/>published 0\"])
+    stage0[\"#34;#93;#59; evil #45;#62; x #91;label#61;#34;<br/>sequence 0, lag 0<br/>not asked\"]
+    stage1[\"a#92;<br/>sequence 0, lag 0<br/>not asked\"]
+    stage2[\"two#92;nlines#92;r#92;t<br/>sequence 0, lag 0<br/>not asked\"]
+    stage3[\"#38;lt#59;b#62;#37;#37;#123;init#125;#37;#37; #96;x#96; #35;quot#59; end<br/>\
+sequence 0, lag 0<br/>not asked\"]
+    stage4[\"1#46; Überblick#95; #8594; 價格<br/>sequence 0, lag 0<br/>not asked\"]
+    producers --> stage0
+    stage0 --> stage1
+    producers --> stage2
+    producers --> stage3
+    producers --> stage4
+";
+    assert_eq!(snapshot.to_mermaid(), mermaid);
+    let head = "ring \"\\\"\\\\\\n\\0\": open, 8 of 8 slots free, 0 published\n";
+    assert!(snapshot.to_string().starts_with(head), "{snapshot}");
+    assert_eq!(snapshot.to_string().lines().count(), 7);
+}
+
+/// A gate that nobody waits at leaves the watchdog nothing to do.
+#[test]
+fn a_look_waits_for_nobody() {
+    watched(|| {
+        let (turnstile, mut pass) = Turnstile::new();
+        let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
+            .then("stuck", move |_, sequence, _| pass(sequence))
+            .build()
+            .unwrap();
+        let monitor = producer.monitor();
+        let running = consumers.start().unwrap();
+        producer.publish(|_| {}).unwrap();
+        turnstile.wait_for(0);
+        let thread = thread::spawn(move || producer.publish(|_| {}).map(|_| producer));
+        wait_until(|| monitor.snapshot().waiting_producers == 1);
+        let looks = [monitor.clone(), monitor.clone()].map(|monitor| {
+            thread::spawn(move || (monitor.snapshot().free_slots, monitor.stall().is_some()))
+        });
+        for look in looks {
+            assert_eq!(look.join().unwrap(), (0, true));
+        }
+        drop(turnstile);
+        drop(thread.join().unwrap().unwrap());
+        running.join().unwrap();
+    });
+}

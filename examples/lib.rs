@@ -10,6 +10,7 @@
 //! | `batches`        | claim many slots at once, read many at once                           |
 //! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
+//! | `monitor`        | what a ring is doing, and which stage holds it up                     |
 //! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
 //!
 //! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so

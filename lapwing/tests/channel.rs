@@ -12,7 +12,9 @@ use lapwing::channel::{
     self, Builder, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
     TryRecvError, TrySendError,
 };
-use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Yielding,
+};
 use lapwing::{BuildError, MAX_CAPACITY};
 
 common::for_both_producers! {
@@ -411,6 +413,7 @@ fn every_wait_strategy_works_on_both_sides<K: Channels>() {
     with::<K, _>(Adaptive::default());
     with::<K, _>(Blocking { yields: 0 });
     with::<K, _>(BusySpin);
+    with::<K, _>(PhasedBackoff::new(Duration::ZERO, Duration::ZERO, Blocking { yields: 0 }));
     with::<K, _>(Sleeping::default());
     with::<K, _>(Yielding::default());
 }

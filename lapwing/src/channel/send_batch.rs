@@ -1,4 +1,5 @@
-//! Sending many values at once: one claim and one publication for a run of them.
+//! Sending many values at once: one claim and one publication for a run of them, as long as there
+//! are free slots.
 //!
 //! Values come from a vector, not from an iterator: an iterator is code of the user's, which may
 //! wait for the very receiver that waits for the claim. Those who have one send value by value.
@@ -12,8 +13,8 @@ use crate::error::BatchError;
 use crate::producer::ClaimBatch;
 use crate::sequencer::Sequencer;
 
-/// A sender waits for room for this part of the ring at most, so that a receiver has the rest to go
-/// on with; as a stage lets go of its events.
+/// A run is at most this part of the ring, so that receivers have something to go on with before the
+/// rest is there; as a stage lets go of its events.
 const RUNS_PER_RING: usize = 4;
 
 impl<T, S: Sequencer> Sender<T, S> {
@@ -51,9 +52,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
-        while !unsent.queue.is_empty() {
-            let count = unsent.queue.len().min(longest);
-            let claim = self.producer.claim_batch(count).map_err(|_| SendError(()))?;
+        while let Some(count) = unsent.next_run(longest) {
+            let claim = self.producer.claim_up_to(count).map_err(|_| SendError(()))?;
             unsent.put(claim)?;
         }
         Ok(())
@@ -78,13 +78,11 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// [`TrySendError::Full`] if there was not room for all, and [`TrySendError::Disconnected`] if
     /// no receiver is left. What was not sent is still in `values`, in order.
     pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
-        let mut longest = self.longest_run();
+        let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
-        while !unsent.queue.is_empty() {
-            let count = unsent.queue.len().min(longest);
-            match self.producer.try_claim_batch(count) {
+        while let Some(count) = unsent.next_run(longest) {
+            match self.producer.try_claim_up_to(count) {
                 Ok(claim) => unsent.put(claim)?,
-                Err(BatchError::Full) if count > 1 => longest = count / 2,
                 Err(BatchError::Full) => return Err(TrySendError::Full(())),
                 Err(_) => return Err(TrySendError::Disconnected(())),
             }
@@ -107,6 +105,12 @@ struct Unsent<'a, T> {
 impl<'a, T> Unsent<'a, T> {
     fn new(values: &'a mut Vec<T>) -> Self {
         Self { queue: VecDeque::from(mem::take(values)), values }
+    }
+
+    /// Number of values to claim slots for next; none if all are sent.
+    fn next_run(&self, longest: usize) -> Option<usize> {
+        let count = self.queue.len().min(longest);
+        (count > 0).then_some(count)
     }
 
     /// Publishes the first values in the slots of `claim`, or takes them back if the last receiver

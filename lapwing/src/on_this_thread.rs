@@ -1,8 +1,8 @@
 //! Which stages this thread is running: so that a producer never waits for its own thread.
 //!
 //! ```text
-//! run of stage a of ring R ── enter ──> (R, a)
-//!   └─ handler ─ publish to R, full ──> is a behind? then only this thread could free a slot
+//! begin of stage a of ring R ── enter ──> (R, a)
+//!   └─ handler ── publish to R, full ───> is a behind? then only this thread could free a slot
 //! ```
 //!
 //! Not here: a poller, and a consumer that has not begun to run. Each is a value, of which nobody
@@ -17,8 +17,8 @@ use crate::control::{Control, StageIndex};
 use crate::sync::{Arc, thread_local};
 
 thread_local! {
-    /// The stages whose loops are on this thread's stack, each with its ring, which an address names
-    /// for as long as this holds it.
+    /// The stages that have begun on this thread and not ended, each with its ring, which an address
+    /// names for as long as this holds it. Several if they take turns, or if a handler runs others.
     static RUNNING: RefCell<Vec<(Arc<Control>, StageIndex)>> = RefCell::default();
 }
 

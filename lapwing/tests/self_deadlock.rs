@@ -25,6 +25,8 @@ common::for_both_producers! {
     handler_waits_for_room_in_another_ring,
     ring_is_told_apart_from_one_that_was_at_the_same_place,
     handler_of_an_inner_ring_is_told_of_the_outer_one,
+    handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with,
+    handler_is_told_while_it_is_made,
     stage_that_panicked_is_not_on_the_thread_any_more,
     stage_that_stopped_holds_nothing_on_its_thread,
 }
@@ -316,6 +318,48 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
         assert_eq!(result, Err(PublishTimeoutError::TimedOut));
     });
     assert_eq!(seen, [0]);
+}
+
+/// Two rings, one thread: the stage behind the full ring has its turn only when the handler returns.
+fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind>() {
+    let (mut seen, mut results) = (0, Vec::new());
+    let (mut to_second, second) =
+        K::ring(2, || 0_u64).then("second", |_, _, _| seen += 1).build().unwrap();
+    let log = &mut results;
+    let (mut to_first, first) = K::ring(4, || 0_u64)
+        .then(Stage::new("first").max_batch(4), move |_, _, _| {
+            log.push(to_second.publish(|_| {})); // which goes with this handler
+        })
+        .build()
+        .unwrap();
+    to_first.publish_batch(4, |_| {}).unwrap();
+    drop(to_first);
+    let finished = Consumer::run_together([only(first), only(second)]);
+    assert!(finished.iter().all(|stage| *stage.outcome() == Outcome::Drained), "{finished:?}");
+    drop(finished);
+    let refused = Err(PublishError::WouldDeadlock);
+    assert_eq!((seen, results), (2, vec![Ok(0), Ok(1), refused, refused]));
+}
+
+fn handler_is_told_while_it_is_made<K: Kind>() {
+    let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
+    let (results, result) = mpsc::channel();
+    let make = move || {
+        results.send(producers.recv().unwrap().publish(|_| unreachable!())).unwrap();
+        Idle
+    };
+    let (mut producer, consumers) = K::ring(2, || 0_u64).then_local("made", make).build().unwrap();
+    producer.publish_batch(2, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    consumers.start().unwrap().join().unwrap();
+    assert_eq!(result.recv(), Ok(Err(PublishError::WouldDeadlock)));
+}
+
+/// Does nothing.
+struct Idle;
+
+impl EventHandler<u64> for Idle {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
 fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {

@@ -31,9 +31,9 @@ pub enum PublishError {
     Halted,
     /// The ring is full, and stays full for as long as the call waits: a slot becomes free when a
     /// stage has finished its event, and this very thread runs that stage. Nothing is claimed, and
-    /// the ring goes on. Instead, a handler that publishes to its own ring never waits
-    /// ([`try_publish`](crate::Producer::try_publish)), or has a ring with room for all that it
-    /// publishes, or another ring.
+    /// the ring goes on. Instead, a handler that publishes to its own ring, or to that of a stage it
+    /// shares its thread with, never waits ([`try_publish`](crate::Producer::try_publish)), or has a
+    /// ring with room for all that it publishes, or another ring.
     ///
     /// ```
     /// use std::sync::mpsc;

@@ -152,3 +152,8 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// Compiles and runs the example of the README in Chinese.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.zh-CN.md")]
+struct ReadmeInChinese;

@@ -8,6 +8,7 @@
 //! | `many_producers` | several threads publish; each one's order is kept                     |
 //! | `poller`         | a loop of your own takes events when it has time for them             |
 //! | `batches`        | claim many slots at once, read many at once                           |
+//! | `joining`        | consumers come while events flow, start where they like, and leave    |
 //! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
 //! | `monitor`        | what a ring is doing, and which stage holds it up                     |

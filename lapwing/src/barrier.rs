@@ -63,12 +63,18 @@ pub(crate) struct NextEvent<'a> {
     pub(crate) control: &'a Control,
     pub(crate) barrier: &'a Barrier,
     pub(crate) next: Sequence,
+    pub(crate) stage: StageIndex,
+    /// Which of the consumers of `stage` waits.
+    pub(crate) turn: u64,
 }
 
 impl Awaited for NextEvent<'_> {
     fn is_over(&self) -> bool {
         let life = &self.control.life;
         let is_there = || self.barrier.span(self.control, self.next, self.next + 1) != Span::Empty;
+        if self.control.is_stopping(self.stage, self.turn) {
+            return true;
+        }
         if life.is_open() {
             return is_there();
         }

@@ -9,6 +9,8 @@
 //! 1         doorbell: EventCount    threads of several stages whoever publishes or lets go, if any
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
+//! 1 each    stage: stop             whoever stops it          its consumer, before each batch
+//! 2         seating                 whoever joins or leaves   producers, at a full ring
 //! 1         dropped                 producers that drop       whoever wants to know
 //! 1 each    stage: activity         its consumer              monitors
 //! 1         waiting producers       producers that wait       monitors
@@ -25,14 +27,14 @@ use crate::activity::Activity;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::padded::Padded;
+use crate::seating::Seating;
 use crate::stamps::Stamps;
-use crate::sync::{AtomicU64, Figure, Ordering, fence};
+use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, Waiting};
 
-/// Index of a stage in its graph and in [`Control::stages`].
-pub(crate) type StageIndex = usize;
+pub(crate) use crate::seating::StageIndex;
 
 /// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay
 /// below: at a billion events a second they get there after 292 years, or half as many from
@@ -42,6 +44,9 @@ pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
 /// Sequence of a consumer that has left: it holds nothing back, and those who waited for it wait
 /// for what it waited for.
 pub(crate) const DETACHED: Sequence = Sequence::MAX;
+
+/// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
+pub(crate) const ONLY_TURN: u64 = 1;
 
 /// The shared words of one ring.
 #[derive(Debug)]
@@ -62,10 +67,11 @@ pub(crate) struct Control {
     pub(crate) waiting_producers: Padded<Figure>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
-    /// One for each stage of the graph, upstream stages first.
+    /// One for each stage of the graph, upstream stages first; then one for each seat.
     pub(crate) stages: Box<[StageControl]>,
-    /// The stages that nobody comes after: they gate the producers, and everybody else is ahead of
-    /// them.
+    pub(crate) seating: Seating,
+    /// The stages of the graph that nobody comes after: they gate the producers, and all the others
+    /// are ahead of them. So do the seats that are taken.
     pub(crate) gating: Box<[StageIndex]>,
     /// Slots of the ring, a power of two (I4).
     pub(crate) capacity: u64,
@@ -84,6 +90,9 @@ pub(crate) struct StageControl {
     pub(crate) released: Padded<EventCount>,
     /// What its consumer is doing.
     pub(crate) activity: Padded<Activity>,
+    /// The last turn that is to end: a seat has one consumer after another. On a line that is
+    /// written to stop a consumer, and for nothing else.
+    stop: AtomicU64,
     /// The stages that it comes after directly; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
@@ -96,14 +105,16 @@ pub(crate) struct StageControl {
 
 impl StageControl {
     fn new(
+        sequence: Sequence,
         upstream: Box<[StageIndex]>,
         ancestors: Box<[StageIndex]>,
         failures: Option<Failures>,
     ) -> Self {
         Self {
-            sequence: Padded(AtomicU64::new(0)),
+            sequence: Padded(AtomicU64::new(sequence)),
             released: Padded::default(),
             activity: Padded::default(),
+            stop: AtomicU64::new(0),
             upstream,
             ancestors,
             acknowledgement: None,
@@ -114,20 +125,27 @@ impl StageControl {
 
 impl Control {
     /// The words of a ring of `capacity` slots. `upstream` says for each stage which ones it comes
-    /// after, all of them before it in the list; `stamps` are there if the ring has several
-    /// producers, `failures` of each stage if it may skip events.
+    /// after, all of them before it in the list, and for each seat of `seating`, which stand last;
+    /// `stamps` are there if the ring has several producers, `failures` of each stage if it may
+    /// skip events.
     pub(crate) fn new(
         capacity: u64,
         stamps: Option<Stamps>,
         upstream: Vec<Box<[StageIndex]>>,
         failures: Vec<Option<Failures>>,
+        seating: Seating,
         is_signalled: bool,
     ) -> Self {
-        let is_gating =
-            |&stage: &StageIndex| !upstream.iter().any(|stages| stages.contains(&stage));
-        let gating = (0..upstream.len()).filter(is_gating).collect();
+        // Seats gate as well, but only while somebody sits there.
+        let graph = &upstream[..seating.seats().start];
+        let is_gating = |&stage: &StageIndex| !graph.iter().any(|stages| stages.contains(&stage));
+        let gating = (0..graph.len()).filter(is_gating).collect();
         let ancestors = ancestors(&upstream);
-        let stages = upstream.into_iter().zip(ancestors).zip(failures);
+        let stages = upstream.into_iter().zip(ancestors).zip(failures).enumerate();
+        let stages = stages.map(|(stage, ((near, all), failures))| {
+            let sequence = if seating.seats().contains(&stage) { DETACHED } else { 0 };
+            StageControl::new(sequence, near, all, failures)
+        });
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
@@ -137,9 +155,8 @@ impl Control {
             waiting_producers: Padded::default(),
             stamps,
             gating,
-            stages: stages
-                .map(|((near, all), failures)| StageControl::new(near, all, failures))
-                .collect(),
+            stages: stages.collect(),
+            seating,
             capacity,
             fence: AsymmetricFence::detect(),
             is_signalled,
@@ -149,9 +166,11 @@ impl Control {
     /// The same ring with `first` as the sequence of its first event. Nobody shares it yet.
     pub(crate) fn starting_at(mut self, first: Sequence) -> Self {
         self.cursor = Padded(AtomicU64::new(first));
-        for stage in &mut self.stages {
+        for stage in &mut self.stages[..self.seating.seats().start] {
             stage.sequence = Padded(AtomicU64::new(first));
         }
+        // As if the first lap were granted: there is nothing before it.
+        self.seating.raise_granted(first + self.capacity);
         self
     }
 
@@ -225,7 +244,7 @@ impl Control {
     }
 
     #[inline]
-    fn sequence_of(&self, stage: StageIndex) -> Sequence {
+    pub(crate) fn sequence_of(&self, stage: StageIndex) -> Sequence {
         // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the
         // stage's reads and its writes. For the gate of the producers it is O2.
         self.stages[stage].sequence.load(Ordering::Acquire)
@@ -324,20 +343,33 @@ impl Control {
     /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the
     /// last.
     pub(crate) fn detach(&self, stage: StageIndex) {
+        let is_last = self.seating.remove_consumer();
         if let Some(acknowledgement) = self.stages[stage].acknowledgement {
             self.acknowledge(acknowledgement, DETACHED);
         }
         // O2 and O3, Release: as in `advance`.
         self.stages[stage].sequence.store(DETACHED, Ordering::Release);
-        // O14: of two stages that leave at the same time, one sees the other.
-        fence(Ordering::SeqCst);
         self.stages[stage].released.wake_all();
         if let Some(doorbell) = &self.doorbell {
             doorbell.wake_all();
         }
-        if self.finished_by_all(&self.gating) == DETACHED {
+        if is_last {
             self.halt();
         }
+    }
+
+    /// Asks the consumer that has `stage` for its turn `turn` to leave after its batch.
+    pub(crate) fn stop(&self, stage: StageIndex, turn: u64) {
+        // O10, Relaxed: sleepers see it with the epoch that is advanced after it (O7).
+        self.stages[stage].stop.fetch_max(turn, Ordering::Relaxed);
+        self.wake_everybody();
+    }
+
+    /// Whether the consumer that has `stage` for its turn `turn` is asked to leave.
+    #[inline]
+    pub(crate) fn is_stopping(&self, stage: StageIndex, turn: u64) -> bool {
+        // O10, Relaxed: nothing is read on the strength of it.
+        self.stages[stage].stop.load(Ordering::Relaxed) >= turn
     }
 }
 

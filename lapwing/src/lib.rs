@@ -48,6 +48,7 @@
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
+//! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
 //! - Why it is sound: [`docs`].
 
@@ -64,6 +65,7 @@ mod description;
 pub mod docs;
 mod error;
 mod failures;
+mod joining;
 mod life;
 mod lifecycle;
 mod memory;
@@ -79,6 +81,7 @@ mod ring;
 // I1 to I4: the slots themselves.
 #[allow(unsafe_code)]
 mod ring_buffer;
+mod seating;
 mod sequencer;
 mod stamps;
 mod sync;
@@ -88,7 +91,8 @@ pub mod tap;
 mod topology;
 pub mod wait;
 
-pub use topology::{Builder, Chain, Disruptor, Graph, Side, Stage, StageId};
+pub use joining::StartAt;
+pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId};
 
 pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, WhenFull};
 pub use sequencer::{Multi, Sequencer, Single};
@@ -96,6 +100,7 @@ pub use sequencer::{Multi, Sequencer, Single};
 pub use consumer::{
     Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Exclusive, Failure,
     FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
+    StopHandle,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
 
@@ -103,7 +108,7 @@ pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageSta
 
 pub use error::{
     AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PollError, PublishError,
-    PublishTimeoutError, StartError, Stopped, TakeError, TapError, TapTimeoutError,
+    PublishTimeoutError, SeatError, StartError, Stopped, TakeError, TapError, TapTimeoutError,
     TryPublishError, WaitTimeoutError,
 };
 
@@ -147,6 +152,17 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 /// assert_eq!(ring.then_poller("all").build().err(), Some(BuildError::FirstSequence { requested }));
 /// ```
 pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
+
+/// Most seats that a ring may have. A producer that reads the gate reads each of them.
+///
+/// ```
+/// use lapwing::{BuildError, Disruptor, MAX_SEATS};
+///
+/// let requested = MAX_SEATS + 1;
+/// let ring = Disruptor::single_producer(8, || ()).seats(requested).then_poller("all");
+/// assert_eq!(ring.build().err(), Some(BuildError::Seats { requested }));
+/// ```
+pub const MAX_SEATS: usize = 256;
 
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]

@@ -31,7 +31,8 @@ pub enum Outcome {
     Drained,
     /// The ring was halted; events may be left.
     Halted,
-    /// The stage [stopped](Action::Stop) by its handler's wish, and has left the graph.
+    /// The stage stopped, by [its handler's wish](Action::Stop) or [somebody
+    /// else's](crate::StopHandle), and has left the graph.
     Stopped,
     /// The handler failed, and by the stage's policy the stage has left the graph.
     Detached {
@@ -139,8 +140,8 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of events that it has finished: its sequence, in a ring that begins at 0. Claims that
-    /// were given up count as well.
+    /// Number of events that it has finished: its sequence, in a ring that begins at 0; for one that
+    /// took a [seat](crate::Seats), from its first event on. Claims that were given up count as well.
     ///
     /// ```
     /// # let (mut producer, consumers) =

@@ -7,6 +7,7 @@ mod batch;
 mod catch;
 mod failure;
 mod finished;
+mod guest;
 mod handler;
 mod poller;
 mod processor;
@@ -14,6 +15,7 @@ mod reader;
 mod recovery;
 mod several;
 mod shift;
+mod stop;
 mod together;
 mod work;
 
@@ -28,7 +30,9 @@ pub use failure::{Cause, Failure, FailurePolicy, Retries};
 pub use finished::{Finished, Outcome};
 pub use handler::EventHandler;
 pub use poller::Poller;
+pub use stop::StopHandle;
 
+pub(crate) use guest::{Guest, Names, Place};
 pub(crate) use processor::{Begin, Post, Processor};
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;
@@ -38,7 +42,8 @@ pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 /// A stage of a graph with its handler, not started.
 ///
 /// A value like any other: move it to a thread of your own, scoped or not, and [`run`](Self::run)
-/// it there. Dropped without having run, it halts its ring, since its events would never be done.
+/// it there. Dropped without having run, it halts its ring, since its events would never be done;
+/// one that has a [`Seat`](crate::Seat) only leaves.
 ///
 /// ```
 /// use std::thread;
@@ -124,6 +129,24 @@ impl Consumer<'_> {
     #[must_use]
     pub fn thread(&self) -> Option<&str> {
         self.thread.as_deref()
+    }
+
+    /// Stops this stage from elsewhere, without stopping the ring.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (_producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
+    /// let stop = consumer.stop_handle();
+    /// let thread = std::thread::spawn(move || consumer.run());
+    /// stop.stop();
+    /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn stop_handle(&self) -> StopHandle {
+        self.body.stop_handle()
     }
 
     /// Runs several stages on this thread until all of them have ended. They take turns, a batch

@@ -175,7 +175,7 @@ impl<E, A: Access> Poller<E, A> {
 
 impl<E, A: Access> Drop for Poller<E, A> {
     fn drop(&mut self) {
-        self.reader.ring.control.detach(self.reader.stage);
+        self.reader.leave();
     }
 }
 

@@ -10,6 +10,7 @@ use super::catch::catch;
 use super::reader::Reader;
 use super::recovery::Recovery;
 use super::shift::Shift;
+use super::stop::StopHandle;
 use super::work::Work;
 use super::{Finished, Outcome};
 use crate::activity::{Activity, Doing};
@@ -26,6 +27,8 @@ pub(crate) trait Begin<'env>: Send {
     ///
     /// The end of the stage, if that panicked.
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished>;
+
+    fn stop_handle(&self) -> StopHandle;
 }
 
 /// A stage that its thread runs.
@@ -71,13 +74,17 @@ pub(crate) struct Post<E> {
     pub(super) reader: Reader<E>,
     pub(super) timeout: Option<Duration>,
     pub(super) recovery: Recovery,
-    /// Halts the ring if this stage ends before its events do: by a panic, or by never having run.
+    /// Halts the ring if this stage ends before its events do: by a panic, or, in the graph, by
+    /// never having run.
     pub(super) lifeline: HaltOnDrop,
 }
 
 impl<E> Post<E> {
     pub(crate) fn new(reader: Reader<E>, timeout: Option<Duration>, recovery: Recovery) -> Self {
-        let lifeline = HaltOnDrop(Some((Arc::clone(&reader.ring.control), reader.stage)));
+        // Nobody misses one that joined and never ran.
+        let is_missed = !reader.is_guest();
+        let lifeline = (Arc::clone(&reader.ring.control), reader.stage);
+        let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
         Self { reader, timeout, recovery, lifeline }
     }
 }
@@ -106,7 +113,8 @@ where
     H: Work<E, A> + 'env,
 {
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
-        let Self { post, make, hand_back, access: _ } = *self;
+        let Self { mut post, make, hand_back, access: _ } = *self;
+        post.lifeline.arm(&post.reader.ring.control, post.reader.stage);
         let here = on_this_thread::enter(&post.reader.ring.control, post.reader.stage);
         post.reader.activity().set(Doing::Handling);
         match catch(make) {
@@ -121,12 +129,21 @@ where
             }
         }
     }
+
+    fn stop_handle(&self) -> StopHandle {
+        self.post.reader.stop_handle()
+    }
 }
 
 /// Halts the ring of its stage when dropped, unless released before.
 pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
 
 impl HaltOnDrop {
+    /// From now on, at the latest.
+    fn arm(&mut self, control: &Arc<Control>, stage: StageIndex) {
+        self.0.get_or_insert_with(|| (Arc::clone(control), stage));
+    }
+
     /// The stage ended by itself; whether it is drained.
     pub(super) fn release(mut self, is_drained: bool) {
         if let Some((control, stage)) = self.0.take() {

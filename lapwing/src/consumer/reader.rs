@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::guest::Place;
+use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
@@ -19,13 +21,17 @@ use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 
-/// A pause looks for a halt at least this often.
+/// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
 /// Position of one stage in its ring.
 pub(crate) struct Reader<E> {
     pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,
+    /// Which of the consumers of this stage it is: seats change hands.
+    turn: u64,
+    /// None once it has left.
+    place: Option<Place>,
     barrier: Barrier,
     strategy: Box<dyn AnyWaitStrategy>,
     /// The stages before this one that may skip events as failed.
@@ -43,20 +49,46 @@ pub(crate) struct Reader<E> {
 impl<E> Reader<E> {
     pub(crate) fn new(
         ring: Ring<E>,
-        stage: StageIndex,
+        place: Place,
         strategy: Box<dyn AnyWaitStrategy>,
         max_batch: u64,
     ) -> Self {
+        let (stage, turn) = (place.stage(), place.turn());
         let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
-        let (next, known) = (first, first);
-        Self { ring, stage, barrier, strategy, failing, first, next, known, max_batch }
+        let (place, next, known) = (Some(place), first, first);
+        Self { ring, stage, turn, place, barrier, strategy, failing, first, next, known, max_batch }
     }
 
     /// Number of events that this stage has finished, those that were given up included.
     pub(crate) fn processed(&self) -> u64 {
         self.next - self.first
+    }
+
+    /// Whether it joined a ring that ran: if it goes, nobody misses it.
+    pub(crate) fn is_guest(&self) -> bool {
+        matches!(self.place, Some(Place::Seat(_)))
+    }
+
+    /// Leaves the graph, once. The caller reads no more.
+    pub(crate) fn leave(&mut self) {
+        match self.place.take() {
+            Some(Place::Graph(stage)) => self.ring.control.detach(stage),
+            // Leaves when it is dropped, as it does with this reader.
+            Some(Place::Seat(guest)) => drop(guest),
+            None => {}
+        }
+    }
+
+    /// Whether it is asked to leave.
+    #[inline]
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.ring.control.is_stopping(self.stage, self.turn)
+    }
+
+    pub(crate) fn stop_handle(&self) -> StopHandle {
+        StopHandle::new(self.ring.control.clone(), self.stage, self.turn)
     }
 
     /// First sequence that this stage has not finished.
@@ -153,13 +185,16 @@ impl<E> Reader<E> {
     }
 
     /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there
-    /// is one.
+    /// is one. The time is also over when this stage [is asked to leave](Self::is_stopping).
     #[inline]
     pub(crate) fn wait(
         &mut self,
         max: u64,
         deadline: Option<Instant>,
     ) -> Result<Range<Sequence>, WaitTimeoutError> {
+        if self.is_stopping() {
+            return Err(WaitTimeoutError::TimedOut);
+        }
         let mut is_expired = false;
         loop {
             match self.poll(max) {
@@ -175,12 +210,12 @@ impl<E> Reader<E> {
         }
     }
 
-    /// Sleeps for `pause`, or until the ring is halted.
+    /// Sleeps for `pause`, or until the ring is halted or this stage is asked to leave.
     #[cold]
     pub(crate) fn pause(&self, pause: Duration) {
         self.activity().set(Doing::Pausing);
         let until = Instant::now().checked_add(pause);
-        while !self.ring.control.life.is_halted() {
+        while !self.ring.control.life.is_halted() && !self.is_stopping() {
             let left =
                 until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
             if left.is_zero() {
@@ -202,11 +237,14 @@ impl<E> Reader<E> {
         self.failing.iter().any(|&stage| self.failures_of(stage).is_marked(sequence))
     }
 
-    /// Marks `events`, which this stage has and leaves behind as failed, for the stages after it.
+    /// Marks `events`, which this stage has and leaves behind as failed, for the stages after it. A
+    /// seat has none.
     #[cold]
     pub(crate) fn mark_failed(&self, events: Range<Sequence>) {
-        let failures = self.failures_of(self.stage);
-        events.for_each(|sequence| failures.mark(sequence));
+        if !self.is_guest() {
+            let failures = self.failures_of(self.stage);
+            events.for_each(|sequence| failures.mark(sequence));
+        }
     }
 
     fn failures_of(&self, stage: StageIndex) -> &Failures {
@@ -214,10 +252,12 @@ impl<E> Reader<E> {
         failures.expect("a stage that may skip events has room for their marks")
     }
 
-    /// Whether a call of [`poll`](Self::poll) would find something, or the end.
+    /// Whether a call of [`poll`](Self::poll) would find something, or the end, or the stage is
+    /// asked to leave.
     pub(crate) fn is_ready(&self) -> bool {
-        let control = &self.ring.control;
-        NextEvent { control, barrier: &self.barrier, next: self.next }.is_over()
+        let (control, barrier) = (&*self.ring.control, &self.barrier);
+        let Self { next, stage, turn, .. } = *self;
+        NextEvent { control, barrier, next, stage, turn }.is_over()
     }
 
     /// A copy of the stage's strategy, for a thread that waits for several stages.
@@ -225,15 +265,17 @@ impl<E> Reader<E> {
         self.strategy.clone()
     }
 
-    /// Hands one wait to the strategy; whether the deadline has passed afterwards.
+    /// Hands one wait to the strategy; whether the time is over afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
         let activity: &Activity = &control.stages[self.stage].activity;
         activity.set(Doing::Waiting);
-        let awaited = NextEvent { control, barrier: &self.barrier, next: self.next };
+        let (barrier, next) = (&self.barrier, self.next);
+        let (stage, turn) = (self.stage, self.turn);
+        let awaited = NextEvent { control, barrier, next, stage, turn };
         let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&awaited, deadline) };
         self.strategy.wait(&waiting);
-        waiting.is_expired()
+        waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
     /// Lets go of everything below `sequence`.

@@ -44,7 +44,7 @@ pub(super) struct Shift<E, A, H, B> {
     /// How it ended, once it has.
     outcome: Option<Outcome>,
     /// Tells producers on this thread that nobody else gets this stage on.
-    _here: OnThisThread,
+    here: OnThisThread,
 }
 
 impl<E, A, H, B> Shift<E, A, H, B> {
@@ -70,7 +70,7 @@ impl<E, A, H, B> Shift<E, A, H, B> {
             skipped: 0,
             expires: None,
             outcome: None,
-            _here: here,
+            here,
         }
     }
 }
@@ -154,6 +154,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         loop {
             let ended = match self.reader.wait(UNLIMITED, self.timeout_from_now()) {
                 Ok(batch) => self.handle(batch),
+                Err(WaitTimeoutError::TimedOut) if self.reader.is_stopping() => {
+                    Some(Outcome::Stopped)
+                }
                 Err(WaitTimeoutError::TimedOut) => {
                     self.expire();
                     None
@@ -169,6 +172,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
 
     /// Handles one batch, or notices that none has come for too long.
     fn poll_batch(&mut self) -> Result<Turn, Outcome> {
+        if self.reader.is_stopping() {
+            return Err(Outcome::Stopped);
+        }
         match self.reader.poll(UNLIMITED) {
             Ok(batch) => {
                 self.expires = None;
@@ -332,13 +338,25 @@ where
     /// or dropping it, and with the reader the wait strategy.
     fn end(self) -> Finished {
         let Self {
-            name, reader, mut work, hand_back, recovery, lifeline, skipped, outcome, ..
+            name,
+            mut reader,
+            mut work,
+            hand_back,
+            recovery,
+            lifeline,
+            skipped,
+            outcome,
+            here,
+            ..
         } = self;
         let mut outcome = outcome.unwrap_or(Outcome::Halted);
         let (next, processed) = (reader.next(), reader.processed());
         match outcome {
             Outcome::Stopped | Outcome::Detached { .. } => {
-                reader.ring.control.detach(reader.stage);
+                // Before the handler's last words, which may take their time. And nobody waits for
+                // this thread any more, whoever sits in its seat next.
+                reader.leave();
+                drop(here);
             }
             // Before the handler is dropped, which may take its time.
             Outcome::Failed { .. } | Outcome::Panicked { .. } => {

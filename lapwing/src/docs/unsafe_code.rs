@@ -2,11 +2,56 @@
 //!
 //! | id | invariant | who keeps it |
 //! |----|-----------|--------------|
-//! | I1 | A claimed slot that is not settled has one owner: the claim. A claim is granted only when every consumer has released the event of a lap ago, and no two claims share a sequence. | `Single`: it is the only producer (`&mut self`, no `Clone`), and its gate. `Multi`: the compare-and-swap, and its gate. Both are granted nothing once no consumer is left. A published event that a close did not count (O8) is not settled: `publish_or_keep` hands its claim back. |
+//! | I1 | A claimed slot that is not settled has one owner: the claim. A claim is granted only when every consumer has released the event of a lap ago, and no two claims share a sequence. | `Single`: it is the only producer (`&mut self`, no `Clone`), and its gate. `Multi`: the compare-and-swap, and its gate. Both are granted nothing once no consumer is left, and nobody who [joins](#consumers-that-join) starts below what they may overwrite. A published event that a close did not count (O8) is not settled: `publish_or_keep` hands its claim back. |
 //! | I2 | A settled slot is touched only by stages, each between the moment its barrier shows the sequence and its own release of it. | `Barrier`, `Reader::release`; a `Batch` and the loop of a stage let go only when no borrow is left. |
 //! | I3 | Every slot holds an initialised event from `RingBuffer::new` until the ring is dropped, once. | The factory fills the vector; nothing is moved out of a slot. |
 //! | I4 | The capacity is a power of two and never changes; a slice ends at the wrap. | `Room::reserve`, `RingBuffer::wrap_after`. |
-//! | I5 | Two threads hold `&E` of one event at a time only if `E: Sync`. | The verbs of `Builder`, `Side` and `Graph` that make a stage with shared access; claims and batches carry `PhantomData<&mut E>`, so that they are `Sync` only if `E` is. |
-//! | I6 | A stage with exclusive access is before or after each other stage of its graph. | `Builder` and `Side` by their types; `topology::check` for every graph. A stage that leaves hands its own upstream on to those that came after it. |
+//! | I5 | Two threads hold `&E` of one event at a time only if `E: Sync`. | The verbs of `Builder`, `Side` and `Graph` that make a stage with shared access, and `Consumers::seats`; claims and batches carry `PhantomData<&mut E>`, so that they are `Sync` only if `E` is. |
+//! | I6 | A stage with exclusive access is before or after each other stage of its graph. | `Builder` and `Side` by their types; `topology::check` for every graph. A stage that leaves hands its own upstream on to those that came after it. A consumer in a seat only reads, and comes after the last stage with exclusive access. |
 //! | I7 | The entry of a tap's slot is read by the readers that are counted in its state, or written by the writer that has sealed it; never both. | `Slot::seal` swaps only a state with no reader, `Slot::enter` only one that is not sealed, and all of that is one word. A `Visit` ends after its copy. |
 //! | I8 | A slot of a tap that can be entered has an entry. | A new slot is sealed; `Slots::write` opens it only after it has written the entry. |
+//!
+//! # Consumers that join
+//!
+//! A seat is a stage that gates producers while somebody sits there. Its consumer must not be
+//! overrun (I2), nobody may write beside it (I6), and it must not let two claims share a slot (I1).
+//!
+//! Let a producer be allowed to claim below its *limit*. It then overwrites events below the limit
+//! less the capacity, and no others. *Granted* is the highest limit that any producer ever had;
+//! [O15](super::memory_ordering) is about it.
+//!
+//! **Nobody is overrun.** A producer that reads the gate for a limit raises what is granted to that
+//! limit, runs a fence, and then lowers the limit to what the seats allow that it sees after the
+//! fence. A consumer that joins stores a first sequence in its seat, runs a fence, reads what is
+//! granted, and starts no more than a lap below that, nor below what it stored. One of the two
+//! fences is first:
+//!
+//! - The producer's: then the consumer sees that limit, or a higher one, and starts where the
+//!   producer may not overwrite.
+//! - The consumer's: then the producer sees the seat, as it was stored or later. What is in the
+//!   seat is never above the first event that the consumer has not finished, so the limit is at
+//!   most a lap above that event. If the producer sees that the consumer has left, or one that sits
+//!   there after it, then the consumer's reads are over (O2, O16).
+//!
+//! A limit that the producer keeps was granted before it was kept, so the same holds for it as long
+//! as it is used. It does not matter that the producer reads the stages and seats one by one, while
+//! some come and some go: what it makes of the first look is only ever lowered by the second, and
+//! the second is the one that the proof is about.
+//!
+//! **No two claims share a slot.** For that, all that lies below what is in a seat must be settled:
+//! then a limit of a lap above it reaches no slot of a claim that is still held. For the stages of
+//! the graph that is so, since they read nothing else. A consumer that joins starts where it was
+//! granted to, less a lap, which is below what some consumer had finished; or at a sequence up to
+//! which it has seen every stamp settled, from one that a stage had finished. With a single
+//! producer every sequence below the cursor is settled. The stores that a sequence stands for come
+//! with it (O2, O4, O15), so the claim's new owner comes after the old one.
+//!
+//! **Nobody writes beside it.** Stages with exclusive access are all before or after each other, so
+//! one of them is the last, and the others come before it. A seat comes after that one. If that one
+//! leaves, the seat waits for those before it, as any stage would.
+//!
+//! **The last one.** Consumers are counted (O14). One that joins is counted before it says where it
+//! starts, and only while the count is not 0; one that leaves is taken off before its sequence says
+//! so. Whoever takes it to 0 halts the ring. A producer that sees nobody at the gate is granted
+//! nothing. It is told of a halt only if the count is 0; else somebody is just joining, and it
+//! waits for a moment.

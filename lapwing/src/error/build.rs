@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, Sequence};
+use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_SEATS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
 /// been started.
@@ -22,6 +22,11 @@ pub enum BuildError {
     /// The capacity is not a power of two in `1..=2^30`.
     Capacity {
         /// Slots asked for.
+        requested: usize,
+    },
+    /// More seats than [`MAX_SEATS`].
+    Seats {
+        /// Seats asked for.
         requested: usize,
     },
     /// The allocator refused the memory of the ring.
@@ -81,6 +86,9 @@ impl fmt::Display for BuildError {
                 f,
                 "capacity must be a power of two in 1..={MAX_CAPACITY}: requested={requested}"
             ),
+            Self::Seats { requested } => {
+                write!(f, "seats must be in 0..={MAX_SEATS}: requested={requested}")
+            }
             Self::OutOfMemory { capacity, bytes_per_slot } => {
                 write!(
                     f,

@@ -10,6 +10,7 @@ mod length;
 mod lifecycle;
 mod offer;
 mod publish;
+mod seat;
 mod tap;
 
 use std::error::Error;
@@ -21,6 +22,7 @@ pub use length::LengthError;
 pub use lifecycle::{StartError, TakeError};
 pub use offer::OfferError;
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
+pub use seat::SeatError;
 pub use tap::{TapError, TapTimeoutError};
 
 /// Why a wait for events came back empty: [`Poller::wait`](crate::Poller::wait); and why a claim

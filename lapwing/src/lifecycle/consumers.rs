@@ -14,6 +14,7 @@ use crate::control::Control;
 use crate::description::Description;
 use crate::error::{StartError, TakeError};
 use crate::sync::Arc;
+use crate::topology::Seats;
 
 /// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
 /// pollers, to be taken by name.
@@ -44,6 +45,7 @@ pub struct Consumers<'env, E> {
     pollers: HashMap<String, Option<UntakenPoller<E>>>,
     /// By name; `None` once taken.
     acknowledgers: HashMap<String, Option<Acknowledger>>,
+    seats: Seats<E>,
 }
 
 /// A poller that nobody has taken yet. It leaves the graph when it is dropped.
@@ -61,8 +63,31 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         consumers: Vec<Consumer<'env>>,
         pollers: HashMap<String, Option<UntakenPoller<E>>>,
         acknowledgers: HashMap<String, Option<Acknowledger>>,
+        seats: Seats<E>,
     ) -> Self {
-        Self { control, description, names, consumers, pollers, acknowledgers }
+        Self { control, description, names, consumers, pollers, acknowledgers, seats }
+    }
+
+    /// The ring's [seats](crate::Builder::seats), for consumers that join while it runs.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, StartAt};
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).then("sum", |_, _, _| {}).build()?;
+    /// let seats = consumers.seats();
+    /// let running = consumers.start()?;
+    /// let mut late = seats.take("late", StartAt::Now)?.poller();
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(late.poll()?.as_slice(), [7]);
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn seats(&self) -> Seats<E>
+    where
+        E: Sync,
+    {
+        self.seats.clone()
     }
 
     /// Names of all stages, pollers included, upstream ones first.

@@ -43,6 +43,7 @@ impl Report {
     }
 
     pub(super) fn into_result(self) -> Result<Self, Failed> {
+        // Whoever stopped a stage does not miss the events that it has left.
         let is_well =
             |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
         if self.stages.iter().all(is_well) { Ok(self) } else { Err(Failed { report: self }) }

@@ -7,6 +7,7 @@
 
 mod channel;
 mod closing;
+mod joining;
 mod leaving;
 mod monitoring;
 mod parking;

@@ -20,7 +20,7 @@ fn look(monitor: &Monitor) {
     }
 }
 
-/// O15: two stages of a pipeline, and what is published.
+/// O18: two stages of a pipeline, and what is published.
 #[test]
 fn loom_no_stage_shows_ahead() {
     check_without_fences(|| {
@@ -37,7 +37,7 @@ fn loom_no_stage_shows_ahead() {
     });
 }
 
-/// O15: a stage, and what several producers have claimed.
+/// O18: a stage, and what several producers have claimed.
 #[test]
 fn loom_no_stage_shows_ahead_of_a_claim() {
     check_without_fences(|| {
@@ -50,7 +50,7 @@ fn loom_no_stage_shows_ahead_of_a_claim() {
     });
 }
 
-/// O15: a stage, and the acknowledgement that it had waited for.
+/// O18: a stage, and the acknowledgement that it had waited for.
 #[test]
 fn loom_no_stage_shows_ahead_of_an_acknowledgement() {
     check_without_fences(|| {

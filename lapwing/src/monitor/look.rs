@@ -112,7 +112,7 @@ fn look_at_stages(control: &Control) -> Vec<StageLook> {
 impl StageLook {
     fn at(stage: &StageControl) -> Self {
         let figures = stage.activity.figures();
-        // O15, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the stage had
+        // O18, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the stage had
         // waited for, so that it shows at least as far.
         let sequence = stage.sequence.load(Ordering::Acquire);
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }

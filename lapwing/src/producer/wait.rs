@@ -44,8 +44,7 @@ impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
 
     fn event_count(&self) -> &EventCount {
         // The slowest consumer must get past the last sequence before the wrap point.
-        let last_behind = self.wrap_point().saturating_sub(1);
-        self.control.behind(&self.control.gating, last_behind)
+        self.control.behind_gate(self.wrap_point().saturating_sub(1))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::error::{Stopped, TryPublishError};
 /// now.
 ///
 /// One cache miss for each consumer that gates, so producers keep the result until they reach it.
+/// Nobody who joins later starts below what it allows to write.
 ///
 /// # Errors
 ///
@@ -15,20 +16,32 @@ use crate::error::{Stopped, TryPublishError};
 /// consumer is left: then nothing holds producers a lap apart from each other.
 #[cold]
 pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
-    let limit = limit(control).ok_or(Stopped::Halted)?;
+    let Some(limit) = limit(control) else {
+        // Full for a moment if somebody has been counted and is about to say where it starts.
+        let is_joining = control.seating.has_consumers();
+        return Err(if is_joining { TryPublishError::Full } else { Stopped::Halted.into() });
+    };
+    if end > limit {
+        return Err(TryPublishError::Full);
+    }
+    // O2: the Acquire is in `grant`, for those who are joining.
+    let limit = control.grant(limit);
     if end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
 }
 
-/// The first sequence that cannot be claimed now; `None` if no consumer is left.
+/// The first sequence that cannot be claimed now, but for those who are joining; `None` if no
+/// consumer is left.
 pub(super) fn limit(control: &Control) -> Option<Sequence> {
-    // O2: the Acquire is in `finished_by`; the slots below the new limit are read by nobody any
-    // more.
-    let gate = control.finished_by_all(&control.gating);
+    // O2: the Acquire is in `gate`; the slots below the new limit are read by nobody any more.
+    let gate = control.gate();
     (gate != DETACHED).then(|| gate + control.capacity)
 }
 
 /// Whether `end` is within the limit, or never will be since the ring stopped.
 pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
     !control.life.is_open()
-        || control.finished_by_all(&control.gating).saturating_add(control.capacity) >= end
+        || match control.gate() {
+            DETACHED => !control.seating.has_consumers(),
+            gate => gate + control.capacity >= end,
+        }
 }

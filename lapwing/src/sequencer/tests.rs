@@ -6,6 +6,7 @@ use crate::barrier::Barrier;
 use crate::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::error::{Stopped, TryPublishError};
 use crate::memory::Room;
+use crate::seating::Seating;
 use crate::stamps::{Span, Stamps};
 use crate::sync::Ordering;
 
@@ -19,7 +20,8 @@ fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap(), 0));
     let upstream: Vec<_> = upstream.iter().map(|&stages| stages.into()).collect();
     let failures = upstream.iter().map(|_| None).collect();
-    Control::new(capacity, stamps, upstream, failures, false)
+    let seating = Seating::new(upstream.len(), upstream.len(), 0);
+    Control::new(capacity, stamps, upstream, failures, seating, false)
 }
 
 /// What the first stage sees from `next` on.

@@ -60,7 +60,7 @@ fn check_threads<E>(nodes: &[Node<'_, E>]) -> Result<(), BuildError> {
 }
 
 /// Whether a thread can have this name.
-fn is_thread_name(name: &str) -> bool {
+pub(super) fn is_thread_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('\0')
 }
 

@@ -5,11 +5,13 @@
 mod builder;
 mod check;
 mod graph;
+mod seats;
 mod side;
 mod stage;
 mod wiring;
 
 pub use builder::{Builder, Disruptor};
 pub use graph::{Graph, StageId};
+pub use seats::{Seat, Seats};
 pub use side::{Chain, Side};
 pub use stage::Stage;

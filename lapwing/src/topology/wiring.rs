@@ -7,7 +7,9 @@ use std::marker::PhantomData;
 
 use super::check::check;
 use super::graph::{Body, Graph, Node};
-use crate::consumer::{Acknowledger, Poller, Reader};
+use super::seats::Seats;
+use crate::MAX_SEATS;
+use crate::consumer::{Acknowledger, Place, Poller, Reader};
 use crate::control::{Control, StageIndex};
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
@@ -18,6 +20,7 @@ use crate::padded::Padded;
 use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
+use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
 use crate::sync::{Arc, AtomicU32, AtomicU64};
@@ -31,10 +34,16 @@ const BATCHES_PER_RING: u64 = 4;
 /// Name of a ring that was given none.
 const DEFAULT_NAME: &str = "ring";
 
+/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events.
+pub(super) fn longest_batch(capacity: u64) -> u64 {
+    (capacity / BATCHES_PER_RING).max(1)
+}
+
 /// What a ring is made of, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
     pub(super) name: String,
     pub(super) capacity: usize,
+    pub(super) seats: usize,
     pub(super) factory: Box<dyn FnMut(usize) -> E + 'env>,
     pub(super) wait: Box<dyn AnyWaitStrategy>,
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
@@ -47,6 +56,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         Self {
             name: DEFAULT_NAME.to_owned(),
             capacity,
+            seats: 0,
             factory: Box::new(factory),
             wait: Box::new(Adaptive::default()),
             producer_wait: Box::new(Adaptive::default()),
@@ -62,17 +72,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         let mut upstream = check(&graph.nodes)?;
         let first_sequence = check_first_sequence(self.first_sequence)?;
+        check_seats(self.seats)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
+        let seating = add_seats(&graph.nodes, &acknowledged, &mut upstream, self.seats);
+        let parks = self.parks(&graph.nodes);
         let rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
-        let is_signalled = self.producer_wait.parks()
-            || graph
-                .nodes
-                .iter()
-                .any(|node| node.stage.wait.as_ref().unwrap_or(&self.wait).parks());
         let capacity = buffer.capacity();
-        let mut control = Control::new(capacity, stamps, upstream, failures, is_signalled)
+        let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         if graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
             control.doorbell = Some(Padded::default());
@@ -106,11 +114,22 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
                 }
             }
         }
+        let seats = Seats::new(ring.clone(), names.iter().cloned(), self.wait);
         let Ring { control, description, .. } = ring;
         let consumers =
-            Consumers::new(control, description, names, consumers, pollers, acknowledgers);
+            Consumers::new(control, description, names, consumers, pollers, acknowledgers, seats);
         Ok((producer, consumers))
     }
+
+    /// Whether somebody may park. Who takes a seat may, whatever the others do.
+    fn parks(&self, nodes: &[Node<'env, E>]) -> bool {
+        let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
+        self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
+    }
+}
+
+fn check_seats(requested: usize) -> Result<(), BuildError> {
+    if requested <= MAX_SEATS { Ok(()) } else { Err(BuildError::Seats { requested }) }
 }
 
 /// Leaves room for the sequences that follow.
@@ -132,12 +151,12 @@ fn reader_of<E>(
     let wait = node.stage.wait.clone().unwrap_or_else(|| default.boxed_clone());
     let capacity = ring.control.capacity;
     let longest = match &node.body {
-        Body::Handler(_) => (capacity / BATCHES_PER_RING).max(1),
+        Body::Handler(_) => longest_batch(capacity),
         // Whoever polls lets go of what is done when it likes.
         Body::Poller => capacity,
     };
     let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
-    Reader::new(ring.clone(), index, wait, max_batch)
+    Reader::new(ring.clone(), Place::Graph(index), wait, max_batch)
 }
 
 /// Memory for all that a ring has by the slot: all of it is reserved before any of it is filled.
@@ -195,6 +214,23 @@ fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
         StageDescription { name: stage.name.clone(), thread: is_run.then(thread) }
     };
     Description::new(ring, nodes.iter().map(describe))
+}
+
+/// Adds, behind all that, `count` seats. Whoever sits there comes after the last stage that writes,
+/// and so after all that do (I6), and after its acknowledgement.
+fn add_seats<E>(
+    nodes: &[Node<'_, E>],
+    acknowledged: &[(StageIndex, StageIndex)],
+    upstream: &mut Vec<Box<[StageIndex]>>,
+    count: usize,
+) -> Seating {
+    let last_writer = nodes.iter().rposition(|node| node.is_exclusive);
+    let words = acknowledged.iter().filter(|(stage, _)| Some(*stage) == last_writer);
+    let near: Box<[StageIndex]> =
+        last_writer.into_iter().chain(words.map(|&(_, words)| words)).collect();
+    let first = upstream.len();
+    upstream.resize(first + count, near);
+    Seating::new(nodes.len(), first, count)
 }
 
 impl<E, S> fmt::Debug for Parts<'_, E, S> {

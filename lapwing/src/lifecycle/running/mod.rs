@@ -10,7 +10,8 @@ pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
 use crate::Sequence;
-use crate::control::{Control, StageIndex};
+use crate::consumer::StopHandle;
+use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::description::Description;
 use crate::sync::Arc;
 
@@ -126,6 +127,28 @@ impl<'scope> Running<'scope> {
     /// ```
     pub fn halt(&self) {
         self.control.halt();
+    }
+
+    /// Stops the stage `name` without stopping the others; none if no stage with a thread has this
+    /// name.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Outcome};
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+    /// #     .build()?;
+    /// let running = consumers.start()?;
+    /// running.stop_handle("left").unwrap().stop();
+    /// producer.publish(|event| *event = 7)?;
+    /// let report = running.shutdown()?;
+    /// assert_eq!(*report.stages().next().unwrap().outcome(), Outcome::Stopped);
+    /// assert_eq!(report.stages().last().unwrap().processed(), 1); // "right" went on
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn stop_handle(&self, name: &str) -> Option<StopHandle> {
+        let (stage, _) = self.stages.iter().find(|(_, known)| known == name)?;
+        Some(StopHandle::new(Arc::clone(&self.control), *stage, ONLY_TURN))
     }
 
     /// Whether every stage that has a thread has ended. Never waits.

@@ -36,7 +36,8 @@ impl Running<'_> {
     ///
     /// Until every stage that has a thread has handled every event that was accepted. Such stages
     /// wait for pollers that come before them: one that holds its events, on this thread or
-    /// another, holds this call. A poller that none of them comes after does not.
+    /// another, holds this call. A poller that none of them comes after does not, nor does a
+    /// consumer that took a [seat](crate::Seats): it drains the ring on its own.
     pub fn shutdown(self) -> Result<Report, Failed> {
         self.close();
         self.join()

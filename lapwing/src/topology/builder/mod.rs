@@ -254,6 +254,29 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
+    /// Keeps `count` seats for consumers that [join](crate::Seats::take) while the ring runs, and
+    /// leave; at most [`MAX_SEATS`](crate::MAX_SEATS), 0 by default.
+    ///
+    /// A producer that finds its limit used up reads the seats too, free ones included, and runs a
+    /// full fence; and everybody looks for sleepers, since a consumer that joins may park. A ring
+    /// without seats pays nothing.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, StartAt};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+    /// # let _all = consumers.take_poller("all")?;
+    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(late.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn seats(mut self, count: usize) -> Self {
+        self.parts.seats = count;
+        self
+    }
+
     /// Adds the stages of a graph that was made as the program runs. Those that come after none
     /// come after the stages that are here; the next stage waits for those that none comes after.
     ///

@@ -1,0 +1,102 @@
+//! Why a consumer could not join a ring that runs.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Stopped;
+use crate::Sequence;
+
+/// Error of [`Seats::take`](crate::Seats::take). Nobody has joined.
+///
+/// ```
+/// use lapwing::{Disruptor, SeatError, StartAt};
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+/// # let _all = consumers.take_poller("all")?;
+/// producer.publish_batch(5, |_| {})?;
+/// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();
+/// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
+/// let text = "the ring does not hold this sequence: requested=7, oldest=0, newest=5";
+/// assert_eq!(error.to_string(), text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SeatError {
+    /// The ring was built without seats.
+    NoSeats,
+    /// Every seat is taken. One is free again when its consumer leaves.
+    NoFreeSeat {
+        /// Number of seats.
+        seats: usize,
+    },
+    /// The event is overwritten already, or perhaps by now; or it is not published yet.
+    OutOfRange {
+        /// The sequence asked for.
+        requested: Sequence,
+        /// The oldest that could have been had.
+        oldest: Sequence,
+        /// The newest that could have been had: the first that was not published.
+        newest: Sequence,
+    },
+    /// As [`Stopped::Halted`].
+    Halted,
+    /// A stage of the graph, or a consumer that has joined and not left, has this name.
+    DuplicateName {
+        /// The name.
+        stage: String,
+    },
+    /// As [`BuildError::InvalidName`](crate::BuildError::InvalidName).
+    InvalidName {
+        /// The name.
+        stage: String,
+    },
+    /// As [`BuildError::ZeroMaxBatch`](crate::BuildError::ZeroMaxBatch).
+    ZeroMaxBatch {
+        /// The stage.
+        stage: String,
+    },
+    /// The stage names others that it comes after: the place of a seat in the graph is given.
+    GivenOrder {
+        /// The stage.
+        stage: String,
+    },
+    /// The stage is to be [acknowledged](crate::Stage::acknowledged), which a seat cannot be.
+    Acknowledged {
+        /// The stage.
+        stage: String,
+    },
+}
+
+impl fmt::Display for SeatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSeats => f.write_str("the ring was built without seats"),
+            Self::NoFreeSeat { seats } => write!(f, "every seat is taken: seats={seats}"),
+            Self::OutOfRange { requested, oldest, newest } => write!(
+                f,
+                "the ring does not hold this sequence: \
+                 requested={requested}, oldest={oldest}, newest={newest}"
+            ),
+            Self::Halted => f.write_str(Stopped::Halted.text()),
+            Self::DuplicateName { stage } => {
+                write!(f, "another consumer has this name: stage={stage:?}")
+            }
+            Self::InvalidName { stage } => {
+                write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
+            }
+            Self::ZeroMaxBatch { stage } => {
+                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+            }
+            Self::GivenOrder { stage } => {
+                write!(f, "a stage in a seat cannot choose whom it comes after: stage={stage:?}")
+            }
+            Self::Acknowledged { stage } => {
+                write!(f, "a stage in a seat cannot be acknowledged: stage={stage:?}")
+            }
+        }
+    }
+}
+
+impl Error for SeatError {}

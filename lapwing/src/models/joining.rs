@@ -1,0 +1,266 @@
+//! Consumers that join and leave while producers publish.
+
+use loom::thread;
+
+use super::{multi_ring, single_ring, take};
+use crate::{
+    Builder, Outcome, Poller, Producer, PublishError, SeatError, Seats, Sequencer, StartAt,
+};
+
+/// The producer, the one stage and the one seat of `ring`.
+fn with_seat<S: Sequencer>(
+    ring: Builder<'static, u64, S>,
+) -> (Producer<u64, S>, Poller<u64>, Seats<u64>) {
+    let (producer, mut consumers) = ring.seats(1).then_poller("stays").build().unwrap();
+    let poller = consumers.take_poller("stays").unwrap();
+    (producer, poller, consumers.seats())
+}
+
+/// Publishes an event that carries its own sequence.
+fn publish<S: Sequencer>(producer: &mut Producer<u64, S>, sequence: u64) {
+    assert_eq!(producer.publish(|event| *event = sequence), Ok(sequence));
+}
+
+/// Consumes all up to `end`: nothing is missing, and nothing is overwritten.
+fn check_up_to(poller: &mut Poller<u64>, end: u64) {
+    while poller.sequence() < end {
+        let mut expected = poller.sequence();
+        for (sequence, event) in poller.wait().unwrap().iter() {
+            assert_eq!((sequence, *event), (expected, expected));
+            expected += 1;
+        }
+    }
+}
+
+/// A consumer joins at the oldest event, which a producer is about to overwrite.
+fn join_at_the_oldest_against_publish<S: Sequencer + 'static>(ring: Builder<'static, u64, S>) {
+    let (mut producer, mut stays, seats) = with_seat(ring);
+    publish(&mut producer, 0);
+    take(&mut stays).unwrap();
+    let publisher = thread::spawn(move || {
+        publish(&mut producer, 1);
+        producer
+    });
+    let mut late = seats.take("late", StartAt::Oldest).unwrap().poller();
+    check_up_to(&mut late, 2);
+    drop(publisher.join());
+}
+
+/// O15: one producer.
+#[test]
+fn loom_join_at_the_oldest_against_publish() {
+    loom::model(|| join_at_the_oldest_against_publish(single_ring(1)));
+}
+
+/// O15: several producers.
+#[test]
+fn loom_join_at_the_oldest_against_publish_multi() {
+    loom::model(|| join_at_the_oldest_against_publish(multi_ring(1)));
+}
+
+/// A consumer joins now, while the producer goes on for a lap.
+fn join_now_against_publish<S: Sequencer + 'static>(ring: Builder<'static, u64, S>) {
+    let (mut producer, mut stays, seats) = with_seat(ring);
+    let publisher = thread::spawn(move || {
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        publish(&mut producer, 1);
+        (producer, stays)
+    });
+    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    check_up_to(&mut late, 2);
+    drop(publisher.join());
+}
+
+/// O15: one producer.
+#[test]
+fn loom_join_now_against_publish() {
+    loom::model(|| join_now_against_publish(single_ring(1)));
+}
+
+/// O15: several producers.
+#[test]
+fn loom_join_now_against_publish_multi() {
+    loom::model(|| join_now_against_publish(multi_ring(1)));
+}
+
+/// A consumer that joins behind a claim that is still held is then the only one: it may not let
+/// another producer claim that very slot again.
+#[test]
+fn loom_join_now_behind_a_claim_that_is_held() {
+    loom::model(|| {
+        let (mut first, stays, seats) = with_seat(multi_ring(1));
+        let mut second = first.clone();
+        let publisher = thread::spawn(move || {
+            let _ = first.try_publish(|event| *event = 1);
+            first
+        });
+        let late = seats.take("late", StartAt::Now).unwrap().poller();
+        drop(stays);
+        let _ = second.try_publish(|event| *event = 2);
+        drop((publisher.join(), late));
+    });
+}
+
+/// O6: a producer lies down just when nobody is behind, and then somebody joins.
+#[test]
+fn loom_join_against_a_producer_that_parks() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        publish(&mut producer, 0);
+        let consumer = thread::spawn(move || {
+            take(&mut stays).unwrap();
+            let mut late = seats.take("late", StartAt::Oldest).unwrap().poller();
+            check_up_to(&mut late, 1);
+            (stays, late)
+        });
+        publish(&mut producer, 1);
+        drop(consumer.join());
+    });
+}
+
+/// O2 and O6: a producer waits for a consumer in a seat, which leaves.
+#[test]
+fn loom_leave_a_seat_against_a_producer_that_parks() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        let leaver = thread::spawn(move || {
+            // Looks, consumes nothing, leaves.
+            assert_eq!(late.poll().unwrap().as_slice(), [0]);
+        });
+        publish(&mut producer, 1);
+        leaver.join().unwrap();
+    });
+}
+
+/// O16: whoever takes a seat comes after all that the last one in it read.
+#[test]
+fn loom_a_seat_is_taken_again() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        let mut before = seats.take("before", StartAt::Now).unwrap().poller();
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        let leaver = thread::spawn(move || {
+            assert_eq!(before.poll().unwrap().as_slice(), [0]);
+        });
+        if let Ok(after) = seats.take("after", StartAt::Now) {
+            publish(&mut producer, 1);
+            check_up_to(&mut after.poller(), 2);
+        }
+        leaver.join().unwrap();
+    });
+}
+
+/// O2: as above, where a producer on another thread goes by what the second one says.
+#[test]
+fn loom_a_seat_is_taken_again_before_a_claim() {
+    loom::model(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        let mut before = seats.take("before", StartAt::Now).unwrap().poller();
+        publish(&mut producer, 0);
+        take(&mut stays).unwrap();
+        let leaver = thread::spawn(move || {
+            assert_eq!(before.poll().unwrap().as_slice(), [0]);
+        });
+        let publisher = thread::spawn(move || {
+            let _ = producer.try_publish(|event| *event = 1);
+            producer
+        });
+        let after = seats.take("after", StartAt::Now);
+        leaver.join().unwrap();
+        drop((publisher.join(), after));
+    });
+}
+
+/// O16: one of two gets the seat.
+#[test]
+fn loom_two_join_for_one_seat() {
+    loom::model(|| {
+        let (_producer, _stays, seats) = with_seat(single_ring(1));
+        let others = seats.clone();
+        let other = thread::spawn(move || others.take("left", StartAt::Now));
+        let results = [seats.take("right", StartAt::Now), other.join().unwrap()];
+        let errors: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert_eq!(errors, [&SeatError::NoFreeSeat { seats: 1 }]);
+    });
+}
+
+/// O14: a consumer joins as the last one leaves. The ring goes on, or nobody has joined.
+#[test]
+fn loom_join_as_the_last_one_leaves() {
+    loom::model(|| {
+        let (mut producer, stays, seats) = with_seat(single_ring(1));
+        let leaver = thread::spawn(move || drop(stays));
+        let result = seats.take("late", StartAt::Now);
+        leaver.join().unwrap();
+        match result {
+            Ok(seat) => {
+                publish(&mut producer, 0);
+                check_up_to(&mut seat.poller(), 1);
+            }
+            Err(error) => {
+                assert_eq!(error, SeatError::Halted);
+                assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+            }
+        }
+    });
+}
+
+/// O14: a producer that looks while one consumer goes and another comes is not told that the ring
+/// is halted, unless it is.
+#[test]
+fn loom_claim_as_one_leaves_and_another_joins() {
+    loom::model(|| {
+        let (mut producer, stays, seats) = with_seat(single_ring(1));
+        let leaver = thread::spawn(move || drop(stays));
+        let publisher = thread::spawn(move || (producer.publish(|event| *event = 0), producer));
+        let seat = seats.take("late", StartAt::Now);
+        leaver.join().unwrap();
+        let (result, producer) = publisher.join().unwrap();
+        match seat {
+            Ok(_) => assert_eq!(result, Ok(0)),
+            Err(error) => assert_eq!(error, SeatError::Halted),
+        }
+        drop(producer);
+    });
+}
+
+/// O10 and O7: a stage that sleeps is stopped; the ring goes on.
+#[test]
+fn loom_stop_against_park() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(1)
+            .then_all(|side| side.read("stops", |_, _, _| {}).poller("stays"))
+            .build()
+            .unwrap();
+        let mut stays = consumers.take_poller("stays").unwrap();
+        let consumer = consumers.into_iter().next().unwrap();
+        let stop = consumer.stop_handle();
+        let stage = thread::spawn(move || consumer.run().outcome().clone());
+        stop.stop();
+        assert_eq!(stage.join().unwrap(), Outcome::Stopped);
+        publish(&mut producer, 0);
+        check_up_to(&mut stays, 1);
+    });
+}
+
+/// O10: a handle whose consumer has left does not stop the next one in its seat.
+#[test]
+fn loom_stop_of_a_consumer_that_has_left() {
+    loom::model(|| {
+        let (mut producer, _stays, seats) = with_seat(single_ring(1));
+        let before = seats.take("before", StartAt::Now).unwrap().read(|_, _, _| {});
+        let stop = before.stop_handle();
+        drop(before);
+        let after = seats.take("after", StartAt::Now).unwrap().read(|_, _, _| {});
+        let stopper = thread::spawn(move || stop.stop());
+        publish(&mut producer, 0);
+        drop(producer);
+        assert_eq!(*after.run().outcome(), Outcome::Drained);
+        stopper.join().unwrap();
+    });
+}

@@ -324,7 +324,7 @@ fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
                 stop.stop();
                 let finished = thread.join().unwrap();
                 assert_eq!(*finished.outcome(), Outcome::Stopped);
-                assert!(finished.processed() > start);
+                assert!(finished.processed() > time % 20);
             });
         }
     });

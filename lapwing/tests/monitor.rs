@@ -1,4 +1,5 @@
-//! Decides what a monitor shows of each state that a ring and its stages can be in, and how it reads.
+//! Decides what a monitor shows of each state that a ring and its stages can be in, and how that
+//! reads.
 
 mod common;
 
@@ -10,7 +11,7 @@ use common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until
 use lapwing::wait::{Blocking, Yielding};
 use lapwing::{
     Action, Consumers, Disruptor, EventHandler, Graph, Monitor, PollError, RingState, Sequence,
-    Snapshot, Stage, StageSnapshot, StageState,
+    Snapshot, Stage, StageSnapshot, StageState, WhenFull,
 };
 
 common::for_both_producers! {
@@ -25,6 +26,8 @@ common::for_both_producers! {
     a_stage_whose_handler_returned_an_error_shows_failed,
     stages_that_share_a_thread_show_parked_together,
     what_is_acknowledged_shows_beside_what_is_finished,
+    events_that_were_dropped_are_counted,
+    a_ring_that_begins_elsewhere_shows_its_own_sequences,
     a_stage_that_panicked_shows_failed,
     a_consumer_that_was_dropped_shows_failed,
     a_stage_that_has_drained_shows_drained,
@@ -278,6 +281,41 @@ reply    journal           1                  3          2  not asked          0
     assert_eq!(snapshot.stages.len(), 2);
     drop(journal);
     assert_eq!(stage(&monitor.snapshot(), "journal").acknowledged, None);
+}
+
+fn events_that_were_dropped_are_counted<K: Kind>() {
+    let (mut producer, _consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    producer.set_when_full(WhenFull::DropNew);
+    for _ in 0..5 {
+        producer.offer(|_| {}).unwrap();
+    }
+    let snapshot = producer.monitor().snapshot();
+    assert_eq!((snapshot.dropped, snapshot.published, snapshot.free_slots), (3, 2, 0));
+    let head = "ring \"ring\": open, 0 of 2 slots free, 2 published, 3 dropped\n";
+    assert!(snapshot.to_string().starts_with(head), "{snapshot}");
+    assert!(snapshot.to_dot().contains("published 2\\ndropped 3"));
+}
+
+fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
+    for first in [3, 8, 1_000_003] {
+        let (mut producer, mut consumers) =
+            K::ring(8, || 0_u64).first_sequence(first).then_poller("all").build().unwrap();
+        let mut all = consumers.take_poller("all").unwrap();
+        let monitor = producer.monitor();
+        let check = |published, sequence, free_slots| {
+            let snapshot = monitor.snapshot();
+            assert_eq!((snapshot.published, snapshot.claimed), (published, published));
+            assert_eq!((snapshot.stages[0].sequence, snapshot.free_slots), (sequence, free_slots));
+        };
+        check(first, first, 8);
+        producer.publish_batch(7, |_| {}).unwrap();
+        check(first + 7, first, 1);
+        all.poll_max(2).unwrap().consume_all();
+        let sequence = all.sequence();
+        check(first + 7, sequence, 1 + (sequence - first) as usize);
+        drop(all); // and with it everybody who has a sequence
+        check(first + 7, first + 7, 8);
+    }
 }
 
 fn a_stage_that_panicked_shows_failed<K: Kind>() {

@@ -92,6 +92,9 @@ impl Snapshot {
         if self.claimed != self.published {
             lines.push(format!("claimed {}", self.claimed));
         }
+        if self.dropped > 0 {
+            lines.push(format!("dropped {}", self.dropped));
+        }
         if self.waiting_producers > 0 {
             lines.push(waiting(self.waiting_producers));
         }

@@ -22,6 +22,7 @@ pub(super) struct Look {
     pub(super) published: Sequence,
     pub(super) claimed: Sequence,
     pub(super) waiting_producers: u64,
+    pub(super) dropped: u64,
     /// At the index of each stage in the ring, and behind them the words of acknowledgements.
     pub(super) stages: Vec<StageLook>,
 }
@@ -36,8 +37,9 @@ pub(super) struct StageLook {
 
 impl Look {
     pub(super) fn at(control: &Control) -> Self {
-        // O13, Relaxed: a look.
+        // O13, Relaxed: looks.
         let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
+        let dropped = control.dropped.load(Ordering::Relaxed);
         let stages = look_at_stages(control);
         let claimed = control.claimed();
         // O8: between the look at the cursor and the look for a close.
@@ -56,7 +58,7 @@ impl Look {
                 stamps.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
             }
         };
-        Self { state, published, claimed, waiting_producers, stages }
+        Self { state, published, claimed, waiting_producers, dropped, stages }
     }
 
     /// The first sequence that is not finished by every stage; what is claimed if all have left.
@@ -112,8 +114,8 @@ fn look_at_stages(control: &Control) -> Vec<StageLook> {
 impl StageLook {
     fn at(stage: &StageControl) -> Self {
         let figures = stage.activity.figures();
-        // O18, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the stage had
-        // waited for, so that it shows at least as far.
+        // O18, Acquire: pairs with the Release in `advance` and `acknowledge`; brings what the
+        // stage had waited for, so that it shows at least as far.
         let sequence = stage.sequence.load(Ordering::Acquire);
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
     }

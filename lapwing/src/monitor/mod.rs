@@ -165,11 +165,12 @@ impl Monitor {
     ///   wait for; the private claim of a single producer cannot be seen;
     /// - once the ring is closed or halted, a stage that does not come to its end.
     ///
-    /// Of stages that [share a thread](crate::Stage::on_thread), the one that is in its handler holds
-    /// up the others. Whoever waits for one of these is not to blame: of a pipeline that has piled up behind its
-    /// last stage, the last stage is named, and so it is when a producer waits on the full ring. If
-    /// there are several, it is the one with the lowest sequence, and [`Stall::others`] counts the
-    /// rest. A ring in which everything is done is [idle](Self::idle_for), not stalled.
+    /// Of stages that [share a thread](crate::Stage::on_thread), the one that is in its handler
+    /// holds up the others. Whoever waits for one of these is not to blame: of a pipeline that has
+    /// piled up behind its last stage, the last stage is named, and so it is when a producer waits
+    /// on the full ring. If there are several, it is the one with the lowest sequence, and
+    /// [`Stall::others`] counts the rest. A ring in which everything is done is
+    /// [idle](Self::idle_for), not stalled.
     ///
     /// A stage shows no progress before the end of its batch. Let `at_least` be longer than a batch
     /// may take, or [shorten the batches](crate::Stage::max_batch).

@@ -45,16 +45,20 @@ pub struct Snapshot {
     pub capacity: usize,
     /// Whether events are accepted.
     pub state: RingState,
-    /// Number of events published: the next sequence that stages wait for. With several producers,
-    /// up to the first claim that is neither published nor given up.
+    /// The next sequence that stages wait for; in a ring that
+    /// [begins](crate::Builder::first_sequence) at 0, the number of events published. With several
+    /// producers, the first claim that is neither published nor given up.
     pub published: Sequence,
-    /// Number of sequences claimed. With a single producer, whose claims are private, the same as
-    /// `published`.
+    /// The next sequence to be claimed. With a single producer, whose claims are private, the same
+    /// as `published`.
     pub claimed: Sequence,
     /// Slots that can be claimed now.
     pub free_slots: usize,
     /// Producers that wait for free slots now.
     pub waiting_producers: u64,
+    /// Number of events that producers have [dropped](crate::WhenFull::DropNew) so far, since the
+    /// ring was full.
+    pub dropped: u64,
     /// The stages, upstream ones first.
     pub stages: Vec<StageSnapshot>,
     /// For how long at least all stages have waited for the claim at `published`, which is neither
@@ -99,11 +103,12 @@ pub struct StageSnapshot {
     /// Name of its thread, which other stages may [share](crate::Stage::on_thread); `None` for a
     /// poller.
     pub thread: Option<String>,
-    /// Number of events that it has finished: the sequence of the next. For one that has left, what
-    /// those before it have finished.
+    /// The first sequence that it has not finished. For one that has left, the first that those
+    /// before it have not.
     pub sequence: Sequence,
-    /// Of those, the number that is [acknowledged](crate::Stage::acknowledged): further than this,
-    /// nobody may go on. `None` if it asks for no acknowledgement, or has left.
+    /// The first sequence that it has not finished or that is not
+    /// [acknowledged](crate::Stage::acknowledged): nobody may go on further than this. `None` if it
+    /// asks for no acknowledgement, or has left.
     pub acknowledged: Option<Sequence>,
     /// Number of events that are published and that it has not finished.
     pub lag: u64,
@@ -225,6 +230,7 @@ impl Snapshot {
             claimed: look.claimed,
             free_slots: (control.capacity - held) as usize,
             waiting_producers: look.waiting_producers,
+            dropped: look.dropped,
             stages: stages
                 .map(|index| StageSnapshot::new(index, look, limits[index], control, description))
                 .collect(),

@@ -51,6 +51,9 @@ impl fmt::Display for Snapshot {
         if self.claimed != self.published {
             write!(f, ", {} claimed", self.claimed)?;
         }
+        if self.dropped > 0 {
+            write!(f, ", {} dropped", self.dropped)?;
+        }
         if self.waiting_producers > 0 {
             write!(f, ", {}", waiting(self.waiting_producers))?;
         }

@@ -30,6 +30,7 @@ common::for_both_producers! {
     the_timeout_of_a_stage_is_never_early,
     the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog,
     miri_a_closed_ring_drains_however_long_its_stages_sleep,
+    a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages,
     miri_a_halt_ends_a_sleep_without_end,
     a_time_without_end_is_no_limit,
 }
@@ -354,6 +355,27 @@ fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
         claim.publish().unwrap();
         assert_eq!(running.join().unwrap().stages().next().unwrap().processed(), 1);
     });
+}
+
+/// Such a thread sleeps at a place of its own.
+fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
+    let stops: [fn(&Running<'static>); 2] = [Running::halt, Running::close];
+    for stop in stops {
+        let is_waiting = Arc::new(AtomicBool::new(false));
+        let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
+        let (_producer, consumers) = K::ring(8, || 0_u64)
+            .wait(Announced(Arc::clone(&is_waiting), asleep))
+            .then(Stage::new("first").on_thread("both"), |_, _, _| {})
+            .then(Stage::new("second").on_thread("both"), |_, _, _| {})
+            .build()
+            .unwrap();
+        let running = consumers.start().unwrap();
+        wait_until(|| is_waiting.load(Ordering::Relaxed));
+        thread::sleep(MOMENT);
+        stop(&running);
+        let report = running.join().unwrap_or_else(|failed| failed.into_report());
+        assert_eq!(report.stages().map(|stage| stage.processed()).sum::<u64>(), 0);
+    }
 }
 
 fn miri_a_halt_ends_a_sleep_without_end<K: Kind>() {

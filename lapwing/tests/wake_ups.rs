@@ -1,5 +1,5 @@
 //! Decides whether every waiter learns of one event: each strategy, both kinds of producer, each number of stages in
-//! between; and whether a producer on a full ring learns of one free slot.
+//! between, also two stages on one thread; and whether a producer on a full ring learns of one free slot.
 //!
 //! ```text
 //! publish, wait for the observer                    one event, then silence: no later event makes up
@@ -300,21 +300,30 @@ fn alone(body: impl FnOnce()) {
 // ---- stages ----
 
 fn at_each_depth<K: Kind, W: WaitStrategy>(way: &Way<W>) {
-    (0..3).for_each(|depth| alone(|| observe::<K, W>(way, depth)));
+    for depth in 0..3 {
+        let case = Case::new::<K, W>(way, format!("{depth} stages between"), 2 + depth);
+        alone(|| observe::<K, W>(way, &case, depth, |stage| stage));
+    }
+    let case = Case::new::<K, W>(way, "1 stage between on the same thread".to_owned(), 2);
+    alone(|| observe::<K, W>(way, &case, 1, |stage| stage.on_thread("both")));
 }
 
-/// Publishes one event at a time to an observer that comes after `depth` stages.
-fn observe<K: Kind, W: WaitStrategy>(way: &Way<W>, depth: usize) {
-    let case = Case::new::<K, W>(way, format!("{depth} stages between"), 2 + depth);
+/// Publishes one event at a time to an observer that comes after `depth` stages, each run as `on` says.
+fn observe<K: Kind, W: WaitStrategy>(
+    way: &Way<W>,
+    case: &Case,
+    depth: usize,
+    on: impl Fn(Stage) -> Stage,
+) {
     let arrivals = Arrivals::new();
     let mut graph = Graph::new();
     let mut last = None;
     for number in 0..depth {
         let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
-        last = Some(graph.read(stage, |_: &u64, _, _| {}));
+        last = Some(graph.read(on(stage), |_: &u64, _, _| {}));
     }
     let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
-    graph.read(observer, |event, sequence, _| {
+    graph.read(on(observer), |event, sequence, _| {
         assert_eq!(*event, sequence);
         arrivals.tell(sequence + 1);
     });
@@ -330,7 +339,7 @@ fn observe<K: Kind, W: WaitStrategy>(way: &Way<W>, depth: usize) {
         case.run(way.transitions_us, |number, pause| {
             pause.pass();
             producer.publish(|event| *event = number).unwrap();
-            arrivals.expect(number + 1, &case, pause);
+            arrivals.expect(number + 1, case, pause);
         });
         running.shutdown().unwrap();
     });

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, Lcg, MOMENT, PATIENCE, ProducerOf, repeats, watched};
-use lapwing::{BatchError, ClaimBatch, Disruptor, LengthError, Poller, Sequencer};
+use lapwing::{BatchError, ClaimBatch, Disruptor, LengthError, Poller, Sequencer, StartAt};
 
 common::for_both_producers! {
     miri_claim_up_to_takes_what_is_free_and_no_more,
@@ -20,6 +20,7 @@ common::for_both_producers! {
     list_that_is_longer_than_the_ring_goes_through_it,
     free_slots_are_those_that_a_claim_would_get,
     free_slots_are_none_when_nobody_is_left,
+    free_slots_shrink_when_a_consumer_takes_a_seat_further_back,
     miri_slice_is_copied_across_the_wrap,
     slice_of_another_length_is_not_copied,
     slice_is_cloned_across_the_wrap,
@@ -195,6 +196,24 @@ fn free_slots_are_none_when_nobody_is_left<K: Kind>() {
     assert_eq!(producer.free_slots(), 3, "whether or not it may still be claimed");
     drop(poller);
     assert_eq!(producer.free_slots(), 0);
+}
+
+fn free_slots_shrink_when_a_consumer_takes_a_seat_further_back<K: Kind>() {
+    let ring = K::ring(4, || 0_u64).seats(1).then_poller("poller");
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    assert_eq!(publish(producer.claim_up_to(3).unwrap()), 0..3);
+    drain(&mut poller);
+    assert_eq!(producer.free_slots(), 4);
+    let seat = consumers.seats().take("replay", StartAt::Oldest).unwrap();
+    assert_eq!((seat.sequence(), producer.free_slots()), (0, 1));
+    let mut replay = seat.poller();
+    assert_eq!(publish(producer.claim_up_to(4).unwrap()), 3..4);
+    assert_eq!(producer.try_claim_up_to(4).err(), Some(BatchError::Full));
+    assert_eq!(drain(&mut replay), [0, 1, 2, 3]);
+    assert_eq!(producer.free_slots(), 3, "the other poller has one to finish");
+    drain(&mut poller);
+    assert_eq!(publish(producer.claim_up_to(9).unwrap()), 4..8);
 }
 
 fn miri_slice_is_copied_across_the_wrap<K: Kind>() {

@@ -118,7 +118,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// is still open.
     ///
     /// A single producer can rely on that many: consumers make more of them, and nobody else takes
-    /// any. Of several producers, another one may.
+    /// any, but for a consumer that takes a [seat](crate::Seats) and starts further back. Of several
+    /// producers, another one may.
     ///
     /// ```
     /// # let (mut producer, mut consumers) =

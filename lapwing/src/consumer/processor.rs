@@ -123,8 +123,13 @@ where
                 Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here)))
             }
             Err(message) => {
-                let processed = post.reader.processed();
-                let outcome = Outcome::Panicked { message, sequence: post.reader.next() };
+                let Post { reader, recovery, lifeline, .. } = post;
+                let processed = reader.processed();
+                let outcome = Outcome::Panicked { message, sequence: reader.next() };
+                // Before the rest is dropped, which may take its time.
+                drop(lifeline);
+                // The factory's panic says more than theirs would.
+                let _ = drop_all(reader, recovery);
                 Err(Finished { name, outcome, processed, skipped: 0, handler: None })
             }
         }
@@ -133,6 +138,18 @@ where
     fn stop_handle(&self) -> StopHandle {
         self.post.reader.stop_handle()
     }
+}
+
+/// Drops what a stage has of the user's code, its wait strategy and its policies, each in a net of
+/// its own: two panics at once end the process.
+///
+/// # Errors
+///
+/// The text of the first panic.
+pub(super) fn drop_all<E>(reader: Reader<E>, recovery: Recovery) -> Result<(), String> {
+    let Recovery { on_error, on_panic, .. } = recovery;
+    let dropped = [catch(|| drop(reader)), catch(|| drop(on_error)), catch(|| drop(on_panic))];
+    dropped.into_iter().collect()
 }
 
 /// Halts the ring of its stage when dropped, unless released before.

@@ -1,6 +1,7 @@
 //! What a stage does when its handler fails: asks its policy, and counts.
 
-use super::action::Action;
+use super::action::{Action, BoxError};
+use super::catch::catch;
 use super::failure::{Cause, Failure, FailurePolicy};
 use crate::Sequence;
 
@@ -56,5 +57,26 @@ impl Recovery {
             _ => None,
         };
         action
+    }
+
+    /// As [`decide`](Self::decide), with the text of `error` if somebody is to be told of it.
+    ///
+    /// # Errors
+    ///
+    /// The text of a panic, of the policy's or of the error's own.
+    pub(crate) fn decide_error(
+        &mut self,
+        stage: &str,
+        sequence: Sequence,
+        batch: Sequence,
+        error: BoxError,
+    ) -> Result<(Action, String), String> {
+        let action = catch(|| self.decide(stage, sequence, batch, Cause::Error(&*error)));
+        let is_told = matches!(action, Ok(Action::Stop | Action::Halt));
+        let message = if is_told { catch(|| error.to_string()) } else { Ok(String::new()) };
+        // In a net of its own: two panics at once end the process.
+        let dropped = catch(|| drop(error));
+        let decided = (action?, message?);
+        dropped.map(|()| decided)
     }
 }

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::action::Action;
 use super::catch::catch;
 use super::failure::Cause;
-use super::processor::{HaltOnDrop, Post, Task, Turn};
+use super::processor::{HaltOnDrop, Post, Task, Turn, drop_all};
 use super::reader::{Reader, UNLIMITED};
 use super::recovery::Recovery;
 use super::work::{Interruption, Progress, Work};
@@ -244,9 +244,14 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         match verdict {
             Ok(action) => self.follow(Ok(action), events, None),
             Err(error) => {
-                let action = self.decide(sequence, Cause::Error(&*error));
-                let failure = Outcome::Failed { message: error.to_string(), sequence };
-                self.follow(action, events, Some(failure))
+                let Self { name, recovery, reader, .. } = self;
+                match recovery.decide_error(name, sequence, reader.next(), error) {
+                    Ok((action, message)) => {
+                        let failure = Outcome::Failed { message, sequence };
+                        self.follow(Ok(action), events, Some(failure))
+                    }
+                    Err(message) => self.follow(Err(message), events, None),
+                }
             }
         }
     }
@@ -262,18 +267,15 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         };
         self.progress.end();
         let sequence = events.start;
-        let action = self.decide(sequence, Cause::Panic(&message));
+        let Self { name, recovery, reader, .. } = self;
+        let action =
+            catch(|| recovery.decide(name, sequence, reader.next(), Cause::Panic(&message)));
         self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
     }
 
-    /// What the policy says; or the text of its panic.
-    fn decide(&mut self, sequence: Sequence, cause: Cause<'_>) -> Result<Action, String> {
-        let Self { name, recovery, reader, .. } = self;
-        catch(|| recovery.decide(name, sequence, reader.next(), cause))
-    }
-
-    /// Does what `action` says of `events`, the first of which is not done; returns how the stage
-    /// ends, if it does, because of `failure` if there was one.
+    /// Does what `action` says of `events`, the first of which is not done, or ends the stage with
+    /// the text of a panic; returns how the stage ends, if it does, because of `failure` if there was
+    /// one.
     fn follow(
         &mut self,
         action: Result<Action, String>,
@@ -383,7 +385,7 @@ where
                 None
             }
         };
-        if let Err(panic) = catch(|| drop((reader, recovery))) {
+        if let Err(panic) = drop_all(reader, recovery) {
             absorb(&mut outcome, panic);
         }
         if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {

@@ -1,0 +1,225 @@
+//! Decides what becomes of an event whose handler says so, fails or panics, in every form of a stage. Names that
+//! begin with `c` and a number are scenarios of the original's conformance list. Not here: panics without a
+//! policy (`panics.rs`).
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod user_code;
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use common::{Kind, ON_PURPOSE};
+use lapwing::{
+    Access, Action, Builder, Consumer, EventHandler, Finished, Outcome, Sequence, Sequencer, Stage,
+};
+
+/// What most handlers here return.
+type Said = Result<Action, &'static str>;
+
+type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+
+/// What was asked of a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Call {
+    Start,
+    /// Size of the batch, depth of the queue.
+    BatchStart(u64, u64),
+    Event(Sequence),
+    Failed(Sequence),
+    Batch(Range<Sequence>),
+    Timeout(Sequence),
+    Restart,
+    Shutdown,
+    /// What its policy was asked: sequence and attempt.
+    Policy(Sequence, u32),
+}
+
+impl Call {
+    /// The events that it is about, if it gives any.
+    fn events(&self) -> Option<Range<Sequence>> {
+        match self {
+            Self::Event(sequence) | Self::Failed(sequence) => Some(*sequence..sequence + 1),
+            Self::Batch(range) => Some(range.clone()),
+            _ => None,
+        }
+    }
+
+    fn includes(&self, sequence: Sequence) -> bool {
+        self.events().is_some_and(|events| events.contains(&sequence))
+    }
+}
+
+/// What was asked of the stages that share it, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Call>>>);
+
+impl Log {
+    fn push(&self, call: Call) {
+        self.0.lock().unwrap().push(call);
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// The events that were given, as ranges of one call each.
+    fn events(&self) -> Vec<Range<Sequence>> {
+        self.calls().iter().filter_map(Call::events).collect()
+    }
+
+    /// The events that were given one by one.
+    fn sequences(&self) -> Vec<Sequence> {
+        self.events().into_iter().flatten().collect()
+    }
+
+    fn count(&self, call: &Call) -> usize {
+        self.calls().iter().filter(|each| *each == call).count()
+    }
+}
+
+/// A handler that logs each call and does what `act` says.
+struct Spy<F> {
+    log: Log,
+    act: F,
+}
+
+impl<F: FnMut(&Call) -> Said> Spy<F> {
+    fn new(log: &Log, act: F) -> Self {
+        Self { log: log.clone(), act }
+    }
+
+    fn call(&mut self, call: Call) -> Said {
+        self.log.push(call.clone());
+        (self.act)(&call)
+    }
+}
+
+/// `on_event` is told of what is asked for; of other calls, only their panics count.
+impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
+    fn on_start(&mut self) {
+        _ = self.call(Call::Start);
+    }
+
+    fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
+        _ = self.call(Call::BatchStart(batch_size, queue_depth));
+    }
+
+    fn on_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Said {
+        self.call(Call::Event(sequence))
+    }
+
+    fn on_failed_event(&mut self, _: A::Ref<'_, u64>, sequence: Sequence, _: bool) -> Said {
+        self.call(Call::Failed(sequence))
+    }
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        _ = self.call(Call::Timeout(next_sequence));
+    }
+
+    fn on_restart(&mut self) {
+        _ = self.call(Call::Restart);
+    }
+
+    fn on_shutdown(&mut self) {
+        _ = self.call(Call::Shutdown);
+    }
+}
+
+/// How a stage is given, reading or writing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    Event,
+    EventMut,
+    Batch,
+    BatchMut,
+    Handler,
+    HandlerMut,
+}
+
+impl Form {
+    fn is_by_batch(self) -> bool {
+        matches!(self, Self::Batch | Self::BatchMut)
+    }
+
+    fn is_handler(self) -> bool {
+        matches!(self, Self::Handler | Self::HandlerMut)
+    }
+
+    /// Adds `spy` to `ring` in this form.
+    fn add<S: Sequencer, F: FnMut(&Call) -> Said + Send + 'static>(
+        self,
+        ring: Builder<'static, u64, S>,
+        stage: Stage,
+        mut spy: Spy<F>,
+    ) -> Builder<'static, u64, S> {
+        let batch = |events: &[u64], first| Call::Batch(first..first + events.len() as u64);
+        match self {
+            Self::Event => ring.then(stage, move |_, at, _| spy.call(Call::Event(at))),
+            Self::EventMut => ring.then_mut(stage, move |_, at, _| spy.call(Call::Event(at))),
+            Self::Batch => ring.then_batch(stage, move |events, at| spy.call(batch(events, at))),
+            Self::BatchMut => {
+                ring.then_batch_mut(stage, move |events, at| spy.call(batch(events, at)))
+            }
+            Self::Handler => ring.then_handler(stage, spy),
+            Self::HandlerMut => ring.then_handler_mut(stage, spy),
+        }
+    }
+}
+
+/// What became of each event, as a stage sees it that comes after others.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Book {
+    done: Vec<Sequence>,
+    failed: Vec<Sequence>,
+}
+
+impl<E, A: Access> EventHandler<E, A> for Book {
+    fn on_event(&mut self, _: A::Ref<'_, E>, sequence: Sequence, _: bool) {
+        self.done.push(sequence);
+    }
+
+    fn on_failed_event(&mut self, _: A::Ref<'_, E>, sequence: Sequence, _: bool) {
+        self.failed.push(sequence);
+    }
+}
+
+/// Publishes `events` events, which must fit the ring, each its own sequence; then closes it and runs its stages to
+/// their ends, one after another, on this thread: so each finds all that there is for it.
+fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+    let (mut producer, consumers) = ring.build().unwrap();
+    for value in 0..events {
+        assert_eq!(producer.publish(|event| *event = value), Ok(value));
+    }
+    drop(producer);
+    consumers.into_iter().map(Consumer::run).collect()
+}
+
+/// The one stage of [`drain`].
+fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
+    let mut finished = drain(ring, events);
+    assert_eq!(finished.len(), 1);
+    finished.remove(0)
+}
+
+/// A stage's numbers: processed and skipped.
+fn counts(finished: &Finished) -> (u64, u64) {
+    (finished.processed(), finished.skipped())
+}
+
+fn message() -> String {
+    ON_PURPOSE.to_owned()
+}
+
+fn failed_at(sequence: Sequence) -> Outcome {
+    Outcome::Failed { message: message(), sequence }
+}
+
+fn panicked_at(sequence: Sequence) -> Outcome {
+    Outcome::Panicked { message: message(), sequence }
+}
+
+fn detached_at(sequence: Sequence) -> Outcome {
+    Outcome::Detached { message: message(), sequence }
+}

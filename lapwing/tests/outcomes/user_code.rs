@@ -1,0 +1,193 @@
+//! Panics of the user's code where it is not a handler's: errors that cannot say what they are or go, policies that
+//! cannot go, and several of them at once.
+
+use std::fmt;
+
+use lapwing::wait::{Blocking, WaitStrategy, Waiting};
+use lapwing::{Action, Consumer, Failure, FailurePolicy, Outcome, Sequence, Stage};
+
+use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
+use crate::{Book, counts, drain, drain_one};
+
+common::for_both_producers! {
+    an_error_that_panics_when_it_is_shown_gives_no_event_again,
+    an_error_that_panics_when_it_is_dropped_brings_no_stage_back,
+    an_error_that_panics_whenever_it_can_does_not_end_the_process,
+    an_error_that_panics_on_its_way_is_a_panic_of_its_event,
+    policies_that_panic_when_dropped_are_reported,
+    policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process,
+    what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report,
+}
+
+/// What an error does.
+#[derive(Debug, Clone, Copy)]
+struct Bad {
+    shows: bool,
+    drops: bool,
+}
+
+#[derive(Debug)]
+struct BadError(Bad);
+
+impl fmt::Display for BadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        assert!(!self.0.shows, "{ON_PURPOSE}, shown");
+        f.write_str(ON_PURPOSE)
+    }
+}
+
+impl Drop for BadError {
+    fn drop(&mut self) {
+        assert!(!self.0.drops, "{ON_PURPOSE}, dropped");
+    }
+}
+
+impl std::error::Error for BadError {}
+
+/// Runs a stage whose event 1 fails so, by `action` for errors and `Skip` for panics; how it ended, its counts and
+/// what it got.
+fn fail<K: Kind>(bad: Bad, action: Action) -> (Outcome, (u64, u64), Vec<Sequence>) {
+    quiet_panics();
+    let mut seen = Vec::new();
+    let stage = Stage::new("fails").max_batch(8).on_error(action).on_panic(Action::Skip);
+    let ring = K::ring(8, || 0).then(stage, |_, sequence, _| {
+        seen.push(sequence);
+        assert!(seen.len() < 50, "it comes again and again");
+        if sequence == 1 { Err(BadError(bad)) } else { Ok(()) }
+    });
+    let finished = drain_one(ring, 3);
+    let result = (finished.outcome().clone(), counts(&finished));
+    drop(finished);
+    (result.0, result.1, seen)
+}
+
+fn panicked(how: &str) -> Outcome {
+    Outcome::Panicked { message: format!("{ON_PURPOSE}, {how}"), sequence: 1 }
+}
+
+/// It was taken for a panic between batches: the batch came again without end, and what was done came twice.
+fn an_error_that_panics_when_it_is_shown_gives_no_event_again<K: Kind>() {
+    let all = vec![0, 1, 2];
+    let drained = |skipped| (Outcome::Drained, (3, skipped), all.clone());
+    let shows = Bad { shows: true, drops: false };
+    assert_eq!(fail::<K>(shows, Action::Skip), drained(1), "nobody asked for its text");
+    assert_eq!(fail::<K>(shows, Action::Continue), drained(0));
+    for action in [Action::Stop, Action::Halt] {
+        let (outcome, counts, seen) = fail::<K>(shows, action);
+        assert_eq!((outcome, counts, seen), (panicked("shown"), (1, 0), vec![0, 1]), "{action:?}");
+    }
+}
+
+/// It undid the end of the stage: one that had been told to stop went on.
+fn an_error_that_panics_when_it_is_dropped_brings_no_stage_back<K: Kind>() {
+    for action in [Action::Skip, Action::Continue, Action::Stop, Action::Halt] {
+        let (outcome, counts, seen) = fail::<K>(Bad { shows: false, drops: true }, action);
+        assert_eq!(
+            (outcome, counts, seen),
+            (panicked("dropped"), (1, 0), vec![0, 1]),
+            "{action:?}"
+        );
+    }
+}
+
+fn an_error_that_panics_whenever_it_can_does_not_end_the_process<K: Kind>() {
+    let (outcome, counts, _) = fail::<K>(Bad { shows: true, drops: true }, Action::Halt);
+    assert!(matches!(outcome, Outcome::Panicked { sequence: 1, .. }), "{outcome:?}");
+    assert_eq!(counts, (1, 0));
+}
+
+/// Becomes an error only with a panic.
+struct Unconvertible;
+
+impl From<Unconvertible> for Box<dyn std::error::Error + Send + Sync> {
+    fn from(_: Unconvertible) -> Self {
+        panic!("{ON_PURPOSE}")
+    }
+}
+
+fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
+    quiet_panics();
+    let stage = Stage::new("fails").on_panic(Action::Skip);
+    let ring = K::ring(8, || 0)
+        .then(stage, |_, at, _| if at == 1 { Err(Unconvertible) } else { Ok(()) })
+        .then_handler("book", Book::default());
+    let mut finished = drain(ring, 3);
+    assert_eq!(counts(&finished[0]), (3, 1));
+    assert_eq!(finished[1].take_handler::<Book>().unwrap().failed, [1]);
+}
+
+/// A policy whose dropping panics.
+struct Clings;
+
+impl FailurePolicy for Clings {
+    fn decide(&mut self, _: &Failure<'_>) -> Action {
+        Action::Skip
+    }
+}
+
+impl Drop for Clings {
+    fn drop(&mut self) {
+        panic!("{ON_PURPOSE}");
+    }
+}
+
+/// A strategy that panics when the stage's own copy is dropped, which has waited.
+#[derive(Clone)]
+struct ClingsToo {
+    blocking: Blocking,
+    has_waited: bool,
+}
+
+impl WaitStrategy for ClingsToo {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.has_waited = true;
+        self.blocking.wait(waiting);
+    }
+}
+
+impl Drop for ClingsToo {
+    fn drop(&mut self) {
+        assert!(!self.has_waited, "{ON_PURPOSE}");
+    }
+}
+
+fn clinging() -> ClingsToo {
+    ClingsToo { blocking: Blocking { yields: 0 }, has_waited: false }
+}
+
+fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
+    quiet_panics();
+    for stage in [Stage::new("a").on_error(Clings), Stage::new("a").on_panic(Clings)] {
+        let finished = drain_one(K::ring(8, || 0_u64).then(stage, |_, _, _| {}), 3);
+        let expected = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 3 };
+        assert_eq!((finished.outcome(), counts(&finished)), (&expected, (3, 0)));
+    }
+}
+
+/// A panic while another one unwinds ends the process.
+fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kind>() {
+    quiet_panics();
+    let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait(clinging());
+    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    std::thread::sleep(common::MOMENT); // likely waiting by now, and right if not
+    producer.publish(|_| {}).unwrap();
+    let report = running.shutdown().unwrap_err().into_report();
+    let stage = report.stages().next().unwrap();
+    assert!(matches!(stage.outcome(), Outcome::Panicked { .. }), "{stage:?}");
+    assert_eq!(counts(stage), (1, 0));
+}
+
+/// The thread ended without a word, and `shutdown_timeout` waited for its result.
+fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kind>() {
+    quiet_panics();
+    let stage = Stage::new("a").on_error(Clings).on_panic(Clings);
+    let make = || -> Book { panic!("{ON_PURPOSE}, the factory") };
+    let (producer, consumers) = K::ring(8, || 0_u64).then_local(stage, make).build().unwrap();
+    drop(producer);
+    let finished = consumers.into_iter().map(Consumer::run).next().unwrap();
+    let message = format!("{ON_PURPOSE}, the factory");
+    assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 0 });
+}

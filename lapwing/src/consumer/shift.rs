@@ -37,6 +37,8 @@ pub(super) struct Shift<E, A, H, B> {
     progress: Progress,
     /// `on_batch_start` is running; after a panic in it, that it is not to be called again.
     is_announcing: bool,
+    /// A panic has ended the stage, so that its handler is called no more.
+    is_broken: bool,
     /// Number of events that were left behind as failed.
     skipped: u64,
     /// Taking turns: when nothing has come for the timeout.
@@ -67,6 +69,7 @@ impl<E, A, H, B> Shift<E, A, H, B> {
             access: PhantomData,
             progress: Progress::default(),
             is_announcing: false,
+            is_broken: false,
             skipped: 0,
             expires: None,
             outcome: None,
@@ -145,6 +148,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
             Ok(value) => Some(value),
             Err(message) => {
                 self.outcome = self.panicked(message);
+                self.is_broken = self.outcome.is_some();
                 None
             }
         }
@@ -285,7 +289,10 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         let sequence = events.start;
         let action = match action {
             Ok(action) => action,
-            Err(message) => return Some(Outcome::Panicked { message, sequence }),
+            Err(message) => {
+                self.reader.release(events.start);
+                return Some(Outcome::Panicked { message, sequence });
+            }
         };
         match action {
             Action::Continue | Action::ReleaseNow => self.reader.release(events.end),
@@ -352,6 +359,7 @@ where
             ..
         } = self;
         let mut outcome = outcome.unwrap_or(Outcome::Halted);
+        let is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
         let (next, processed) = (reader.next(), reader.processed());
         match outcome {
             Outcome::Stopped | Outcome::Detached { .. } => {
@@ -372,7 +380,7 @@ where
                 *outcome = Outcome::Panicked { message: panic, sequence: next };
             }
         };
-        if !matches!(outcome, Outcome::Panicked { .. }) {
+        if !is_broken {
             reader.activity().set(Doing::Handling);
             if let Err(panic) = catch(|| work.on_shutdown()) {
                 absorb(&mut outcome, panic);

@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod endings;
 mod user_code;
 
 use std::ops::Range;

@@ -210,19 +210,21 @@ impl<E> Reader<E> {
         }
     }
 
-    /// Sleeps for `pause`, or until the ring is halted or this stage is asked to leave.
+    /// Sleeps for `pause`, or until the ring is halted or this stage is asked to leave; whether it is
+    /// neither.
     #[cold]
-    pub(crate) fn pause(&self, pause: Duration) {
+    pub(crate) fn pause(&self, pause: Duration) -> bool {
         self.activity().set(Doing::Pausing);
         let until = Instant::now().checked_add(pause);
         while !self.ring.control.life.is_halted() && !self.is_stopping() {
             let left =
                 until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
             if left.is_zero() {
-                return;
+                return true;
             }
             thread::sleep(left.min(LONGEST_SLEEP));
         }
+        false
     }
 
     /// Whether a stage before this one has skipped an event from `first` on, among those that this

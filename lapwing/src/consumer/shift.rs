@@ -309,9 +309,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
             Action::Restart(pause) => {
                 self.is_announcing = false;
                 self.reader.release(events.start);
-                self.reader.pause(pause);
+                let is_over = self.reader.pause(pause);
                 self.reader.activity().set(Doing::Handling);
-                if let Err(message) = catch(|| self.work.on_restart()) {
+                if is_over && let Err(message) = catch(|| self.work.on_restart()) {
                     return Some(Outcome::Panicked { message, sequence });
                 }
             }

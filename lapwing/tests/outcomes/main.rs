@@ -6,6 +6,7 @@
 mod common;
 
 mod endings;
+mod pauses;
 mod user_code;
 
 use std::ops::Range;

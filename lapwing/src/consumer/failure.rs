@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::action::Action;
 use crate::Sequence;
 
+/// After so many, one nanosecond is longer than any `Duration`.
+const MAX_DOUBLINGS: u32 = 94;
+
 /// A handler that failed, as its stage's [policy](FailurePolicy) sees it.
 ///
 /// ```
@@ -110,7 +113,8 @@ impl fmt::Display for Failure<'_> {
 /// Decides what a stage does about a failure: an [`Action`] that is always the same, a closure, or
 /// [`Retries`].
 ///
-/// Runs on the stage's thread. A panic of the policy itself halts the ring.
+/// Runs on the stage's thread. A panic of the policy itself halts the ring, and so does one of the
+/// error's own code, to show or to drop it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -228,7 +232,8 @@ impl FailurePolicy for Retries {
         if self.attempts.is_some_and(|attempts| failure.attempt >= attempts) {
             return self.give_up;
         }
-        let factor = 1_u32.checked_shl(failure.attempt - 1).unwrap_or(u32::MAX);
-        (self.again)(self.pause.saturating_mul(factor).min(self.longest_pause))
+        let doublings = (failure.attempt - 1).min(MAX_DOUBLINGS);
+        let pause = (0..doublings).fold(self.pause, |pause, _| pause.saturating_add(pause));
+        (self.again)(pause.min(self.longest_pause))
     }
 }

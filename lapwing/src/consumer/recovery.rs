@@ -80,3 +80,41 @@ impl Recovery {
         dropped.map(|()| decided)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Action, Again, Cause, Recovery};
+    use crate::consumer::Retries;
+
+    /// What `policy` says of the attempt after `failed`, all of them of one event.
+    fn after(failed: u32, policy: Retries) -> Action {
+        let mut recovery = Recovery::new(Some(Box::new(policy)), None);
+        (recovery.again, recovery.attempt) = (Some(Again::Event(7)), failed);
+        recovery.decide("send", 7, 7, Cause::Error(&*Box::from("no route")))
+    }
+
+    #[test]
+    fn attempts_are_counted_to_the_last_that_there_is() {
+        let policy = Retries::of_event().attempts(u32::MAX);
+        assert_eq!(after(u32::MAX - 2, policy), Action::Retry(Duration::ZERO));
+        assert_eq!(after(u32::MAX - 1, policy), Action::Halt, "the last attempt");
+        assert_eq!(after(u32::MAX, policy), Action::Halt, "no more can be counted");
+    }
+
+    /// After the 33rd attempt it stayed the same.
+    #[test]
+    fn a_pause_doubles_until_no_duration_is_longer() {
+        let policy = Retries::of_batch().pause(Duration::from_nanos(1));
+        assert_eq!(after(0, policy), Action::Rewind(Duration::from_nanos(1)));
+        assert_eq!(after(40, policy), Action::Rewind(Duration::from_nanos(1 << 40)));
+        assert_eq!(after(90, policy), Action::Rewind(Duration::from_nanos(1 << 60) * (1 << 30)));
+        for failed in [94, 1_000, u32::MAX] {
+            assert_eq!(after(failed, policy), Action::Rewind(Duration::MAX));
+        }
+        let longest = policy.longest_pause(Duration::from_secs(1));
+        assert_eq!(after(u32::MAX, longest), Action::Rewind(Duration::from_secs(1)));
+        assert_eq!(after(u32::MAX, policy.pause(Duration::ZERO)), Action::Rewind(Duration::ZERO));
+    }
+}

@@ -5,8 +5,17 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod actions;
+mod attempts;
+mod batches;
+mod between_batches;
+mod callers;
 mod endings;
+mod exclusive;
+mod marks;
 mod pauses;
+mod random;
+mod stopping;
 mod user_code;
 
 use std::ops::Range;

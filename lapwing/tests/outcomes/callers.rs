@@ -1,0 +1,376 @@
+//! What a user may write: return types, inference, `dyn` handlers, and settings where they mean nothing.
+
+use std::cell::Cell;
+use std::error::Error;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use lapwing::{
+    Access, Action, EventHandler, Exclusive, Failure, FailurePolicy, Graph, IntoAction, Outcome,
+    Retries, Sequence, Shared, Stage,
+};
+
+use crate::common::{self, Kind, ON_PURPOSE, ProducerOf, quiet_panics};
+use crate::{Book, Log, Spy, counts, drain, drain_one};
+
+common::for_both_producers! {
+    closures_that_only_panic_need_no_types,
+    closures_return_results_of_many_kinds,
+    closures_use_the_question_mark,
+    closures_for_batches_and_writers_return_the_same,
+    handlers_over_any_access_return_nothing,
+    handlers_with_several_return_types_say_which,
+    boxed_handlers_are_handlers,
+    boxed_handlers_get_every_call,
+    handlers_that_cannot_cross_threads_may_fail,
+    handlers_that_only_start_are_restarted_by_that,
+    closures_that_borrow_may_fail,
+    policies_of_every_kind,
+    policies_on_a_poller_mean_nothing,
+    policies_on_a_stage_that_cannot_fail_mean_nothing,
+    the_last_setting_of_a_policy_counts,
+    a_stage_with_policies_crosses_threads,
+}
+
+fn closures_that_only_panic_need_no_types<K: Kind>() {
+    quiet_panics();
+    let ring = K::ring(8, || 0_u64)
+        .then("panics", |_, _, _| panic!("{ON_PURPOSE}"))
+        .then_mut("panics too", |_, _, _| todo!())
+        .then_batch("and this", |_, _| unreachable!())
+        .then_batch_mut("this as well", |_, _| unimplemented!())
+        .then_all(|side| {
+            side.read("beside", |_, _, _| panic!())
+                .read_batch("beside, by batch", |_, _| panic!())
+                .chain(|chain| chain.read("in a chain", |_, _, _| panic!()))
+        });
+    let finished = drain(ring, 1);
+    assert_eq!(finished.len(), 7);
+    assert!(matches!(finished[0].outcome(), Outcome::Panicked { .. }));
+    let mut graph = Graph::new();
+    let first = graph.read("panics", |_: &u64, _, _| panic!());
+    graph.write(Stage::new("writes").after(first), |_, _, _| std::process::abort());
+    assert!(K::ring(8, || 0).graph(graph).build().is_ok());
+}
+
+fn closures_return_results_of_many_kinds<K: Kind>() {
+    let io = |_: &u64, at, _: bool| -> Result<(), io::Error> {
+        if at == 1 { Err(io::Error::other(ON_PURPOSE)) } else { Ok(()) }
+    };
+    let text = |_: &u64, at, _: bool| -> Result<Action, String> {
+        if at == 2 { Err(ON_PURPOSE.to_owned()) } else { Ok(Action::ReleaseNow) }
+    };
+    let boxed = |_: &u64, at, _: bool| -> Result<(), Box<dyn Error + Send + Sync>> {
+        if at == 3 { Err(ON_PURPOSE.into()) } else { Ok(()) }
+    };
+    let nested = |_: &u64, at, _: bool| -> Result<Result<Action, io::Error>, String> {
+        if at == 4 { Ok(Err(io::Error::other(ON_PURPOSE))) } else { Ok(Ok(Action::Continue)) }
+    };
+    let unit = |_: &u64, _: Sequence, _: bool| -> Result<(), std::convert::Infallible> { Ok(()) };
+    let skips = |name: &str| Stage::new(name).on_error(Action::Skip);
+    let ring = K::ring(8, || 0)
+        .then(skips("io"), io)
+        .then(skips("text"), text)
+        .then(skips("boxed"), boxed)
+        .then(skips("nested"), nested)
+        .then(skips("unit"), unit)
+        .then_handler("book", Book::default());
+    let mut finished = drain(ring, 6);
+    assert_eq!(finished.iter().map(lapwing::Finished::skipped).sum::<u64>(), 4);
+    let book: Book = finished[5].take_handler().unwrap();
+    assert_eq!((book.done, book.failed), (vec![0, 5], vec![1, 2, 3, 4]));
+}
+
+/// A text that may be a number.
+#[derive(Default)]
+struct Line(String);
+
+fn closures_use_the_question_mark<K: Kind>() {
+    let mut sum = 0;
+    let (mut producer, consumers) = K::ring(8, Line::default)
+        .then(Stage::new("sum").on_error(Action::Skip), |line, _, _| {
+            let value: i64 = line.0.parse()?;
+            sum += u64::try_from(value)?;
+            Ok::<(), Box<dyn Error + Send + Sync>>(())
+        })
+        .build()
+        .unwrap();
+    for text in ["7", "-1", "x", "8"] {
+        producer.publish(|line| text.clone_into(&mut line.0)).unwrap();
+    }
+    drop(producer);
+    let finished = consumers.into_iter().next().unwrap().run();
+    assert_eq!(counts(&finished), (4, 2));
+    drop(finished);
+    assert_eq!(sum, 15);
+}
+
+fn closures_for_batches_and_writers_return_the_same<K: Kind>() {
+    let skips = |name: &str| Stage::new(name).max_batch(1).on_error(Action::Skip);
+    let ring = K::ring(8, || 0)
+        .then_mut(skips("writes"), |_, at, _| if at == 0 { Err("no") } else { Ok(()) })
+        .then_batch(
+            skips("by batch"),
+            |_, first| {
+                if first == 1 { Err("no") } else { Ok(Action::Continue) }
+            },
+        )
+        .then_batch_mut(skips("writes batches"), |_, first| {
+            if first == 2 { Action::Skip } else { Action::Continue }
+        })
+        .then_all(|side| {
+            side.read(skips("beside"), |_, at, _| if at == 3 { Err(ON_PURPOSE) } else { Ok(()) })
+                .chain(|chain| {
+                    chain.read_batch(skips("in a chain"), |_, at| {
+                        if at == 4 { Err(ON_PURPOSE) } else { Ok(()) }
+                    })
+                })
+        })
+        .then_handler("book", Book::default());
+    let mut finished = drain(ring, 6);
+    let book: Book = finished[5].take_handler().unwrap();
+    assert_eq!((book.done, book.failed), (vec![5], vec![0, 1, 2, 3, 4]));
+}
+
+/// Serves any event and either access, and says nothing.
+#[derive(Default)]
+struct Count(u64);
+
+impl<E, A: Access> EventHandler<E, A> for Count {
+    fn on_event(&mut self, _: A::Ref<'_, E>, _: Sequence, _: bool) {
+        self.0 += 1;
+    }
+}
+
+fn handlers_over_any_access_return_nothing<K: Kind>() {
+    let ring = K::ring(8, || 0)
+        .then_handler("reads", Count::default())
+        .then_handler_mut("writes", Count::default())
+        .then_local("made here", Count::default)
+        .then_local_mut("made here, writes", Count::default)
+        .then_all(|side| {
+            side.read_handler("beside", Count::default()).read_local("local", Count::default)
+        });
+    let mut finished = drain(ring, 3);
+    for index in [0, 1, 4] {
+        assert_eq!(finished[index].take_handler::<Count>().unwrap().0, 3);
+    }
+    assert!(finished.iter().all(|stage| counts(stage) == (3, 0)));
+}
+
+/// Handles events in two ways.
+struct TwoWays;
+
+impl EventHandler<u64, Shared, Action> for TwoWays {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) -> Action {
+        Action::Skip
+    }
+}
+
+impl EventHandler<u64, Exclusive, Result<(), String>> for TwoWays {
+    fn on_event(&mut self, _: &mut u64, at: Sequence, _: bool) -> Result<(), String> {
+        if at == 0 { Err(ON_PURPOSE.to_owned()) } else { Ok(()) }
+    }
+}
+
+fn handlers_with_several_return_types_say_which<K: Kind>() {
+    let ring = K::ring(8, || 0)
+        .then_handler("reads", TwoWays)
+        .then_handler_mut(Stage::new("writes").on_error(Action::Skip), TwoWays);
+    let skipped: Vec<u64> = drain(ring, 3).iter().map(|stage| stage.skipped()).collect();
+    assert_eq!(skipped, [3, 1]);
+}
+
+fn boxed_handlers_are_handlers<K: Kind>() {
+    type Boxed = Box<dyn EventHandler<u64> + Send>;
+    type BoxedWriter = Box<dyn EventHandler<u64, Exclusive, Result<Action, &'static str>> + Send>;
+    let handlers: Vec<Boxed> = vec![Box::new(Count::default()), Box::new(Book::default())];
+    let skips =
+        |call: &crate::Call| if call.includes(1) { Err(ON_PURPOSE) } else { Ok(Action::Continue) };
+    let writer: BoxedWriter = Box::new(Spy::new(&Log::default(), skips));
+    let mut graph = Graph::new();
+    let first = graph.write_handler(Stage::new("writes").on_error(Action::Skip), writer);
+    for (index, handler) in handlers.into_iter().enumerate() {
+        graph.read_handler(Stage::new(format!("reads {index}")).after(first), handler);
+    }
+    let mut finished = drain(K::ring(8, || 0).graph(graph), 3);
+    assert_eq!(finished[0].skipped(), 1);
+    assert!(finished[0].take_handler::<BoxedWriter>().is_ok());
+    assert!(finished[1].take_handler::<Boxed>().is_ok());
+}
+
+fn boxed_handlers_get_every_call<K: Kind>() {
+    let plain = Log::default();
+    let boxed = Log::default();
+    let act = || {
+        let mut is_first = true;
+        move |call: &crate::Call| match call {
+            crate::Call::Event(2) if std::mem::take(&mut is_first) => {
+                Ok(Action::Restart(Duration::ZERO))
+            }
+            _ => Ok(Action::Continue),
+        }
+    };
+    let first = |_: &u64, at, _: bool| if at == 1 { Action::Skip } else { Action::Continue };
+    let handler: Box<dyn EventHandler<u64, Shared, crate::Said> + Send> =
+        Box::new(Spy::new(&boxed, act()));
+    let ring = K::ring(8, || 0).then("skips", first).then_all(|side| {
+        side.read_handler("plain", Spy::new(&plain, act())).read_handler("boxed", handler)
+    });
+    drop(drain(ring, 4));
+    assert!(plain.calls().len() > 8);
+    assert_eq!(boxed.calls(), plain.calls());
+}
+
+/// Belongs to its thread, fails every other event, and counts how often it was started.
+struct Local {
+    failures: Rc<Cell<u64>>,
+    starts: Arc<AtomicU32>,
+}
+
+impl<A: Access> EventHandler<u64, A, Result<(), String>> for Local {
+    fn on_start(&mut self) {
+        self.starts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn on_event(&mut self, _: A::Ref<'_, u64>, at: Sequence, _: bool) -> Result<(), String> {
+        if at.is_multiple_of(2) && self.failures.get() == at / 2 {
+            self.failures.set(self.failures.get() + 1);
+            return Err(ON_PURPOSE.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// How often `action` had it started, and how many events it skipped.
+fn run_local<K: Kind>(action: Action) -> (u32, u64) {
+    let starts = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&starts);
+    let make = move || Local { failures: Rc::default(), starts: counter };
+    let stage = Stage::new("local").on_error(action);
+    let finished = drain_one(K::ring(8, || 0).then_local_mut(stage, make), 5);
+    assert_eq!(finished.processed(), 5);
+    (starts.load(Ordering::SeqCst), finished.skipped())
+}
+
+fn handlers_that_cannot_cross_threads_may_fail<K: Kind>() {
+    assert_eq!(run_local::<K>(Action::Skip), (1, 3));
+    assert_eq!(run_local::<K>(Action::Retry(Duration::ZERO)), (1, 0));
+}
+
+fn handlers_that_only_start_are_restarted_by_that<K: Kind>() {
+    assert_eq!(run_local::<K>(Action::Restart(Duration::ZERO)), (4, 0));
+}
+
+fn closures_that_borrow_may_fail<K: Kind>() {
+    let limits = [5_u64, 6];
+    let mut rejected = Vec::new();
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then(Stage::new("risk").on_error(Action::Skip), |price, sequence, _| {
+            if limits.contains(price) {
+                rejected.push(sequence);
+                return Err("over the limit");
+            }
+            Ok(())
+        })
+        .build()
+        .unwrap();
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for price in 4..8 {
+            producer.publish(|event| *event = price).unwrap();
+        }
+        assert_eq!(running.shutdown().unwrap().stages().next().unwrap().skipped(), 2);
+    });
+    assert_eq!((rejected, limits.len()), (vec![1, 2], 2));
+}
+
+/// A policy with a name and a memory.
+struct Budget(u32);
+
+impl FailurePolicy for Budget {
+    fn decide(&mut self, _: &Failure<'_>) -> Action {
+        self.0 = self.0.saturating_sub(1);
+        if self.0 > 0 { Action::Skip } else { Action::Halt }
+    }
+}
+
+fn by_function(failure: &Failure<'_>) -> Action {
+    if failure.sequence() < 3 { Action::Skip } else { Action::Halt }
+}
+
+fn policies_of_every_kind<K: Kind>() {
+    let run = |stage: Stage| {
+        let finished =
+            drain_one(K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE)), 5);
+        counts(&finished)
+    };
+    assert_eq!(run(Stage::new("a").on_error(Action::Skip)), (5, 5));
+    assert_eq!(run(Stage::new("a").on_error(Action::default())), (5, 0));
+    assert_eq!(run(Stage::new("a").on_error(Budget(3))), (2, 2));
+    assert_eq!(run(Stage::new("a").on_error(by_function)), (3, 3));
+    let mut left = 4;
+    let closure = move |_: &Failure<'_>| {
+        left -= 1;
+        if left > 0 { Action::Skip } else { Action::Stop }
+    };
+    assert_eq!(run(Stage::new("a").on_error(closure)), (3, 3));
+    let give_up = Retries::with_restart().attempts(2).or(Action::Skip);
+    assert_eq!(run(Stage::new("a").on_error(give_up)), (5, 5));
+}
+
+/// Does nothing but say that it was asked.
+fn never(_: &Failure<'_>) -> Action {
+    unreachable!("nobody can fail here")
+}
+
+fn policies_on_a_poller_mean_nothing<K: Kind>() {
+    let stage = Stage::new("poller").on_error(never).on_panic(never);
+    let ring = K::ring(8, || 0).then_poller(stage).then_handler("book", Book::default());
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    producer.publish_batch(3, |_| {}).unwrap();
+    let mut batch = poller.poll().unwrap();
+    assert!((0..3).all(|sequence| !batch.is_failed(sequence)));
+    batch.consume_all();
+    drop(batch);
+    drop(producer);
+    let mut finished = consumers.into_iter().next().unwrap().run();
+    assert_eq!(finished.take_handler::<Book>().unwrap().done, [0, 1, 2]);
+}
+
+fn policies_on_a_stage_that_cannot_fail_mean_nothing<K: Kind>() {
+    let stage = Stage::new("sound").on_error(never).on_panic(never);
+    let finished = drain_one(K::ring(8, || 0).then_handler(stage, Book::default()), 3);
+    assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (3, 0)));
+}
+
+fn the_last_setting_of_a_policy_counts<K: Kind>() {
+    let stage = Stage::new("fails").on_error(Action::Halt).on_error(never).on_error(Action::Skip);
+    let finished = drain_one(K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE)), 3);
+    assert_eq!(counts(&finished), (3, 3));
+}
+
+fn assert_send<T: Send>(value: T) -> T {
+    value
+}
+
+fn a_stage_with_policies_crosses_threads<K: Kind>() {
+    let stage = assert_send(Stage::new("fails").on_error(Budget(9)).on_panic(Retries::of_batch()));
+    let (producer, consumers) = thread::spawn(move || {
+        let fails = |_: &u64, _, _: bool| Err::<Action, _>(ON_PURPOSE);
+        K::ring(8, || 0).then(stage, fails).build().unwrap()
+    })
+    .join()
+    .unwrap();
+    let mut producer: ProducerOf<u64, K> = assert_send(producer);
+    let running = assert_send(consumers).start().unwrap();
+    producer.publish(|_| {}).unwrap();
+    let report = assert_send(running.shutdown().unwrap());
+    assert_eq!(counts(report.stages().next().unwrap()), (1, 1));
+    assert!(Err::<(), _>(ON_PURPOSE).into_action().is_err());
+}

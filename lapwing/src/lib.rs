@@ -45,6 +45,7 @@
 //! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
 //! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what a full ring does to it: [`WhenFull`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
+//! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].

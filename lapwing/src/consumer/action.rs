@@ -36,7 +36,7 @@ pub enum Action {
     /// of its batch, which becomes a batch of its own.
     ReleaseNow,
     /// The event has failed and is left behind. Stages after this one get it with
-    /// [`on_failed_event`](crate::EventHandler::on_failed_event).
+    /// [`on_failed_event`](crate::EventHandler::on_failed_event), a closure like any other event.
     Skip,
     /// This event again, after a pause. The events before it are let go of.
     Retry(Duration),
@@ -82,6 +82,8 @@ pub enum Action {
 /// assert_eq!(*finished.outcome(), Outcome::Failed { message, sequence: 0 });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// Implemented for these alone, and cannot be for other types.
 #[diagnostic::on_unimplemented(
     message = "a handler returns `()`, `Action`, or a `Result` of these, not `{Self}`",
     note = "the error of a `Result` must convert into `Box<dyn Error + Send + Sync>`"

@@ -74,8 +74,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// ```
     fn on_start(&mut self) {}
 
-    /// Called before each batch. `batch_size` events follow, at least 1; `queue_depth` events were
-    /// available when the batch began, at least `batch_size`.
+    /// Called before each batch. `batch_size` events follow, at least 1, unless an [`Action`] leaves
+    /// the batch before its end; `queue_depth` events were available when the batch began, at least
+    /// `batch_size`. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
+    /// without giving anything again, the batch comes without it.
     ///
     /// ```
     /// # use lapwing::{Disruptor, EventHandler, Sequence};
@@ -190,8 +192,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     }
 
     /// Called before an event is given again with [`Action::Restart`], so that the handler puts in
-    /// order what a panic or an error left half done. What it does by itself: `on_start`. A panic
-    /// here halts the ring.
+    /// order what a panic or an error left half done, when the pause is over. What it does by itself:
+    /// `on_start`. A panic here halts the ring.
     ///
     /// ```
     /// # use std::time::Duration;

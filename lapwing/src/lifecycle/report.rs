@@ -102,8 +102,8 @@ impl Report {
     }
 }
 
-/// The stages of a ring ended, but not all of them with every event handled: one panicked, or the
-/// ring was halted.
+/// The stages of a ring ended, but not all of them with every event handled: one failed or panicked,
+/// or the ring was halted.
 ///
 /// ```
 /// use lapwing::Disruptor;

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::thread;
 
@@ -11,8 +12,8 @@ use common::{
     wait_until_no_thread_named,
 };
 use lapwing::{
-    Backlog, EventHandler, Exclusive, Outcome, PollError, PublishError, Sequence, ShutdownError,
-    Stage, StartError, Stopped, TakeError,
+    Backlog, Consumers, EventHandler, Exclusive, Outcome, PollError, Producer, PublishError,
+    Sequence, Sequencer, ShutdownError, Stage, StartError, Stopped, TakeError,
 };
 
 common::for_both_producers! {
@@ -24,6 +25,7 @@ common::for_both_producers! {
     failing_to_pin_is_an_error_that_leaves_no_thread,
     pinning_to_a_cpu_of_ours_works,
     miri_scoped_stages_borrow,
+    scope_of_the_stages_may_be_shorter_than_what_they_borrow,
     miri_consumers_run_on_threads_of_the_callers_own,
     consumer_that_is_dropped_without_having_run_halts_the_ring,
     consumers_that_are_dropped_halt_the_ring,
@@ -210,6 +212,25 @@ fn miri_scoped_stages_borrow<K: Kind>() {
         running.shutdown().unwrap();
     });
     assert_eq!((sum, count), (55, 10));
+}
+
+/// A function that was given stages could not run them beside threads that borrow its own variables.
+fn scope_of_the_stages_may_be_shorter_than_what_they_borrow<K: Kind>() {
+    fn publish_beside<S: Sequencer>(mut producer: Producer<u64, S>, consumers: Consumers<'_, u64>) {
+        let published = AtomicU64::new(0);
+        thread::scope(|scope| {
+            let running = consumers.start_scoped(scope).unwrap();
+            let published = &published;
+            scope.spawn(move || published.store(producer.publish(|_| {}).unwrap() + 1, SeqCst));
+            running.join().unwrap();
+        });
+        assert_eq!(published.into_inner(), 1);
+    }
+    let mut count = 0;
+    let (producer, consumers) =
+        K::ring(2, || 0_u64).then("count", |_, _, _| count += 1).build().unwrap();
+    publish_beside(producer, consumers);
+    assert_eq!(count, 1);
 }
 
 fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {

@@ -154,7 +154,6 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         }
     }
 
-    /// The place of a poller, empty once it was taken.
     /// Takes what says how far the events of the stage `name` are done; the stage was
     /// [asked](crate::Stage::acknowledged) to wait for it.
     ///
@@ -188,6 +187,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         if is_known { TakeError::WrongType } else { TakeError::UnknownName }
     }
 
+    /// The place of a poller, empty once it was taken.
     fn untaken(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
         let unknown = self.no_such(name);
         self.pollers.get_mut(name).ok_or(unknown)
@@ -271,7 +271,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// gone or [`Running::shutdown`] was called.
     pub fn start_scoped<'scope>(
         self,
-        scope: &'scope Scope<'scope, 'env>,
+        scope: &'scope Scope<'scope, '_>,
     ) -> Result<Running<'scope>, StartError>
     where
         'env: 'scope,

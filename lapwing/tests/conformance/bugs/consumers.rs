@@ -1,0 +1,213 @@
+//! Defects of the graph: who holds whom back, and who is told what.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+use lapwing::{
+    BuildError, Graph, Outcome, PollError, PublishError, Side, Stage, StartAt, TakeError,
+    TryPublishError,
+};
+
+use crate::common::wait_until;
+use crate::dynamic::{Contiguous, Page, join, under_load};
+use crate::setup::{Kind, Setup};
+use crate::spy::{Call, Spy, publish, value_of, values};
+
+for_each_setup! {
+    b06a_stages_that_have_not_started_hold_their_events,
+    b06b_every_stage_that_none_comes_after_holds_the_producer,
+    b06c_stage_that_is_named_twice_runs_once,
+    b07_poller_sees_a_ring_that_is_exactly_full,
+    b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun,
+    b10_wait_that_makes_no_progress_announces_no_batch,
+    b12_consumers_that_leave_at_the_same_time_free_the_producer,
+    b24_stage_that_never_runs_hangs_no_producer,
+    b26_stages_of_equal_handlers_are_told_apart,
+}
+
+/// Before 3.3.6 (issues 155, 172): sequences were gating only once their processors had started.
+fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
+    let (mut producer, consumers) = setup
+        .ring(4, || 0)
+        .then_handler("first", Spy::default())
+        .then_handler("second", Spy::default())
+        .build()
+        .unwrap();
+    publish(&mut producer, 0..4);
+    assert_eq!(producer.try_publish(|event| *event = 666), Err(TryPublishError::Full));
+    let mut report = consumers.start().unwrap().shutdown().unwrap();
+    for name in ["first", "second"] {
+        assert_eq!(report.take::<Spy>(name).unwrap().events(), values(0..4));
+    }
+}
+
+/// 2.8 and 3.1: consumers of the DSL were missing among the gating sequences.
+fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Setup<K>) {
+    for held in ["alone", "short", "long"] {
+        let mut graph = Graph::new();
+        graph.poller("alone");
+        let first = graph.poller("first");
+        graph.poller(Stage::new("short").after(first));
+        let second = graph.poller(Stage::new("second").after(first));
+        graph.poller(Stage::new("long").after(second).after(first));
+        let (mut producer, mut consumers) = setup.ring(2, || 0).graph(graph).build().unwrap();
+        let names = ["alone", "first", "short", "second", "long"];
+        let mut pollers = names.map(|name| consumers.take_poller(name).unwrap());
+        publish(&mut producer, 0..2);
+        for (poller, _) in pollers.iter_mut().zip(names).filter(|(_, name)| *name != held) {
+            poller.poll().unwrap().consume_all();
+        }
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full), "{held}");
+        let last = names.iter().position(|name| *name == held).unwrap();
+        pollers[last].poll().unwrap().consume(1);
+        publish(&mut producer, 2..3);
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full), "{held}");
+    }
+}
+
+/// Issue 262: a processor that was named by `after` was registered and started again.
+fn b06c_stage_that_is_named_twice_runs_once<K: Kind>(setup: Setup<K>) {
+    let mut graph = Graph::new();
+    let first = graph.read_handler("first", Spy::default());
+    let second = graph.read_handler(Stage::new("second").after(first).after(first), Spy::default());
+    graph
+        .read_handler(Stage::new("third").after(first).after(second).after(second), Spy::default());
+    let (mut producer, consumers) = setup.ring(4, || 0).graph(graph).build().unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, 0..9);
+    let mut report = running.shutdown().unwrap();
+    assert!(report.stages().map(|stage| stage.name()).eq(["first", "second", "third"]));
+    for name in ["first", "second", "third"] {
+        let spy: Spy = report.take(name).unwrap();
+        spy.assert_one_life();
+        assert_eq!(spy.events(), values(0..9), "{name}");
+    }
+}
+
+/// Issue 84: the poller asked for the wrong sequence and saw nothing of a full ring.
+fn b07_poller_sees_a_ring_that_is_exactly_full<K: Kind>(setup: Setup<K>) {
+    for capacity in [1, 2, 4, 8] {
+        let (mut producer, mut poller) = setup.ring_with_poller(capacity as usize);
+        for lap in 0..3 {
+            publish(&mut producer, lap * capacity..(lap + 1) * capacity);
+            let mut batch = poller.poll().unwrap();
+            let seen = batch.iter().map(|(sequence, event)| (*event, sequence));
+            assert!(seen.eq(values(lap * capacity..(lap + 1) * capacity)));
+            drop(batch);
+            assert_eq!(poller.poll().err(), Some(PollError::Empty));
+        }
+    }
+}
+
+/// Before 3.3.5 (issues 291, 505): for want of a fence, a producer did not see who had just joined,
+/// and overwrote what that was about to read. The model of O15 proves it; here is a ring so small
+/// that the producer looks at the gate all the time.
+fn b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun<K: Kind>(setup: Setup<K>) {
+    for capacity in [1, 2] {
+        let mut all = Contiguous::default();
+        let (producer, consumers) = setup
+            .ring(capacity, Page::default)
+            .seats(1)
+            .then("all", |page, sequence, _| all.see(page, sequence))
+            .build()
+            .unwrap();
+        let seats = consumers.seats();
+        under_load::<K>(producer, consumers, |_| {
+            for start in
+                [StartAt::Now, StartAt::Oldest].into_iter().cycle().take(setup.events(500) as usize)
+            {
+                drop(join(&seats, start, 2));
+            }
+        });
+    }
+}
+
+/// Issue 259: a wait that ended without an event was announced as a batch of none.
+fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) {
+    let waits = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&waits);
+    let ends_early = move || count.fetch_add(1, SeqCst) % 4 != 3;
+    let stage = Stage::new("spy").timeout(Duration::from_nanos(1));
+    let stage = setup.disturbed_stage(stage, ends_early);
+    let (mut producer, consumers) =
+        setup.ring(4, || 0).then_handler(stage, Spy::default()).build().unwrap();
+    let running = consumers.start().unwrap();
+    for sequence in 0..setup.events(50) {
+        let before = waits.load(SeqCst);
+        wait_until(|| waits.load(SeqCst) > before);
+        publish(&mut producer, sequence..sequence + 1);
+    }
+    let spy: Spy = running.shutdown().unwrap().take("spy").unwrap();
+    assert!(spy.announced().iter().all(|&(size, depth)| size > 0 && depth >= size), "{spy:?}");
+    assert_eq!(spy.announced().len(), spy.batches().len());
+    assert!(spy.0.iter().any(|call| matches!(call, Call::Timeout(_))));
+}
+
+/// 2.10: two sequences that were removed at the same time, or one that was not there, broke the
+/// group. Here who leaves is dropped, which happens once.
+fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: Setup<K>) {
+    for _ in 0..setup.events(40) {
+        let (mut producer, mut consumers) = setup
+            .ring(2, || 0)
+            .then_all(|side| {
+                let side = ["a", "b", "c"].into_iter().fold(side, Side::poller);
+                side.poller("stays")
+            })
+            .build()
+            .unwrap();
+        let leaving = ["a", "b", "c"].map(|name| consumers.take_poller(name).unwrap());
+        let mut stays = consumers.take_poller("stays").unwrap();
+        publish(&mut producer, 0..2);
+        stays.poll().unwrap().consume_all();
+        thread::scope(|scope| {
+            for poller in leaving {
+                scope.spawn(move || drop(poller));
+            }
+            publish(&mut producer, 2..4); // waits for the last of them
+        });
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
+        assert_eq!(stays.poll().unwrap().as_slice(), [value_of(2), value_of(3)]);
+    }
+}
+
+/// To this day: a processor that is added after the start gates the producer, and nobody starts it.
+/// Here a stage is added before there is a ring, and one that goes without having run halts it.
+fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
+    let ring = setup.ring(2, || 0).then_all(|side| {
+        side.read("runs", |_, _, _| {}).read("never runs", |_, _, _| {}).poller("poller")
+    });
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    assert_eq!(consumers.take_poller("runs").err(), Some(TakeError::WrongType));
+    drop(consumers.take_poller("poller").unwrap());
+    let mut consumers = consumers.into_iter();
+    let runs = consumers.next().unwrap();
+    thread::scope(|scope| {
+        let runs = scope.spawn(|| runs.run());
+        publish(&mut producer, 0..2);
+        let blocked = scope.spawn(move || producer.publish(|_| {}).unwrap_err());
+        drop(consumers); // and with it the stage that never ran
+        assert_eq!(blocked.join().unwrap(), PublishError::Halted);
+        assert_eq!(*runs.join().unwrap().outcome(), Outcome::Halted);
+    });
+}
+
+/// To this day: handlers are looked up by identity, so that one that is registered twice is found
+/// once. Here a handler belongs to its stage, and stages are told apart by their names.
+fn b26_stages_of_equal_handlers_are_told_apart<K: Kind>(setup: Setup<K>) {
+    let ring = setup.ring(4, || 0).then_handler("spy", Spy::default());
+    let twice = ring.then_handler("spy", Spy::default()).build();
+    assert_eq!(twice.err(), Some(BuildError::DuplicateName { stage: "spy".to_owned() }));
+    let spy = Spy::default();
+    let ring = setup.ring(4, || 0).then_handler("first", spy.clone());
+    let (mut producer, consumers) = ring.then_handler("second", spy).build().unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, 0..4);
+    let mut report = running.shutdown().unwrap();
+    for name in ["first", "second"] {
+        let spy: Spy = report.take(name).unwrap();
+        spy.assert_one_life();
+        assert_eq!(spy.events(), values(0..4), "{name}");
+    }
+}

@@ -1,0 +1,35 @@
+//! Decides whether a ring does what LMAX's does, for each sequencer and each wait strategy, and
+//! none of what LMAX's did wrong.
+//!
+//! A scenario is one generic function, named after its number: `c` for a behaviour, `b` for a
+//! defect that LMAX has or had. `docs::lmax` lists all of them. `for_each_setup!` makes its tests,
+//! one for each setup:
+//!
+//! ```text
+//! full_ring::multi::blocking::c10_full_ring_blocks_the_producer_at_exactly_its_size
+//!     |        |       |
+//!   module sequencer strategy, of stages and producers alike
+//! ```
+//!
+//! Scenarios are short. Not here: long runs and corner cases, which the other tests of this folder
+//! have.
+#![cfg(not(any(miri, loom)))]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[macro_use]
+mod setup;
+
+mod batches;
+mod bugs;
+mod dynamic;
+
+mod failures;
+mod full_ring;
+mod life;
+mod ordering;
+mod pause;
+mod publication;
+mod spy;
+mod waiting;

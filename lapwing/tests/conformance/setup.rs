@@ -1,0 +1,201 @@
+//! What a scenario is run with: a sequencer and a wait strategy, the same for everybody in the
+//! ring.
+
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+};
+use lapwing::{Builder, Poller, Sequencer, Stage};
+
+use crate::common::{self, Many, One, ProducerOf, watched};
+
+/// What a strategy does to the CPUs.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    /// Takes one until the system takes it away.
+    Spinning,
+    /// Gives it to others.
+    Polite,
+}
+
+use Manner::{Polite, Spinning};
+
+/// The strategies, and the macro that makes the tests of a module's scenarios: one for each
+/// sequencer and strategy. `$` is handed in since a macro that makes a macro cannot write it.
+macro_rules! strategies {
+    ($d:tt $($name:ident: $manner:ident = $strategy:expr;)+) => {
+        /// How everybody in a ring waits.
+        #[allow(non_camel_case_types)] // as modules of tests
+        #[derive(Clone, Copy)]
+        pub(crate) enum Strategy {
+            $($name),+
+        }
+
+        impl Strategy {
+            fn manner(self) -> Manner {
+                match self {
+                    $(Self::$name => $manner,)+
+                }
+            }
+
+            fn of_ring<'env, E: Send + 'env, S: Sequencer>(
+                self,
+                ring: Builder<'env, E, S>,
+            ) -> Builder<'env, E, S> {
+                match self {
+                    $(Self::$name => ring.wait($strategy).producer_wait($strategy),)+
+                }
+            }
+
+            fn of_stage(self, stage: Stage, disturb: Disturb) -> Stage {
+                match self {
+                    $(Self::$name => stage.wait(Disturbed { strategy: $strategy, disturb }),)+
+                }
+            }
+        }
+
+        macro_rules! for_each_setup {
+            ($d($d scenario:ident),+ $d(,)?) => {
+                for_each_setup! { @ [$d($d scenario),+] }
+            };
+            (@ $d scenarios:tt) => {
+                mod single {
+                    $(for_each_setup! { @ One, $name, $d scenarios })+
+                }
+                mod multi {
+                    $(for_each_setup! { @ Many, $name, $d scenarios })+
+                }
+            };
+            (@ $d kind:ident, $d strategy:ident, [$d($d scenario:ident),+]) => {
+                mod $d strategy {
+                    $d(
+                        #[test]
+                        fn $d scenario() {
+                            use crate::common::$d kind as Kind;
+                            use crate::setup::{Setup, Strategy};
+                            let setup = Setup::<Kind>::new(Strategy::$d strategy);
+                            setup.run(super::super::$d scenario);
+                        }
+                    )+
+                }
+            };
+        }
+    };
+}
+
+strategies! { $
+    adaptive: Polite = Adaptive::default();
+    blocking: Polite = Blocking::default();
+    busy_spin: Spinning = BusySpin;
+    sleeping: Polite = Sleeping::default();
+    yielding: Polite = Yielding::default();
+    phased_over_blocking: Polite = PhasedBackoff::new(5 * US, 5 * US, Blocking { yields: 0 });
+    phased_over_sleeping: Polite = PhasedBackoff::new(5 * US, 5 * US, Sleeping::default());
+}
+
+/// Short, so that waits end in each phase.
+const US: Duration = Duration::from_micros(1);
+
+/// Single or multi producer.
+pub(crate) trait Kind: common::Kind {
+    /// One more producer of the same ring, where there may be several.
+    fn another<E>(producer: &ProducerOf<E, Self>) -> Option<ProducerOf<E, Self>>;
+}
+
+impl Kind for One {
+    fn another<E>(_: &ProducerOf<E, Self>) -> Option<ProducerOf<E, Self>> {
+        None
+    }
+}
+
+impl Kind for Many {
+    fn another<E>(producer: &ProducerOf<E, Self>) -> Option<ProducerOf<E, Self>> {
+        Some(producer.clone())
+    }
+}
+
+/// A sequencer and a wait strategy.
+pub(crate) struct Setup<K> {
+    strategy: Strategy,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K> Clone for Setup<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Setup<K> {}
+
+impl<K: Kind> Setup<K> {
+    pub(crate) fn new(strategy: Strategy) -> Self {
+        Self { strategy, kind: PhantomData }
+    }
+
+    /// Runs a scenario; one that spins at a time, since several would keep each other from the
+    /// CPUs.
+    pub(crate) fn run(self, scenario: fn(Self)) {
+        static SPINNING: Mutex<()> = Mutex::new(());
+        let is_spinning = self.strategy.manner() == Spinning;
+        let _alone = is_spinning.then(|| SPINNING.lock().unwrap_or_else(PoisonError::into_inner));
+        watched(|| scenario(self));
+    }
+
+    /// A ring in which everybody waits by this strategy.
+    pub(crate) fn ring<'env, E: Send + 'env>(
+        self,
+        capacity: usize,
+        factory: impl FnMut() -> E + 'env,
+    ) -> Builder<'env, E, K::Sequencer> {
+        self.strategy.of_ring(K::ring(capacity, factory))
+    }
+
+    /// A ring of numbers with one poller.
+    pub(crate) fn ring_with_poller(self, capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
+        let ring = self.ring(capacity, || 0_u64).then_poller("poller");
+        let (producer, mut consumers) = ring.build().unwrap();
+        let poller = consumers.take_poller("poller").unwrap();
+        (producer, poller)
+    }
+
+    /// A stage that waits by this strategy, but for the waits that `disturb` ends at once, by
+    /// saying so or by a panic.
+    pub(crate) fn disturbed_stage(
+        self,
+        stage: impl Into<Stage>,
+        disturb: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Stage {
+        self.strategy.of_stage(stage.into(), Arc::new(disturb))
+    }
+
+    /// `count`, or far fewer where threads that spin wait for each other's time slice.
+    pub(crate) fn events(self, count: u64) -> u64 {
+        match self.strategy.manner() {
+            Polite => count,
+            Spinning => (count / 50).max(5),
+        }
+    }
+}
+
+type Disturb = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// A strategy whose waits end early when somebody else says so.
+#[derive(Clone)]
+struct Disturbed<W> {
+    strategy: W,
+    disturb: Disturb,
+}
+
+impl<W: WaitStrategy> WaitStrategy for Disturbed<W> {
+    const PARKS: bool = W::PARKS;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        if !(self.disturb)() {
+            self.strategy.wait(waiting);
+        }
+    }
+}

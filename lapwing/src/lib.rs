@@ -51,6 +51,7 @@
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
+//! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
 //! - Why it is sound: [`docs`].
 
 #![deny(unsafe_code)]

@@ -1,5 +1,5 @@
 //! Holds the sources to the part of STYLE.md that a program can check: which comment stands at each
-//! `unsafe` and at each atomic ordering, that the two tables agree with the code, and file lengths.
+//! `unsafe` and at each atomic ordering, that the tables agree with the code, and file lengths.
 //!
 //! It reads tokens, not syntax trees: enough to find a place, and no dependency. Test code, which is what
 //! stands under `#[cfg(test)]` or in a file or folder named `tests` or `loom`, owes no comments.
@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 /// Longest file, in lines without tests.
@@ -18,6 +19,15 @@ const MAX_LINES_TO_COMMENT: usize = 8;
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 const ORDERING_TABLE: &str = "docs/memory_ordering.rs";
 const INVARIANT_TABLE: &str = "docs/unsafe_code.rs";
+const LMAX_TABLES: &str = "docs/lmax.rs";
+
+/// Numbers of the scenarios that are asked of LMAX and of Lapwing: behaviours, by their groups.
+const BEHAVIOURS: [RangeInclusive<u8>; 8] =
+    [1..=7, 10..=17, 20..=23, 30..=34, 40..=45, 50..=55, 60..=65, 70..=72];
+/// Numbers of LMAX's defects.
+const DEFECTS: [RangeInclusive<u8>; 1] = [1..=27];
+/// Those that need calls which do not exist yet. Their rows name no test.
+const AWAITED: [&str; 3] = ["C72", "B04", "B05"];
 
 // ---- the rules ----
 
@@ -37,6 +47,12 @@ fn every_ordering_names_its_row() {
 fn the_tables_and_the_code_agree() {
     let sources = read_sources();
     report(disagreements_with_tables(&sources));
+}
+
+#[test]
+fn the_tables_about_lmax_and_the_conformance_suite_agree() {
+    let (sources, suite) = (read_sources(), read_folder("tests/conformance"));
+    report(disagreements_with_suite(&sources, &suite));
 }
 
 #[test]
@@ -137,6 +153,45 @@ fn models_missing(path: &str, id: &str, row: &Row, models: &BTreeSet<String>) ->
     missing.map(|model| format!("{place}: {id} names {model}, which does not exist")).collect()
 }
 
+/// Each scenario has a row, each row names its tests, and each test is named by its row.
+fn disagreements_with_suite(sources: &[Source], suite: &[Source]) -> Vec<String> {
+    let tests: BTreeSet<_> = suite.iter().flat_map(Source::scenarios).collect();
+    let mut findings = Vec::new();
+    let mut named = BTreeSet::new();
+    for (letter, groups) in [('C', &BEHAVIOURS[..]), ('B', &DEFECTS[..])] {
+        let rows = table(sources, LMAX_TABLES, letter);
+        for number in groups.iter().cloned().flatten() {
+            let id = format!("{letter}{number:02}");
+            let Some(row) = rows.get(&id) else {
+                findings.push(format!("lapwing/src/{LMAX_TABLES}: no row for {id}"));
+                continue;
+            };
+            let own = row.scenarios.iter().filter(|test| scenario_id(test) == Some(id.clone()));
+            let (own, place) = (own.count(), row.line + 1);
+            if (own == 0) != AWAITED.contains(&id.as_str()) || own < row.scenarios.len() {
+                let what = format!("{id} names no test of its own, or one of another row");
+                findings.push(format!("lapwing/src/{LMAX_TABLES}:{place}: {what}"));
+            }
+            for test in row.scenarios.iter().filter(|test| !tests.contains(*test)) {
+                let what = format!("{id} names {test}, which does not exist");
+                findings.push(format!("lapwing/src/{LMAX_TABLES}:{place}: {what}"));
+            }
+        }
+        named.extend(rows.into_values().flat_map(|row| row.scenarios));
+    }
+    let unnamed = tests.difference(&named);
+    findings.extend(unnamed.map(|test| format!("lapwing/src/{LMAX_TABLES}: no row names {test}")));
+    findings
+}
+
+/// The row of a scenario's test: of `c10_...` and of `b03a_...`, C10 and B03.
+fn scenario_id(test: &str) -> Option<String> {
+    let (head, _) = test.split_once('_')?;
+    let id = head.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_ascii_uppercase();
+    let number = id.strip_prefix(['B', 'C'])?;
+    (number.len() == 2 && number.bytes().all(|b| b.is_ascii_digit())).then_some(id)
+}
+
 fn long_files(sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
@@ -165,12 +220,13 @@ fn unsafe_outside_allowed_modules(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-// ---- the two tables ----
+// ---- the tables ----
 
-/// Where an id is defined, and the model tests that its row names.
+/// Where an id is defined, and the tests that its row names.
 struct Row {
     line: usize,
     models: Vec<String>,
+    scenarios: Vec<String>,
 }
 
 /// The ids that `path` defines: the first cell of a table row, or the first word of a heading.
@@ -186,7 +242,9 @@ fn table(sources: &[Source], path: &str, letter: char) -> BTreeMap<String, Row> 
         };
         let Some(id) = head.and_then(|head| ids(head, letter).pop_first()) else { continue };
         let models = words(text).filter(|word| word.starts_with("loom_")).map(String::from);
-        rows.insert(id, Row { line: number, models: models.collect() });
+        let scenarios = words(text).filter(|word| scenario_id(word).is_some()).map(String::from);
+        let (models, scenarios) = (models.collect(), scenarios.collect());
+        rows.insert(id, Row { line: number, models, scenarios });
     }
     rows
 }
@@ -421,6 +479,14 @@ impl Source {
         models.map(|pair| pair[1].text.to_owned()).collect()
     }
 
+    /// The functions of a suite that are scenarios.
+    fn scenarios(&self) -> Vec<String> {
+        let tokens = self.tokens();
+        let functions = tokens.windows(2).filter(|pair| pair[0].text == "fn");
+        let names = functions.map(|pair| pair[1].text.to_owned());
+        names.filter(|name| scenario_id(name).is_some()).collect()
+    }
+
     fn ids_in_code(&self, letter: char) -> BTreeSet<String> {
         let code = self.lines.iter().filter(|line| !line.is_test);
         code.flat_map(|line| ids(&line.comment, letter)).collect()
@@ -538,7 +604,12 @@ fn depth_change(text: &str) -> i32 {
 // ---- from text to lines ----
 
 fn read_sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    read_folder("src")
+}
+
+/// The files under a folder of the crate.
+fn read_folder(folder: &str) -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut sources = Vec::new();
     let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
@@ -872,6 +943,43 @@ fn a_row_must_be_cited_and_its_model_must_exist() {
     assert_eq!(findings.len(), 2, "{findings:#?}");
     assert!(findings[0].contains("O1 names no model test"), "{findings:#?}");
     assert!(findings[1].contains("O2 names loom_gone"), "{findings:#?}");
+}
+
+#[test]
+fn a_scenario_has_a_row_that_names_its_tests() {
+    let ids = |letter, groups: &[RangeInclusive<u8>]| {
+        let numbers: Vec<u8> = groups.iter().cloned().flatten().collect();
+        numbers.into_iter().map(move |number| format!("{letter}{number:02}"))
+    };
+    let ids: Vec<_> = ids('C', &BEHAVIOURS).chain(ids('B', &DEFECTS)).collect();
+    let name = |id: &String| match AWAITED.contains(&id.as_str()) {
+        true => String::new(),
+        false => format!("{}_works", id.to_lowercase()),
+    };
+    let row = |id: &String| format!("//! | {id} | what it is | `{}` |\n", name(id));
+    let test = |id: &String| format!("fn {}() {{}}\n", name(id));
+    let table =
+        |ids: &[String]| vec![source(LMAX_TABLES, &ids.iter().map(row).collect::<String>())];
+    let suite = |ids: &[String]| vec![source("a.rs", &ids.iter().map(test).collect::<String>())];
+    let find = |sources: &[Source], suite: &[Source]| disagreements_with_suite(sources, suite);
+    assert_eq!(find(&table(&ids), &suite(&ids)), Vec::<String>::new());
+    for (findings, expected) in [
+        (find(&table(&ids[1..]), &suite(&ids)), ["no row for C01", "no row names c01_works"]),
+        (find(&table(&ids), &suite(&ids[2..])), ["c01_works, which", "c02_works, which"]),
+    ] {
+        assert_eq!(findings.len(), 2, "{findings:#?}");
+        assert!(findings.iter().zip(expected).all(|(found, text)| found.contains(text)));
+    }
+    let other = "//! | C01 | | `c02_works` |\n//! | C02 | | `c02_works` |\n".to_owned();
+    let other = [other, ids[2..].iter().map(row).collect()].concat();
+    let findings = find(&[source(LMAX_TABLES, &other)], &suite(&ids[1..]));
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    assert!(findings[0].contains("C01 names no test of its own"), "{findings:#?}");
+    assert_eq!(scenario_id("b03a_works"), Some("B03".to_owned()));
+    assert_eq!(
+        ["c1_works", "c100_works", "d01_works", "c01"].map(scenario_id),
+        [const { None }; 4]
+    );
 }
 
 #[test]

@@ -58,7 +58,10 @@
 //! | `TimeoutBlockingWaitStrategy`, `onTimeout` | [`Stage::timeout`](crate::Stage::timeout) with any strategy | |
 //! | `shutdown()` returns before the handlers have | [`Running::shutdown`](crate::Running::shutdown) | drains, joins, reports |
 //! | `halt()` | [`Running::halt`](crate::Running::halt) | producers are told |
-//! | `getCursor()`: with many producers what is claimed | the monitor: published and claimed apart | |
+//! | `getCursor()`: with many producers what is claimed | [`Snapshot::published`](crate::Snapshot::published), [`claimed`](crate::Snapshot::claimed) | [`Monitor::stall`](crate::Monitor::stall) also says who holds up the ring |
+//! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::StopHandle) | nobody loses an event |
+//! | a producer waits in `next()` for ever | [`WhenFull`](crate::WhenFull), [`offer`](crate::Producer::offer) | wait, wait for a time, refuse, or drop and count |
+//! | `WorkerPool` (before 4.0) | worker groups | claimed by the batch |
 //! | events keep what they refer to until overwritten | [`Builder::then_clear`](crate::Builder::then_clear) | |
 //!
 //! [`docs::lmax`](crate::docs::lmax) has every row of LMAX's features.

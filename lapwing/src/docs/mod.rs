@@ -1,5 +1,6 @@
 //! Why Lapwing is sound: the invariants behind its unsafe code, and the pairs behind its atomics;
-//! and where it stands beside [LMAX's Disruptor](lmax). Documentation only.
+//! where it stands beside [LMAX's Disruptor](lmax); and how to [come from elsewhere](migration).
+//! Documentation only.
 //!
 //! All tables are checked by `tests/house.rs`: each unsafe block cites an invariant, each ordering
 //! a row, each row names a model that exists, and each scenario that is asked of LMAX and of Lapwing
@@ -8,4 +9,5 @@
 
 pub mod lmax;
 pub mod memory_ordering;
+pub mod migration;
 pub mod unsafe_code;

@@ -50,6 +50,24 @@ impl Doing {
     ];
 }
 
+impl Doing {
+    /// Of what two workers of one group do, that by which the group is known.
+    pub(crate) fn busier(self, other: Self) -> Self {
+        let rank = |doing: Self| match doing {
+            Self::Nothing => 0,
+            Self::Drained => 1,
+            Self::Halted => 2,
+            Self::Parked => 3,
+            Self::Waiting => 4,
+            Self::Between => 5,
+            Self::Pausing => 6,
+            Self::Handling => 7,
+            Self::Failed => 8,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
 /// Bits of the word that hold what the consumer is doing.
 const DOING_BITS: u32 = Doing::ALL.len().next_power_of_two().trailing_zeros();
 const DOING_MASK: u64 = (1 << DOING_BITS) - 1;

@@ -43,6 +43,15 @@ impl Barrier {
         }
     }
 
+    /// Where to sleep until there is something to read at `next`; `None` to look again instead.
+    pub(crate) fn behind<'a>(
+        &self,
+        control: &'a Control,
+        next: Sequence,
+    ) -> Option<&'a EventCount> {
+        control.behind(&self.upstream, next)
+    }
+
     /// What is published from `next` on, below `limit`.
     #[inline]
     fn published(control: &Control, next: Sequence, limit: Sequence) -> Span {
@@ -86,7 +95,7 @@ impl Awaited for NextEvent<'_> {
         }
     }
 
-    fn event_count(&self) -> &EventCount {
-        self.control.behind(&self.barrier.upstream, self.next)
+    fn event_count(&self) -> Option<&EventCount> {
+        self.barrier.behind(self.control, self.next)
     }
 }

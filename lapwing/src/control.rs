@@ -9,6 +9,7 @@
 //! 1         doorbell: EventCount    threads of several stages whoever publishes or lets go, if any
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
+//! 2 each    worker: as a stage      the worker                as a stage, after its group's word
 //! 1 each    stage: stop             whoever stops it          its consumer, before each batch
 //! 2         seating                 whoever joins or leaves   producers, at a full ring
 //! 1         dropped                 producers that drop       whoever wants to know
@@ -45,6 +46,10 @@ pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
 /// for what it waited for.
 pub(crate) const DETACHED: Sequence = Sequence::MAX;
 
+/// Sequence of a worker that has nothing in hand: it holds nobody back. Below [`DETACHED`], since its
+/// group has not left.
+pub(crate) const IDLE: Sequence = DETACHED - 1;
+
 /// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
 pub(crate) const ONLY_TURN: u64 = 1;
 
@@ -67,7 +72,8 @@ pub(crate) struct Control {
     pub(crate) waiting_producers: Padded<Figure>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
-    /// One for each stage of the graph, upstream stages first; then one for each seat.
+    /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
+    /// worker and each seat.
     pub(crate) stages: Box<[StageControl]>,
     pub(crate) seating: Seating,
     /// The stages of the graph that nobody comes after: they gate the producers, and all the others
@@ -84,7 +90,8 @@ pub(crate) struct Control {
 /// The shared words of one stage.
 #[derive(Debug)]
 pub(crate) struct StageControl {
-    /// Number of events that the stage has finished, or [`DETACHED`].
+    /// Number of events that the stage has finished, or [`DETACHED`]. Of a group, how far it has
+    /// claimed; of a worker, a bound that is not above anything that it has in hand, or [`IDLE`].
     pub(crate) sequence: Padded<AtomicU64>,
     /// Where those sleep who wait for `sequence`.
     pub(crate) released: Padded<EventCount>,
@@ -96,9 +103,11 @@ pub(crate) struct StageControl {
     /// The stages that it comes after directly; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
-    ancestors: Box<[StageIndex]>,
+    pub(crate) ancestors: Box<[StageIndex]>,
     /// The words of who acknowledges its events, if that is somebody else.
     pub(crate) acknowledgement: Option<StageIndex>,
+    /// The words of its workers, if it is a group.
+    pub(crate) workers: Box<[StageIndex]>,
     /// Which events it has skipped as failed; `None` for a stage that never does.
     pub(crate) failures: Option<Failures>,
 }
@@ -118,6 +127,7 @@ impl StageControl {
             upstream,
             ancestors,
             acknowledgement: None,
+            workers: Box::default(),
             failures,
         }
     }
@@ -225,7 +235,8 @@ impl Control {
         self.cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
     }
 
-    fn wake_everybody(&self) {
+    /// Wakes all who sleep in this ring, to look again.
+    pub(crate) fn wake_everybody(&self) {
         self.published.wake_all();
         if let Some(doorbell) = &self.doorbell {
             doorbell.wake_all();
@@ -235,14 +246,7 @@ impl Control {
         }
     }
 
-    /// The sequence up to which `stage` has finished; if it has left, the one up to which all have
-    /// finished that it came after; [`DETACHED`] if none of those is left.
-    #[inline]
-    pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
-        let sequence = self.sequence_of(stage);
-        if sequence == DETACHED { self.finished_before(stage) } else { sequence }
-    }
-
+    /// What the word of `stage` says.
     #[inline]
     pub(crate) fn sequence_of(&self, stage: StageIndex) -> Sequence {
         // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the
@@ -253,33 +257,6 @@ impl Control {
     /// Whether `stage` has not finished everything below `sequence`. One that has left holds nobody.
     pub(crate) fn is_behind(&self, stage: StageIndex, sequence: Sequence) -> bool {
         self.sequence_of(stage) < sequence
-    }
-
-    /// The least sequence of those before a stage that has left. Those that have left as well stand
-    /// at [`DETACHED`], so they do not count.
-    #[cold]
-    fn finished_before(&self, stage: StageIndex) -> Sequence {
-        let ancestors = self.stages[stage].ancestors.iter();
-        ancestors.map(|&stage| self.sequence_of(stage)).min().unwrap_or(DETACHED)
-    }
-
-    /// The least of [`finished_by`](Self::finished_by); [`DETACHED`] for no stage.
-    #[inline]
-    pub(crate) fn finished_by_all(&self, stages: &[StageIndex]) -> Sequence {
-        stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
-    }
-
-    /// Where to sleep until one of `stages`, or of those before one that has left, finishes
-    /// `sequence`, which it has not yet; with the publication, if each of them was seen to have
-    /// finished it.
-    pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> &EventCount {
-        let is_behind = |&&stage: &&StageIndex| self.sequence_of(stage) <= sequence;
-        let of_one = |&stage: &StageIndex| match self.sequence_of(stage) {
-            DETACHED => self.stages[stage].ancestors.iter().find(is_behind).copied(),
-            finished => (finished <= sequence).then_some(stage),
-        };
-        let behind = stages.iter().find_map(of_one);
-        behind.map_or(&self.published, |stage| &self.stages[stage].released)
     }
 
     /// A wait in this ring, as a strategy sees it.
@@ -296,13 +273,19 @@ impl Control {
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.
     #[inline]
     pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
-        let stage = &self.stages[stage];
         // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this
         // stage's reads, and its writes.
-        stage.sequence.store(sequence, Ordering::Release);
+        self.stages[stage].sequence.store(sequence, Ordering::Release);
+        self.notify_released(stage);
+    }
+
+    /// Wakes those who sleep until the word of `stage` goes on, as the caller has just made it do.
+    #[inline]
+    pub(crate) fn notify_released(&self, stage: StageIndex) {
         if self.is_signalled {
+            // O6: between the word and the look for sleepers.
             self.fence.light();
-            stage.released.notify();
+            self.stages[stage].released.notify();
             self.ring_doorbell();
         }
     }
@@ -373,8 +356,8 @@ impl Control {
     }
 }
 
-/// For each stage, all that come before it, directly or not. Words of acknowledgements, which stand
-/// behind all stages, come after nothing.
+/// For each stage, all that come before it, directly or not. Words of acknowledgements and of workers,
+/// which stand behind all stages, come after nothing.
 pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
     let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
     for near in upstream {

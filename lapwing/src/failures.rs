@@ -7,8 +7,8 @@ use crate::Sequence;
 use crate::memory::Room;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Marks of one stage. Written by its consumer before it lets go of the event, read by stages after
-/// it once they have seen that.
+/// Marks of one stage. Written by its consumers before they let go of the event, read by stages after
+/// it once they have seen that. Only a worker group has more than one consumer.
 #[derive(Debug)]
 pub(crate) struct Failures {
     /// One more than the newest sequence that failed; 0 before the first.
@@ -31,8 +31,8 @@ impl Failures {
     pub(crate) fn mark(&self, sequence: Sequence) {
         // O17, Relaxed: released with the stage's sequence (O3).
         self.mark_of(sequence).store(sequence + 1, Ordering::Relaxed);
-        // O17, Relaxed: as above.
-        self.newest.store(sequence + 1, Ordering::Relaxed);
+        // O17, Relaxed: as above. The greatest, since another worker may have marked a later one.
+        self.newest.fetch_max(sequence + 1, Ordering::Relaxed);
     }
 
     /// Whether any event from `first` on has failed. The caller has seen that the stage let go of the

@@ -89,10 +89,11 @@ impl Control {
     }
 
     /// Where a producer is to sleep until the gate has finished `sequence`, which it has not yet.
-    pub(crate) fn behind_gate(&self, sequence: Sequence) -> &EventCount {
+    /// `None` to look again instead.
+    pub(crate) fn behind_gate(&self, sequence: Sequence) -> Option<&EventCount> {
         let is_behind = |&seat: &StageIndex| self.sequence_of(seat) <= sequence;
         match self.seating.seats().find(is_behind) {
-            Some(seat) => &self.stages[seat].released,
+            Some(seat) => Some(&self.stages[seat].released),
             None => self.behind(&self.gating, sequence),
         }
     }

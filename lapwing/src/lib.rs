@@ -49,6 +49,7 @@
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
+//! - To share the events of a stage among several: [`Workers`], [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
 //! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
@@ -67,6 +68,7 @@ mod description;
 pub mod docs;
 mod error;
 mod failures;
+mod group;
 mod joining;
 mod life;
 mod lifecycle;
@@ -79,6 +81,7 @@ mod padded;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
 mod producer;
+mod progress;
 mod ring;
 // I1 to I4: the slots themselves.
 #[allow(unsafe_code)]
@@ -94,7 +97,7 @@ mod topology;
 pub mod wait;
 
 pub use joining::StartAt;
-pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId};
+pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId, Workers};
 
 pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, WhenFull};
 pub use sequencer::{Multi, Sequencer, Single};
@@ -104,14 +107,14 @@ pub use consumer::{
     FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
     StopHandle,
 };
-pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError};
+pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
 
 pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, Stall};
 
 pub use error::{
     AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PollError, PublishError,
-    PublishTimeoutError, SeatError, StartError, Stopped, TakeError, TapError, TapTimeoutError,
-    TryPublishError, WaitTimeoutError,
+    PublishTimeoutError, ResizeError, SeatError, StartError, Stopped, TakeError, TapError,
+    TapTimeoutError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first, unless

@@ -12,7 +12,7 @@ use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Index of a stage among those of its ring: first the stages of the graph, then words of
-/// acknowledgements, then the seats.
+/// acknowledgements, then those of workers, then the seats.
 pub(crate) type StageIndex = usize;
 
 /// Who is in the ring, and who may come. None of it is read on a hot path.
@@ -44,7 +44,7 @@ impl Seating {
     }
 
     /// Whoever reads events: the stages of the graph and the seats, but no words of
-    /// acknowledgements.
+    /// acknowledgements. A group counts with what it has claimed, which is published.
     pub(crate) fn readers(&self) -> impl Iterator<Item = StageIndex> {
         (0..self.graph).chain(self.seats())
     }

@@ -7,6 +7,7 @@ use std::slice;
 
 use super::access::{Access, Exclusive};
 use super::reader::Reader;
+use super::source::Source;
 use crate::Sequence;
 
 /// Events that a [`Poller`](crate::Poller) found: contiguous in memory, in the order of sequences.

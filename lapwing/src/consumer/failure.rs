@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::action::Action;
@@ -140,6 +141,23 @@ impl FailurePolicy for Action {
 impl<F: FnMut(&Failure<'_>) -> Action + Send + 'static> FailurePolicy for F {
     fn decide(&mut self, failure: &Failure<'_>) -> Action {
         self(failure)
+    }
+}
+
+/// One policy for all workers of a group, which ask it one at a time.
+#[derive(Clone)]
+pub(crate) struct SharedPolicy(Arc<Mutex<Box<dyn FailurePolicy>>>);
+
+impl SharedPolicy {
+    pub(crate) fn new(policy: Box<dyn FailurePolicy>) -> Self {
+        Self(Arc::new(Mutex::new(policy)))
+    }
+}
+
+impl FailurePolicy for SharedPolicy {
+    fn decide(&mut self, failure: &Failure<'_>) -> Action {
+        // A policy that panics halts the ring, whoever asks it then.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).decide(failure)
     }
 }
 

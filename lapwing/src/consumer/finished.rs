@@ -64,6 +64,11 @@ impl Outcome {
         matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
     }
 
+    /// The same for a consumer that has left, and with that has halted the ring if `is_last`.
+    pub(super) fn after_leaving(self, is_last: bool) -> Self {
+        if is_last && self == Self::Stopped { Self::Halted } else { self }
+    }
+
     /// The same failure where it ends the stage and not the ring.
     pub(super) fn into_detached(self) -> Self {
         match self {

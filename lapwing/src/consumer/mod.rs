@@ -15,9 +15,11 @@ mod reader;
 mod recovery;
 mod several;
 mod shift;
+mod source;
 mod stop;
 mod together;
 mod work;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,6 +28,7 @@ pub use access::{Access, Exclusive, Shared};
 pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
+pub(crate) use failure::SharedPolicy;
 pub use failure::{Cause, Failure, FailurePolicy, Retries};
 pub use finished::{Finished, Outcome};
 pub use handler::EventHandler;
@@ -36,8 +39,10 @@ pub(crate) use guest::{Guest, Names, Place};
 pub(crate) use processor::{Begin, Post, Processor};
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;
+pub(crate) use source::Source;
 pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
+pub(crate) use worker::Worker;
 
 /// A stage of a graph with its handler, not started.
 ///

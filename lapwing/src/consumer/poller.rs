@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::access::{Access, Shared};
 use super::batch::Batch;
 use super::reader::{Reader, UNLIMITED};
+use super::source::Source;
 use crate::Sequence;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 
@@ -113,7 +114,7 @@ impl<E, A: Access> Poller<E, A> {
     /// Waits by the strategy of this stage until something is published and all stages that it
     /// comes after have finished it.
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
-        match self.reader.wait(UNLIMITED, None) {
+        match self.reader.wait(None) {
             Ok(range) => Ok(Batch::new(&mut self.reader, range)),
             Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
             Err(WaitTimeoutError::Halted | WaitTimeoutError::TimedOut) => Err(Stopped::Halted),
@@ -146,7 +147,7 @@ impl<E, A: Access> Poller<E, A> {
     /// thread.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
-        let range = self.reader.wait(UNLIMITED, deadline)?;
+        let range = self.reader.wait(deadline)?;
         Ok(Batch::new(&mut self.reader, range))
     }
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::access::Access;
 use super::catch::catch;
-use super::reader::Reader;
 use super::recovery::Recovery;
 use super::shift::Shift;
+use super::source::Source;
 use super::stop::StopHandle;
 use super::work::Work;
 use super::{Finished, Outcome};
@@ -69,9 +69,9 @@ pub(crate) enum Turn {
     Ended,
 }
 
-/// What a stage has apart from its handler.
-pub(crate) struct Post<E> {
-    pub(super) reader: Reader<E>,
+/// What a stage, or a worker of one, has apart from its handler.
+pub(crate) struct Post<S> {
+    pub(super) source: S,
     pub(super) timeout: Option<Duration>,
     pub(super) recovery: Recovery,
     /// Halts the ring if this stage ends before its events do: by a panic, or, in the graph, by
@@ -79,64 +79,69 @@ pub(crate) struct Post<E> {
     pub(super) lifeline: HaltOnDrop,
 }
 
-impl<E> Post<E> {
-    pub(crate) fn new(reader: Reader<E>, timeout: Option<Duration>, recovery: Recovery) -> Self {
+impl<S> Post<S> {
+    pub(crate) fn new<E>(source: S, timeout: Option<Duration>, recovery: Recovery) -> Self
+    where
+        S: Source<E>,
+    {
         // Nobody misses one that joined and never ran.
-        let is_missed = !reader.is_guest();
-        let lifeline = (Arc::clone(&reader.ring.control), reader.stage);
+        let is_missed = !source.is_guest();
+        let lifeline = (Arc::clone(source.control()), source.stage());
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
-        Self { reader, timeout, recovery, lifeline }
+        Self { source, timeout, recovery, lifeline }
     }
 }
 
 /// A stage and what it does. `make` makes the handler; `hand_back` says what is left of it for the
 /// report.
-pub(crate) struct Processor<E, A, M, B> {
-    post: Post<E>,
+pub(crate) struct Processor<E, A, S, M, B> {
+    post: Post<S>,
     make: M,
     hand_back: B,
-    access: PhantomData<A>,
+    access: PhantomData<(fn() -> E, A)>,
 }
 
-impl<E, A, M, B> Processor<E, A, M, B> {
-    pub(crate) fn new(post: Post<E>, make: M, hand_back: B) -> Self {
+impl<E, A, S: Source<E>, M, B> Processor<E, A, S, M, B> {
+    pub(crate) fn new(post: Post<S>, make: M, hand_back: B) -> Self {
         Self { post, make, hand_back, access: PhantomData }
     }
 }
 
-impl<'env, E, A, M, B, H> Begin<'env> for Processor<E, A, M, B>
+impl<'env, E, A, S, M, B, H> Begin<'env> for Processor<E, A, S, M, B>
 where
     E: Send + 'env,
     A: Access,
+    S: Source<E> + Send + 'env,
     M: FnOnce() -> H + Send,
     B: FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
     H: Work<E, A> + 'env,
 {
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished> {
         let Self { mut post, make, hand_back, access: _ } = *self;
-        post.lifeline.arm(&post.reader.ring.control, post.reader.stage);
-        let here = on_this_thread::enter(&post.reader.ring.control, post.reader.stage);
-        post.reader.activity().set(Doing::Handling);
+        let (control, stage) = (post.source.control(), post.source.stage());
+        post.lifeline.arm(control, stage);
+        let here = on_this_thread::enter(control, stage);
+        post.source.activity().set(Doing::Handling);
         match catch(make) {
             Ok(work) => {
-                post.reader.activity().set(Doing::Between);
-                Ok(Box::new(Shift::<_, A, _, _>::new(name, post, work, hand_back, here)))
+                post.source.activity().set(Doing::Between);
+                Ok(Box::new(Shift::<E, A, S, _, _>::new(name, post, work, hand_back, here)))
             }
             Err(message) => {
-                let Post { reader, recovery, lifeline, .. } = post;
-                let processed = reader.processed();
-                let outcome = Outcome::Panicked { message, sequence: reader.next() };
+                let Post { source, recovery, lifeline, .. } = post;
+                let processed = source.processed();
+                let outcome = Outcome::Panicked { message, sequence: source.next() };
                 // Before the rest is dropped, which may take its time.
                 drop(lifeline);
                 // The factory's panic says more than theirs would.
-                let _ = drop_all(reader, recovery);
+                let _ = drop_all(source, recovery);
                 Err(Finished { name, outcome, processed, skipped: 0, handler: None })
             }
         }
     }
 
     fn stop_handle(&self) -> StopHandle {
-        self.post.reader.stop_handle()
+        self.post.source.stop_handle()
     }
 }
 
@@ -146,9 +151,9 @@ where
 /// # Errors
 ///
 /// The text of the first panic.
-pub(super) fn drop_all<E>(reader: Reader<E>, recovery: Recovery) -> Result<(), String> {
+pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), String> {
     let Recovery { on_error, on_panic, .. } = recovery;
-    let dropped = [catch(|| drop(reader)), catch(|| drop(on_error)), catch(|| drop(on_panic))];
+    let dropped = [catch(|| drop(source)), catch(|| drop(on_error)), catch(|| drop(on_panic))];
     dropped.into_iter().collect()
 }
 

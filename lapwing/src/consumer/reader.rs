@@ -3,26 +3,23 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::guest::Place;
-use super::stop::StopHandle;
+use super::source::Source;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
-use crate::control::StageIndex;
-use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::control::{Control, StageIndex};
+use crate::error::PollError;
 use crate::failures::Failures;
 use crate::ring::Ring;
 use crate::stamps::Span;
+use crate::sync::Arc;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
-
-/// A pause looks for a halt or a stop at least this often.
-const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
 /// Position of one stage in its ring.
 pub(crate) struct Reader<E> {
@@ -32,18 +29,18 @@ pub(crate) struct Reader<E> {
     turn: u64,
     /// None once it has left.
     place: Option<Place>,
-    barrier: Barrier,
-    strategy: Box<dyn AnyWaitStrategy>,
+    pub(super) barrier: Barrier,
+    pub(super) strategy: Box<dyn AnyWaitStrategy>,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
     first: Sequence,
     /// First sequence that this stage has not finished. The shared word follows it.
-    next: Sequence,
+    pub(super) next: Sequence,
     /// First sequence that is not known to be there; up to `next`, nothing is.
-    known: Sequence,
+    pub(super) known: Sequence,
     /// Most events of a batch.
-    max_batch: u64,
+    pub(super) max_batch: u64,
 }
 
 impl<E> Reader<E> {
@@ -59,47 +56,6 @@ impl<E> Reader<E> {
         let first = ring.control.finished_by(stage);
         let (place, next, known) = (Some(place), first, first);
         Self { ring, stage, turn, place, barrier, strategy, failing, first, next, known, max_batch }
-    }
-
-    /// Number of events that this stage has finished, those that were given up included.
-    pub(crate) fn processed(&self) -> u64 {
-        self.next - self.first
-    }
-
-    /// Whether it joined a ring that ran: if it goes, nobody misses it.
-    pub(crate) fn is_guest(&self) -> bool {
-        matches!(self.place, Some(Place::Seat(_)))
-    }
-
-    /// Leaves the graph, once. The caller reads no more.
-    pub(crate) fn leave(&mut self) {
-        match self.place.take() {
-            Some(Place::Graph(stage)) => self.ring.control.detach(stage),
-            // Leaves when it is dropped, as it does with this reader.
-            Some(Place::Seat(guest)) => drop(guest),
-            None => {}
-        }
-    }
-
-    /// Whether it is asked to leave.
-    #[inline]
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.ring.control.is_stopping(self.stage, self.turn)
-    }
-
-    pub(crate) fn stop_handle(&self) -> StopHandle {
-        StopHandle::new(self.ring.control.clone(), self.stage, self.turn)
-    }
-
-    /// First sequence that this stage has not finished.
-    pub(crate) fn next(&self) -> Sequence {
-        self.next
-    }
-
-    /// What this stage is doing, for monitors.
-    #[inline(always)]
-    pub(crate) fn activity(&self) -> &Activity {
-        &self.ring.control.stages[self.stage].activity
     }
 
     /// Number of events that may be read now, past the wrap and past the longest batch: the depth
@@ -147,7 +103,7 @@ impl<E> Reader<E> {
     ///
     /// As [`poll`](Self::poll).
     #[inline]
-    fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
+    pub(super) fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         let control = &self.ring.control;
         let span = if from < limit { self.barrier.span(control, from, limit) } else { Span::Empty };
         // O8: between the look at the cursor and the look for a close.
@@ -184,90 +140,57 @@ impl<E> Reader<E> {
         self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
     }
 
-    /// As [`poll`](Self::poll), but waits by the strategy of this stage, until `deadline` if there
-    /// is one. The time is also over when this stage [is asked to leave](Self::is_stopping).
-    #[inline]
-    pub(crate) fn wait(
-        &mut self,
-        max: u64,
-        deadline: Option<Instant>,
-    ) -> Result<Range<Sequence>, WaitTimeoutError> {
-        if self.is_stopping() {
-            return Err(WaitTimeoutError::TimedOut);
-        }
-        let mut is_expired = false;
-        loop {
-            match self.poll(max) {
-                Ok(range) => return Ok(range),
-                Err(PollError::Closed) => return Err(Stopped::Closed.into()),
-                Err(PollError::Halted) => return Err(Stopped::Halted.into()),
-                Err(PollError::Empty) if is_expired => {
-                    self.activity().set(Doing::Between);
-                    return Err(WaitTimeoutError::TimedOut);
-                }
-                Err(PollError::Empty) => is_expired = self.wait_once(deadline),
-            }
-        }
-    }
-
-    /// Sleeps for `pause`, or until the ring is halted or this stage is asked to leave; whether it is
-    /// neither.
-    #[cold]
-    pub(crate) fn pause(&self, pause: Duration) -> bool {
-        self.activity().set(Doing::Pausing);
-        let until = Instant::now().checked_add(pause);
-        while !self.ring.control.life.is_halted() && !self.is_stopping() {
-            let left =
-                until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return true;
-            }
-            thread::sleep(left.min(LONGEST_SLEEP));
-        }
-        false
-    }
-
-    /// Whether a stage before this one has skipped an event from `first` on, among those that this
-    /// stage may read.
-    #[inline]
-    pub(crate) fn may_have_failed(&self, first: Sequence) -> bool {
-        self.failing.iter().any(|&stage| self.failures_of(stage).is_any_from(first))
-    }
-
-    /// Whether a stage before this one has skipped `sequence`, which this stage may read.
-    pub(crate) fn has_failed(&self, sequence: Sequence) -> bool {
-        self.failing.iter().any(|&stage| self.failures_of(stage).is_marked(sequence))
-    }
-
-    /// Marks `events`, which this stage has and leaves behind as failed, for the stages after it. A
-    /// seat has none.
-    #[cold]
-    pub(crate) fn mark_failed(&self, events: Range<Sequence>) {
-        if !self.is_guest() {
-            let failures = self.failures_of(self.stage);
-            events.for_each(|sequence| failures.mark(sequence));
-        }
-    }
-
     fn failures_of(&self, stage: StageIndex) -> &Failures {
         let failures = self.ring.control.stages[stage].failures.as_ref();
         failures.expect("a stage that may skip events has room for their marks")
     }
+}
 
-    /// Whether a call of [`poll`](Self::poll) would find something, or the end, or the stage is
-    /// asked to leave.
-    pub(crate) fn is_ready(&self) -> bool {
+/// A stage of its own: its batches are all that is there, and its sequence says how far it is.
+impl<E> Source<E> for Reader<E> {
+    fn ring(&self) -> &Ring<E> {
+        &self.ring
+    }
+
+    fn control(&self) -> &Arc<Control> {
+        &self.ring.control
+    }
+
+    fn stage(&self) -> StageIndex {
+        self.stage
+    }
+
+    fn turn(&self) -> u64 {
+        self.turn
+    }
+
+    fn is_guest(&self) -> bool {
+        matches!(self.place, Some(Place::Seat(_)))
+    }
+
+    fn next(&self) -> Sequence {
+        self.next
+    }
+
+    fn processed(&self) -> u64 {
+        self.next - self.first
+    }
+
+    fn available(&mut self) -> u64 {
+        Self::available(self)
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
+        Self::poll(self, UNLIMITED)
+    }
+
+    fn is_ready(&self) -> bool {
         let (control, barrier) = (&*self.ring.control, &self.barrier);
         let Self { next, stage, turn, .. } = *self;
         NextEvent { control, barrier, next, stage, turn }.is_over()
     }
 
-    /// A copy of the stage's strategy, for a thread that waits for several stages.
-    pub(crate) fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
-        self.strategy.clone()
-    }
-
-    /// Hands one wait to the strategy; whether the time is over afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         let control = &self.ring.control;
         let activity: &Activity = &control.stages[self.stage].activity;
@@ -280,12 +203,43 @@ impl<E> Reader<E> {
         waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
-    /// Lets go of everything below `sequence`.
+    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.strategy.clone()
+    }
+
     #[inline]
-    pub(crate) fn release(&mut self, sequence: Sequence) {
+    fn may_have_failed(&self, first: Sequence) -> bool {
+        self.failing.iter().any(|&stage| self.failures_of(stage).is_any_from(first))
+    }
+
+    fn has_failed(&self, sequence: Sequence) -> bool {
+        self.failing.iter().any(|&stage| self.failures_of(stage).is_marked(sequence))
+    }
+
+    /// A seat has no marks.
+    #[cold]
+    fn mark_failed(&self, events: Range<Sequence>) {
+        if !self.is_guest() {
+            let failures = self.failures_of(self.stage);
+            events.for_each(|sequence| failures.mark(sequence));
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
         self.next = sequence;
         self.ring.control.advance(self.stage, sequence);
+    }
+
+    fn leave(&mut self) -> bool {
+        match self.place.take() {
+            Some(Place::Graph(stage)) => self.ring.control.detach(stage),
+            // Leaves when it is dropped, as it does with this reader.
+            Some(Place::Seat(guest)) => drop(guest),
+            None => {}
+        }
+        false
     }
 }
 

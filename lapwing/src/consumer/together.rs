@@ -114,8 +114,8 @@ impl Awaited for Anything<'_, '_> {
         self.tasks.iter().any(|(_, task)| task.is_ready())
     }
 
-    fn event_count(&self) -> &EventCount {
+    fn event_count(&self) -> Option<&EventCount> {
         let control = self.tasks[0].1.control();
-        control.doorbell.as_deref().unwrap_or(&control.published)
+        Some(control.doorbell.as_deref().unwrap_or(&control.published))
     }
 }

@@ -77,6 +77,15 @@ pub enum BuildError {
         /// The stage.
         stage: String,
     },
+    /// A worker group was given no worker, or more than it may have.
+    Workers {
+        /// The group.
+        stage: String,
+        /// Workers asked for.
+        requested: usize,
+        /// Most workers that it may have.
+        max: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -120,6 +129,10 @@ impl fmt::Display for BuildError {
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "the longest batch must have at least one event: stage={stage:?}")
             }
+            Self::Workers { stage, requested, max } => write!(
+                f,
+                "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"
+            ),
         }
     }
 }

@@ -116,3 +116,35 @@ impl fmt::Display for TakeError {
 }
 
 impl Error for TakeError {}
+
+/// Error of [`WorkerGroup::resize`](crate::WorkerGroup::resize): the group is as it was.
+///
+/// ```
+/// use lapwing::{Disruptor, ResizeError, Workers};
+///
+/// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_workers("work", Workers::new(2).up_to(3), |_| |_: &u64, _, _| {})
+///     .build()?;
+/// let work = consumers.workers("work").unwrap();
+/// let error = work.resize(4).unwrap_err();
+/// assert_eq!(error, ResizeError { requested: 4, max: 3 });
+/// assert_eq!(error.to_string(), "a group must have 1..=3 workers: requested=4");
+/// assert_eq!((work.resize(0).is_err(), work.size()), (true, 2));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResizeError {
+    /// Workers asked for.
+    pub requested: usize,
+    /// Most workers that the group may have: [`Workers::up_to`](crate::Workers::up_to).
+    pub max: usize,
+}
+
+impl fmt::Display for ResizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { requested, max } = self;
+        write!(f, "a group must have 1..={max} workers: requested={requested}")
+    }
+}
+
+impl Error for ResizeError {}

@@ -19,7 +19,7 @@ use std::fmt;
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
 pub use length::LengthError;
-pub use lifecycle::{StartError, TakeError};
+pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use offer::OfferError;
 pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 pub use seat::SeatError;

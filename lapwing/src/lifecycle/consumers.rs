@@ -8,11 +8,13 @@ use std::vec;
 
 use super::completion::Completion;
 use super::crew::{Body, crews};
-use super::running::{Handle, Running};
+use super::running::{Handle, Running, RunningStage};
+use super::worker_group::WorkerGroup;
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
 use crate::control::Control;
 use crate::description::Description;
 use crate::error::{StartError, TakeError};
+use crate::group::Group;
 use crate::sync::Arc;
 use crate::topology::Seats;
 
@@ -46,6 +48,8 @@ pub struct Consumers<'env, E> {
     /// By name; `None` once taken.
     acknowledgers: HashMap<String, Option<Acknowledger>>,
     seats: Seats<E>,
+    /// The worker groups, by name.
+    groups: HashMap<String, Arc<Group>>,
 }
 
 /// A poller that nobody has taken yet. It leaves the graph when it is dropped.
@@ -65,7 +69,14 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         acknowledgers: HashMap<String, Option<Acknowledger>>,
         seats: Seats<E>,
     ) -> Self {
-        Self { control, description, names, consumers, pollers, acknowledgers, seats }
+        let groups = HashMap::new();
+        Self { control, description, names, consumers, pollers, acknowledgers, seats, groups }
+    }
+
+    /// The same with these worker groups, by name.
+    pub(crate) fn with_groups(mut self, groups: HashMap<String, Arc<Group>>) -> Self {
+        self.groups = groups;
+        self
     }
 
     /// The ring's [seats](crate::Builder::seats), for consumers that join while it runs.
@@ -202,8 +213,25 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         TakeError::WrongType
     }
 
+    /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Workers};
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    ///     .build()?;
+    /// let work = consumers.workers("work").unwrap();
+    /// assert_eq!((work.size(), work.max()), (1, 3));
+    /// assert!(consumers.workers("work-0").is_none()); // a worker, no group
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn workers(&self, name: &str) -> Option<WorkerGroup> {
+        self.groups.get(name).map(|group| WorkerGroup::new(name, Arc::clone(group)))
+    }
+
     /// Starts a thread for each stage that has a handler, with the stage's name, pinned where the
-    /// stage asks for it.
+    /// stage asks for it; for a group, one for each worker.
     ///
     /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
     /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
@@ -297,9 +325,11 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
             return Err(StartError::UntakenAcknowledger { stage: name.clone() });
         }
         let completion = Arc::new(Completion::default());
-        let pollers = &self.pollers;
+        let (pollers, groups) = (&self.pollers, &self.groups);
         let stages = self.names.into_iter().enumerate();
-        let stages = stages.filter(|(_, name)| !pollers.contains_key(name)).collect();
+        let stages = stages.filter(|(_, name)| !pollers.contains_key(name));
+        let of_one = |(index, name): (_, String)| RunningStage::new(index, groups.get(&name), name);
+        let stages = stages.map(of_one).collect();
         let mut running =
             Running::new(self.control, self.description, stages, Arc::clone(&completion));
         for crew in crews(self.consumers) {

@@ -12,8 +12,10 @@ mod consumers;
 mod crew;
 mod report;
 mod running;
+mod worker_group;
 
 pub use consumers::Consumers;
 pub(crate) use consumers::UntakenPoller;
 pub use report::{Failed, Report};
 pub use running::{Backlog, Running, ShutdownError};
+pub use worker_group::WorkerGroup;

@@ -13,6 +13,7 @@ mod monitoring;
 mod parking;
 mod publication;
 mod tap;
+mod workers;
 
 use crate::wait::Blocking;
 use crate::wait::asymmetric::IS_LIGHT_NOTHING;

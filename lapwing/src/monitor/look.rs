@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 1. sequences, downstream stages first   a stage's Release comes after what it waited for, so a
-//! 2. acknowledgements                     later look at that sees as much: no stage shows ahead
+//! 2. acknowledgements, workers            later look at that sees as much: no stage shows ahead
 //! 3. the claims                           of it
 //! 4. close or halt, the end               after the cursor, as a stage itself does it (O8)
 //! 5. the stamps (multi only)              from the furthest stage to the claims
@@ -23,12 +23,13 @@ pub(super) struct Look {
     pub(super) claimed: Sequence,
     pub(super) waiting_producers: u64,
     pub(super) dropped: u64,
-    /// At the index of each stage in the ring, and behind them the words of acknowledgements.
+    /// At the index of each stage in the ring, and behind them the words of acknowledgements and of
+    /// workers. A group shows as one stage.
     pub(super) stages: Vec<StageLook>,
 }
 
 /// What the words of a stage said.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct StageLook {
     /// `None` if it has left.
     pub(super) sequence: Option<Sequence>,
@@ -52,8 +53,7 @@ impl Look {
             Some(stamps) => {
                 // All before it is settled: a stage has finished it, or its slot was claimed again.
                 let a_lap_ago = claimed.saturating_sub(control.capacity);
-                let finished =
-                    (0..stages.len()).filter(|&index| !is_acknowledgement(control, index));
+                let finished = (0..stages.len()).filter(|&index| !is_part(control, index));
                 let furthest = finished.filter_map(|index| stages[index].sequence).max();
                 stamps.settled_prefix(furthest.unwrap_or(0).max(a_lap_ago), claimed)
             }
@@ -79,7 +79,7 @@ impl Look {
             let upstream = stage.upstream.iter().map(|&upstream| finished[upstream]);
             let limit = upstream.min().unwrap_or(self.published).min(self.published);
             limits.push(limit);
-            if !is_acknowledgement(control, index) {
+            if !is_part(control, index) {
                 finished[index] = finished[index].min(limit);
             }
         }
@@ -95,20 +95,42 @@ impl Look {
     }
 }
 
-/// Whether the words at `index` are those of an acknowledgement, not of a stage.
-pub(super) fn is_acknowledgement(control: &Control, index: StageIndex) -> bool {
-    control.stages.iter().any(|stage| stage.acknowledgement == Some(index))
+/// Whether the words at `index` are part of a stage: of its acknowledgement, or of one of its workers.
+pub(super) fn is_part(control: &Control, index: StageIndex) -> bool {
+    let mut stages = control.stages.iter();
+    stages.any(|stage| stage.acknowledgement == Some(index) || stage.workers.contains(&index))
 }
 
 /// Looks at all words in `Control::stages`, and returns what they said in their order.
 fn look_at_stages(control: &Control) -> Vec<StageLook> {
     let downstream_first = (0..control.stages.len()).rev();
-    let (acknowledgements, stages): (Vec<_>, Vec<_>) =
-        downstream_first.partition(|&index| is_acknowledgement(control, index));
+    let (parts, stages): (Vec<_>, Vec<_>) =
+        downstream_first.partition(|&index| is_part(control, index));
     let look = |index: StageIndex| (index, StageLook::at(&control.stages[index]));
-    let mut looks: Vec<_> = stages.into_iter().chain(acknowledgements).map(look).collect();
+    let mut looks: Vec<_> = stages.into_iter().chain(parts).map(look).collect();
     looks.sort_unstable_by_key(|&(index, _)| index);
-    looks.into_iter().map(|(_, look)| look).collect()
+    let mut looks: Vec<_> = looks.into_iter().map(|(_, look)| look).collect();
+    for (index, stage) in control.stages.iter().enumerate() {
+        for &worker in &stage.workers {
+            let of_worker = looks[worker];
+            looks[index].include(of_worker);
+        }
+    }
+    raise_to_those_after(control, &mut looks);
+    looks
+}
+
+/// The bound of a worker may fall for a moment: no group shows behind a stage after it.
+fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
+    for (index, stage) in control.stages.iter().enumerate().rev() {
+        let least = looks[index].sequence;
+        for &group in
+            stage.upstream.iter().filter(|&&near| !control.stages[near].workers.is_empty())
+        {
+            let shown = &mut looks[group].sequence;
+            *shown = (*shown).max(least);
+        }
+    }
 }
 
 impl StageLook {
@@ -118,6 +140,17 @@ impl StageLook {
         // stage had waited for, so that it shows at least as far.
         let sequence = stage.sequence.load(Ordering::Acquire);
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
+    }
+
+    /// Makes this group show what one of its workers does as well: it is no further, and does what the
+    /// busiest of them does.
+    fn include(&mut self, worker: Self) {
+        self.sequence = self.sequence.min(worker.sequence);
+        let Figures { doing, batches, parks, wakes } = &mut self.figures;
+        *doing = (*doing).busier(worker.figures.doing);
+        *batches += worker.figures.batches;
+        *parks += worker.figures.parks;
+        *wakes += worker.figures.wakes;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::look::{Look, is_acknowledgement};
+use super::look::{Look, is_part};
 use crate::Sequence;
 use crate::activity::{Doing, Figures};
 use crate::control::{Control, StageIndex};
@@ -219,7 +219,7 @@ impl Snapshot {
         // A place that no stage was built for, and where none is now, is nothing to show.
         let is_there = |&index: &StageIndex| {
             let is_filled = look.stages[index].sequence.is_some();
-            description.stage(index).is_some() || (is_filled && !is_acknowledgement(control, index))
+            description.stage(index).is_some() || (is_filled && !is_part(control, index))
         };
         let stages = (0..look.stages.len()).filter(is_there);
         Self {
@@ -271,8 +271,7 @@ impl StageSnapshot {
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
         let upstream = control.stages[index].upstream.iter().copied();
-        let upstream: Box<[_]> =
-            upstream.filter(|&index| !is_acknowledgement(control, index)).collect();
+        let upstream: Box<[_]> = upstream.filter(|&index| !is_part(control, index)).collect();
         let Figures { doing, batches, parks, wakes } = stage.figures;
         Self {
             name: name(index),

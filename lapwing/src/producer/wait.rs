@@ -42,7 +42,7 @@ impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
         self.sequencer.is_claimable(self.control, self.count) || self.would_deadlock()
     }
 
-    fn event_count(&self) -> &EventCount {
+    fn event_count(&self) -> Option<&EventCount> {
         // The slowest consumer must get past the last sequence before the wrap point.
         self.control.behind_gate(self.wrap_point().saturating_sub(1))
     }

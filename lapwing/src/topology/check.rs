@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::graph::Node;
 use super::stage::Stage;
+use super::workers::Workers;
 use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
+use crate::group::worker_name;
 
 /// Checks `nodes` and returns the stages that each one comes after.
 ///
@@ -24,8 +26,11 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
         if !is_thread_name(&stage.name) {
             return Err(BuildError::InvalidName { stage: name() });
         }
-        if !names.insert(stage.name.as_str()) {
+        if !names.insert(name()) {
             return Err(BuildError::DuplicateName { stage: name() });
+        }
+        if let Some(workers) = node.workers() {
+            check_workers(stage, workers, &mut names)?;
         }
         if stage.max_batch == Some(0) {
             return Err(BuildError::ZeroMaxBatch { stage: name() });
@@ -38,6 +43,24 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
     check_threads(nodes)?;
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
+}
+
+/// A group has as many workers as it may, and each has a name that nobody else has.
+fn check_workers<E>(
+    stage: &Stage,
+    workers: &Workers<E>,
+    names: &mut HashSet<String>,
+) -> Result<(), BuildError> {
+    let Some(most) = workers.max() else {
+        let (requested, max) = workers.out_of_range();
+        return Err(BuildError::Workers { stage: stage.name.clone(), requested, max });
+    };
+    for name in (0..most).map(|worker| worker_name(&stage.name, worker)) {
+        if !names.insert(name.clone()) {
+            return Err(BuildError::DuplicateName { stage: name });
+        }
+    }
+    Ok(())
 }
 
 /// A thread needs a name that it can have, and one CPU at most.

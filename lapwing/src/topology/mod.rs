@@ -9,9 +9,11 @@ mod seats;
 mod side;
 mod stage;
 mod wiring;
+mod workers;
 
 pub use builder::{Builder, Disruptor};
 pub use graph::{Graph, StageId};
 pub use seats::{Seat, Seats};
 pub use side::{Chain, Side};
 pub use stage::Stage;
+pub use workers::Workers;

@@ -361,7 +361,7 @@ impl<E: Send + Sync> Seat<E> {
         let (reader, stage) = self.into_reader(longest);
         let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
-        let processor = Processor::<E, Shared, _, _>::new(post, || work, hand_back);
+        let processor = Processor::<E, Shared, _, _, _>::new(post, || work, hand_back);
         Consumer { name, pin, thread, body: Box::new(processor) }
     }
 

@@ -3,17 +3,20 @@
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::iter;
 use std::marker::PhantomData;
+use std::vec;
 
 use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::seats::Seats;
 use crate::MAX_SEATS;
-use crate::consumer::{Acknowledger, Place, Poller, Reader};
+use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
 use crate::control::{Control, StageIndex};
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::failures::Failures;
+use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
 use crate::padded::Padded;
@@ -74,7 +77,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
-        let seating = add_seats(&graph.nodes, &acknowledged, &mut upstream, self.seats);
+        let groups = add_workers(&graph.nodes, &mut upstream);
+        let seating = add_seats(&graph.nodes, &acknowledged, &groups, &mut upstream, self.seats);
         let parks = self.parks(&graph.nodes);
         let rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
@@ -88,6 +92,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         for &(stage, words) in &acknowledged {
             control.stages[stage].acknowledgement = Some(words);
         }
+        for words in &groups {
+            control.stages[words[0]].workers = words[1..].into();
+        }
         let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes));
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
@@ -96,35 +103,86 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             (graph.nodes[stage].stage.name.clone(), Some(acknowledger))
         };
         let acknowledgers = acknowledged.iter().map(acknowledger).collect();
-        let mut names = Vec::new();
-        let mut consumers = Vec::new();
-        let mut pollers = HashMap::new();
+        let groups = groups.into_iter();
+        let mut ends = Ends { ring: &ring, wait: &*self.wait, groups, made: Made::default() };
         for (index, node) in graph.nodes.into_iter().enumerate() {
-            let reader = reader_of(&ring, index, &node, &*self.wait);
-            names.push(node.stage.name.clone());
-            match node.body {
-                Body::Handler(make) => consumers.push(make(reader, node.stage)),
-                Body::Poller => {
-                    let poller = if node.is_exclusive {
-                        UntakenPoller::Exclusive(Poller::new(reader))
-                    } else {
-                        UntakenPoller::Shared(Poller::new(reader))
-                    };
-                    pollers.insert(node.stage.name, Some(poller));
-                }
-            }
+            ends.add(index, node);
         }
+        let Made { names, consumers, pollers, groups } = ends.made;
         let seats = Seats::new(ring.clone(), names.iter().cloned(), self.wait);
         let Ring { control, description, .. } = ring;
         let consumers =
             Consumers::new(control, description, names, consumers, pollers, acknowledgers, seats);
-        Ok((producer, consumers))
+        Ok((producer, consumers.with_groups(groups)))
     }
 
     /// Whether somebody may park. Who takes a seat may, whatever the others do.
     fn parks(&self, nodes: &[Node<'env, E>]) -> bool {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
         self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
+    }
+}
+
+/// The reading ends of a ring while they are made.
+struct Ends<'a, 'env, E> {
+    ring: &'a Ring<E>,
+    /// How stages wait that do not say.
+    wait: &'a dyn AnyWaitStrategy,
+    /// The words of the groups that come.
+    groups: vec::IntoIter<Box<[StageIndex]>>,
+    made: Made<'env, E>,
+}
+
+/// What is made of the stages of a graph.
+struct Made<'env, E> {
+    names: Vec<String>,
+    consumers: Vec<Consumer<'env>>,
+    pollers: HashMap<String, Option<UntakenPoller<E>>>,
+    groups: HashMap<String, Arc<Group>>,
+}
+
+impl<E> Default for Made<'_, E> {
+    fn default() -> Self {
+        let (names, consumers) = (Vec::new(), Vec::new());
+        Self { names, consumers, pollers: HashMap::new(), groups: HashMap::new() }
+    }
+}
+
+impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
+    /// Makes the ends of the stage with `index`.
+    fn add(&mut self, index: StageIndex, node: Node<'env, E>) {
+        let reader = || reader_of(self.ring, index, &node, self.wait);
+        let name = node.stage.name.clone();
+        self.made.names.push(name.clone());
+        if let Some(workers) = node.workers() {
+            let readers = (0..workers.max().unwrap_or(0)).map(|_| reader()).collect();
+            self.add_workers(readers, name, node);
+            return;
+        }
+        let reader = reader();
+        let poller = match node.body {
+            Body::Handler(make) => return self.made.consumers.push(make(reader, node.stage)),
+            _ if node.is_exclusive => UntakenPoller::Exclusive(Poller::new(reader)),
+            _ => UntakenPoller::Shared(Poller::new(reader)),
+        };
+        self.made.pollers.insert(name, Some(poller));
+    }
+
+    /// Makes the workers of the next group, each with one of `readers`.
+    fn add_workers(&mut self, readers: Vec<Reader<E>>, name: String, mut node: Node<'env, E>) {
+        let Body::Workers(workers, bodies) = node.body else {
+            return;
+        };
+        let words = self.groups.next().expect("each group has words");
+        let control = Arc::clone(&self.ring.control);
+        let group = Arc::new(Group::new(control, words, workers.size));
+        let stages = workers.stages(&mut node.stage);
+        let parts = bodies.into_iter().zip(stages).zip(readers).enumerate();
+        for (worker, ((make, stage), reader)) in parts {
+            let worker = Worker::new(reader, Arc::clone(&group), worker);
+            self.made.consumers.push(make(worker, stage));
+        }
+        self.made.groups.insert(name, group);
     }
 }
 
@@ -151,7 +209,7 @@ fn reader_of<E>(
     let wait = node.stage.wait.clone().unwrap_or_else(|| default.boxed_clone());
     let capacity = ring.control.capacity;
     let longest = match &node.body {
-        Body::Handler(_) => longest_batch(capacity),
+        Body::Handler(_) | Body::Workers(..) => longest_batch(capacity),
         // Whoever polls lets go of what is done when it likes.
         Body::Poller => capacity,
     };
@@ -210,27 +268,53 @@ fn add_acknowledgements<E>(
 fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
     let describe = |Node { stage, body, .. }: &Node<'_, E>| {
         let thread = || stage.thread.as_ref().unwrap_or(&stage.name).clone();
-        let is_run = matches!(body, Body::Handler(_));
+        let is_run = !matches!(body, Body::Poller);
         StageDescription { name: stage.name.clone(), thread: is_run.then(thread) }
     };
     Description::new(ring, nodes.iter().map(describe))
 }
 
 /// Adds, behind all that, `count` seats. Whoever sits there comes after the last stage that writes,
-/// and so after all that do (I6), and after its acknowledgement.
+/// and so after all that do (I6), and after its acknowledgement and its workers.
 fn add_seats<E>(
     nodes: &[Node<'_, E>],
     acknowledged: &[(StageIndex, StageIndex)],
+    groups: &[Box<[StageIndex]>],
     upstream: &mut Vec<Box<[StageIndex]>>,
     count: usize,
 ) -> Seating {
     let last_writer = nodes.iter().rposition(|node| node.is_exclusive);
     let words = acknowledged.iter().filter(|(stage, _)| Some(*stage) == last_writer);
-    let near: Box<[StageIndex]> =
-        last_writer.into_iter().chain(words.map(|&(_, words)| words)).collect();
+    let words = words.map(|&(_, words)| words);
+    let group = groups.iter().filter(|group| Some(group[0]) == last_writer);
+    let workers = group.flat_map(|group| &group[1..]).copied();
+    let near: Box<[StageIndex]> = last_writer.into_iter().chain(words).chain(workers).collect();
     let first = upstream.len();
     upstream.resize(first + count, near);
     Seating::new(nodes.len(), first, count)
+}
+
+/// Adds, behind all these, words for each worker, which whoever comes after the group waits for as
+/// well, after the group's own. Returns the words of each group, its own first.
+fn add_workers<E>(
+    nodes: &[Node<'_, E>],
+    upstream: &mut Vec<Box<[StageIndex]>>,
+) -> Vec<Box<[StageIndex]>> {
+    let mut groups: Vec<Box<[StageIndex]>> = Vec::new();
+    let mut unused = upstream.len()..;
+    for (stage, node) in nodes.iter().enumerate() {
+        if let Some(workers) = node.workers() {
+            let own = unused.by_ref().take(workers.max().unwrap_or(0));
+            groups.push(iter::once(stage).chain(own).collect());
+        }
+    }
+    for near in upstream.iter_mut() {
+        let near_groups = groups.iter().filter(|group| near.contains(&group[0]));
+        let of_workers = near_groups.flat_map(|group| &group[1..]).copied();
+        *near = near.iter().copied().chain(of_workers).collect();
+    }
+    upstream.resize_with(unused.start, Box::default);
+    groups
 }
 
 impl<E, S> fmt::Debug for Parts<'_, E, S> {

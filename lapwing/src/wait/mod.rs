@@ -84,8 +84,8 @@ pub(crate) trait Awaited {
     fn is_over(&self) -> bool;
 
     /// Where to sleep: with something that is behind just now. Who has lain down looks again
-    /// whether it still is.
-    fn event_count(&self) -> &EventCount;
+    /// whether it still is. `None` if nothing is: then it looks again instead.
+    fn event_count(&self) -> Option<&EventCount>;
 }
 
 #[cfg(all(test, not(loom)))]

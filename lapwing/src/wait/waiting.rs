@@ -283,7 +283,10 @@ impl Waiting<'_> {
     ///
     /// Blocks in the operating system. Linux adds its timer slack, 50 µs by default.
     pub fn sleep(&self, duration: Duration) {
-        self.awaited.event_count().sleep(|| self.length_of_sleep(duration));
+        match self.awaited.event_count() {
+            Some(place) => place.sleep(|| self.length_of_sleep(duration)),
+            None => yield_now(),
+        }
     }
 
     /// How long to sleep who asked for `longest`; `None` for not at all.
@@ -337,11 +340,14 @@ impl Waiting<'_> {
             }
             return;
         }
-        let place = self.awaited.event_count();
+        let Some(place) = self.awaited.event_count() else {
+            return yield_now();
+        };
         // Who was behind may have advanced before we lay down there, and somebody else may be
         // behind by now, who would not wake us. The place first, then the state: whoever advances
-        // in between shows in the second look.
-        let is_elsewhere = || !ptr::eq(place, self.awaited.event_count());
+        // in between wakes us, or shows in the second look.
+        let is_elsewhere =
+            || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || self.is_over();
         self.sleeper.inspect(|sleeper| sleeper.lie_down());
         let is_woken = place.park(self.fence, || self.time_left(), is_over);

@@ -9,10 +9,12 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
+use super::worker_group::WorkerGroup;
 use crate::Sequence;
 use crate::consumer::StopHandle;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::description::Description;
+use crate::group::{Group, worker_name};
 use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
@@ -44,12 +46,36 @@ use crate::sync::Arc;
 pub struct Running<'scope> {
     pub(crate) control: Arc<Control>,
     pub(crate) description: Description,
-    /// The stages that have a thread, upstream ones first, each with its index in the ring.
-    stages: Vec<(StageIndex, String)>,
+    /// The stages that have a thread, upstream ones first.
+    stages: Vec<RunningStage>,
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
     /// Whether dropping this leaves the ring open.
     is_detached: bool,
+}
+
+/// A stage that is run, or a group.
+#[derive(Debug)]
+pub(super) struct RunningStage {
+    name: String,
+    /// The words that say how far it is.
+    words: Box<[StageIndex]>,
+    /// Its consumers by name, each with its own words.
+    consumers: Vec<(String, StageIndex)>,
+    group: Option<Arc<Group>>,
+}
+
+impl RunningStage {
+    /// The stage with `index`, which may be a group.
+    pub(super) fn new(index: StageIndex, group: Option<&Arc<Group>>, name: String) -> Self {
+        let Some(group) = group.cloned() else {
+            let consumers = vec![(name.clone(), index)];
+            return Self { name, words: Box::new([index]), consumers, group: None };
+        };
+        let consumer = |worker| (worker_name(&name, worker), group.word_of(worker));
+        let consumers = (0..group.max()).map(consumer).collect();
+        Self { words: group.words().into(), consumers, name, group: Some(group) }
+    }
 }
 
 /// A thread of a stage.
@@ -72,7 +98,7 @@ impl<'scope> Running<'scope> {
     pub(super) fn new(
         control: Arc<Control>,
         description: Description,
-        stages: Vec<(StageIndex, String)>,
+        stages: Vec<RunningStage>,
         completion: Arc<Completion>,
     ) -> Self {
         let threads = Vec::new();
@@ -147,8 +173,9 @@ impl<'scope> Running<'scope> {
     /// ```
     #[must_use]
     pub fn stop_handle(&self, name: &str) -> Option<StopHandle> {
-        let (stage, _) = self.stages.iter().find(|(_, known)| known == name)?;
-        Some(StopHandle::new(Arc::clone(&self.control), *stage, ONLY_TURN))
+        let mut consumers = self.stages.iter().flat_map(|stage| &stage.consumers);
+        let (_, words) = consumers.find(|(known, _)| known == name)?;
+        Some(StopHandle::new(Arc::clone(&self.control), *words, ONLY_TURN))
     }
 
     /// Whether every stage that has a thread has ended. Never waits.
@@ -168,10 +195,10 @@ impl<'scope> Running<'scope> {
     /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.completion.count() == self.stages.len()
+        self.completion.count() == self.consumers()
     }
 
-    /// For each stage that runs, pollers not included, the number of accepted events that it has
+    /// For each stage that runs, a group as one and pollers not included, the number of accepted events that it has
     /// not finished; a look, which may be old at once.
     ///
     /// ```
@@ -193,13 +220,41 @@ impl<'scope> Running<'scope> {
     pub fn backlog(&self) -> Vec<Backlog> {
         let ended = self.completion.names();
         let accepted = self.control.accepted();
-        let running = self.stages.iter().filter(|(_, name)| !ended.contains(name));
+        let is_running =
+            |stage: &&RunningStage| stage.consumers.iter().any(|(name, _)| !ended.contains(name));
+        let running = self.stages.iter().filter(is_running);
         running
-            .map(|(stage, name)| {
-                let finished = self.control.finished_by(*stage);
-                Backlog { stage: name.clone(), events: accepted.saturating_sub(finished) }
+            .map(|stage| {
+                let finished = self.control.finished_by_all(&stage.words);
+                Backlog { stage: stage.name.clone(), events: accepted.saturating_sub(finished) }
             })
             .collect()
+    }
+
+    /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Workers};
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    /// #     .build()?;
+    /// let running = consumers.start()?;
+    /// let work = running.workers("work").unwrap();
+    /// work.resize(2)?;
+    /// assert_eq!((work.size(), work.max()), (2, 3));
+    /// assert!(running.workers("no such group").is_none());
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn workers(&self, name: &str) -> Option<WorkerGroup> {
+        let stage = self.stages.iter().find(|stage| stage.name == name)?;
+        stage.group.as_ref().map(|group| WorkerGroup::new(name, Arc::clone(group)))
+    }
+
+    /// Number of consumers that were started.
+    pub(super) fn consumers(&self) -> usize {
+        self.stages.iter().map(|stage| stage.consumers.len()).sum()
     }
 
     /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or

@@ -93,7 +93,7 @@ impl Running<'_> {
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         let is_finished = match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.completion.wait(self.stages.len(), deadline),
+            Some(deadline) => self.completion.wait(self.consumers(), deadline),
             // Too long for the clock is no limit.
             None => true,
         };
@@ -134,7 +134,8 @@ impl Running<'_> {
     fn finish(&mut self) -> Result<Report, Failed> {
         self.join_threads();
         let stages = mem::take(&mut self.stages);
-        let names: Vec<&str> = stages.iter().map(|(_, name)| name.as_str()).collect();
+        let names = stages.iter().flat_map(|stage| &stage.consumers);
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
         Report::new(&names, self.completion.take()).into_result()
     }
 }

@@ -2,6 +2,7 @@
 //! time it may write; where several do, [`Side`](super::Side) has no verb that does.
 
 mod verbs;
+mod workers;
 
 use std::fmt;
 

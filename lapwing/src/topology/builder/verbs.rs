@@ -330,7 +330,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self.then_mut(stage, move |event, _, _| clear(event))
     }
 
-    fn add(
+    pub(super) fn add(
         mut self,
         stage: impl Into<Stage>,
         add: impl FnOnce(&mut Graph<'env, E>, Stage) -> StageId,

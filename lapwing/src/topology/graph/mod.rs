@@ -4,13 +4,14 @@
 //! do: so no cycle can be written down.
 
 mod verbs;
+mod workers;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Stage;
-use crate::consumer::{Consumer, Reader};
+use super::{Stage, Workers};
+use crate::consumer::{Consumer, Reader, Worker};
 
 /// A stage of a [`Graph`], to be named by stages that come after it.
 ///
@@ -84,6 +85,22 @@ pub(super) enum Body<'env, E> {
     Handler(Box<dyn FnOnce(Reader<E>, Stage) -> Consumer<'env> + Send + 'env>),
     /// A poller, which will be taken by name.
     Poller,
+    /// A worker group: a handler for each worker.
+    Workers(Workers<E>, Vec<WorkerBody<'env, E>>),
+}
+
+/// What becomes of a worker once there is a ring.
+pub(super) type WorkerBody<'env, E> =
+    Box<dyn FnOnce(Worker<E>, Stage) -> Consumer<'env> + Send + 'env>;
+
+impl<E> Node<'_, E> {
+    /// How many workers share its events, if it is a group.
+    pub(super) fn workers(&self) -> Option<&Workers<E>> {
+        match &self.body {
+            Body::Workers(workers, _) => Some(workers),
+            Body::Handler(_) | Body::Poller => None,
+        }
+    }
 }
 
 impl<'env, E: Send + 'env> Graph<'env, E> {
@@ -127,7 +144,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         let Node { stage, body, .. } = &mut self.nodes[id.index];
         match body {
             Body::Handler(_) => Some(stage.thread.get_or_insert(stage.name.clone()).clone()),
-            Body::Poller => None,
+            // The workers of a group have a thread each.
+            Body::Poller | Body::Workers(..) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
     Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Post, Processor,
-    Recovery, Shared, WholeLife, Work,
+    Reader, Recovery, Shared, Source, WholeLife, Work,
 };
 use crate::topology::Stage;
 
@@ -277,22 +277,38 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     ) -> StageId {
         let stage = stage.into();
         let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
-        let body = Box::new(move |reader, stage: Stage| {
-            let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
-            let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
-            let processor = Processor::<E, A, _, _>::new(post, make, hand_back);
-            Consumer { name, pin, thread, body: Box::new(processor) }
+        let body = Box::new(move |reader, stage| {
+            consumer::<E, A, Reader<E>, H>(reader, stage, make, hand_back)
         });
         self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Handler(body))
     }
 }
 
+/// A consumer that gets its events from `source`.
+pub(super) fn consumer<'env, E, A, S, H>(
+    source: S,
+    stage: Stage,
+    make: impl FnOnce() -> H + Send + 'env,
+    hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
+) -> Consumer<'env>
+where
+    E: Send + 'env,
+    A: Access,
+    S: Source<E> + Send + 'env,
+    H: Work<E, A> + 'env,
+{
+    let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
+    let post = Post::new(source, timeout, Recovery::new(on_error, on_panic));
+    let processor = Processor::<E, A, S, _, _>::new(post, make, hand_back);
+    Consumer { name, pin, thread, body: Box::new(processor) }
+}
+
 /// A closure or a handler of the thread's own: nothing to hand back.
-fn nothing<H>(_: H) -> Option<Box<dyn Any + Send>> {
+pub(super) fn nothing<H>(_: H) -> Option<Box<dyn Any + Send>> {
     None
 }
 
 /// A handler, handed back as it is.
-fn itself<H: Send + 'static, R>(work: WholeLife<H, R>) -> Option<Box<dyn Any + Send>> {
+pub(super) fn itself<H: Send + 'static, R>(work: WholeLife<H, R>) -> Option<Box<dyn Any + Send>> {
     Some(Box::new(work.0))
 }

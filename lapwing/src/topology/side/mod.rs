@@ -1,6 +1,7 @@
 //! Stages side by side: each gets every event, none may change it.
 
 mod chain;
+mod workers;
 
 use std::fmt;
 

@@ -1,5 +1,8 @@
 //! A stage at work: wait, handle a batch, let go of it; until the end. Not here: what a handler is
-//! (`work`), what its stage's policy says of a failure (`recovery`).
+//! (`work`), what its stage's policy says of a failure (`recovery`), what is left of it
+//! (`ending`).
+
+mod ending;
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -7,17 +10,17 @@ use std::mem;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::access::Access;
-use super::action::Action;
-use super::catch::catch;
-use super::failure::Cause;
-use super::processor::{HaltOnDrop, Post, Task, Turn, drop_all};
-use super::reader::{Reader, UNLIMITED};
-use super::recovery::Recovery;
-use super::work::{Interruption, Progress, Work};
-use super::{Finished, Outcome};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
+use crate::consumer::access::Access;
+use crate::consumer::action::Action;
+use crate::consumer::catch::catch;
+use crate::consumer::failure::Cause;
+use crate::consumer::processor::{HaltOnDrop, Post, Task, Turn};
+use crate::consumer::recovery::Recovery;
+use crate::consumer::source::Source;
+use crate::consumer::work::{Interruption, Progress, Work};
+use crate::consumer::{Finished, Outcome};
 use crate::control::Control;
 use crate::error::{PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
@@ -25,15 +28,15 @@ use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// A stage at work.
-pub(super) struct Shift<E, A, H, B> {
+pub(super) struct Shift<E, A, S, H, B> {
     name: String,
-    reader: Reader<E>,
+    source: S,
     work: H,
     hand_back: B,
     timeout: Option<Duration>,
     recovery: Recovery,
     lifeline: HaltOnDrop,
-    access: PhantomData<A>,
+    access: PhantomData<(fn() -> E, A)>,
     progress: Progress,
     /// `on_batch_start` is running; after a panic in it, that it is not to be called again.
     is_announcing: bool,
@@ -49,18 +52,18 @@ pub(super) struct Shift<E, A, H, B> {
     here: OnThisThread,
 }
 
-impl<E, A, H, B> Shift<E, A, H, B> {
+impl<E, A, S, H, B> Shift<E, A, S, H, B> {
     pub(super) fn new(
         name: String,
-        post: Post<E>,
+        post: Post<S>,
         work: H,
         hand_back: B,
         here: OnThisThread,
     ) -> Self {
-        let Post { reader, timeout, recovery, lifeline } = post;
+        let Post { source, timeout, recovery, lifeline } = post;
         Self {
             name,
-            reader,
+            source,
             work,
             hand_back,
             timeout,
@@ -78,18 +81,19 @@ impl<E, A, H, B> Shift<E, A, H, B> {
     }
 }
 
-impl<E, A, H, B> Task for Shift<E, A, H, B>
+impl<E, A, S, H, B> Task for Shift<E, A, S, H, B>
 where
     A: Access,
+    S: Source<E>,
     B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
     H: Work<E, A>,
 {
     fn start(&mut self) {
-        self.reader.activity().set(Doing::Handling);
+        self.source.activity().set(Doing::Handling);
         if let Err(message) = catch(|| self.work.on_start()) {
             self.fail(message);
         }
-        self.reader.activity().set(Doing::Between);
+        self.source.activity().set(Doing::Between);
     }
 
     fn work(&mut self) {
@@ -112,7 +116,7 @@ where
     }
 
     fn is_ready(&self) -> bool {
-        self.outcome.is_some() || self.reader.is_ready()
+        self.outcome.is_some() || self.source.is_ready()
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -120,7 +124,7 @@ where
     }
 
     fn fail(&mut self, message: String) {
-        let sequence = self.reader.next();
+        let sequence = self.source.next();
         self.outcome.get_or_insert(Outcome::Panicked { message, sequence });
     }
 
@@ -129,19 +133,19 @@ where
     }
 
     fn control(&self) -> &Arc<Control> {
-        &self.reader.ring.control
+        self.source.control()
     }
 
     fn activity(&self) -> &Activity {
-        self.reader.activity()
+        self.source.activity()
     }
 
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
-        self.reader.strategy()
+        self.source.strategy()
     }
 }
 
-impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
     /// Runs code of the user's; `None` after a panic, which may have ended the stage.
     fn survive<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
         match catch(|| body(self)) {
@@ -156,9 +160,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
 
     fn handle_batches(&mut self) -> Outcome {
         loop {
-            let ended = match self.reader.wait(UNLIMITED, self.timeout_from_now()) {
+            let ended = match self.source.wait(self.timeout_from_now()) {
                 Ok(batch) => self.handle(batch),
-                Err(WaitTimeoutError::TimedOut) if self.reader.is_stopping() => {
+                Err(WaitTimeoutError::TimedOut) if self.source.is_stopping() => {
                     Some(Outcome::Stopped)
                 }
                 Err(WaitTimeoutError::TimedOut) => {
@@ -176,10 +180,10 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
 
     /// Handles one batch, or notices that none has come for too long.
     fn poll_batch(&mut self) -> Result<Turn, Outcome> {
-        if self.reader.is_stopping() {
+        if self.source.is_stopping() {
             return Err(Outcome::Stopped);
         }
-        match self.reader.poll(UNLIMITED) {
+        match self.source.poll() {
             Ok(batch) => {
                 self.expires = None;
                 self.handle(batch).map_or(Ok(Turn::Handled), Err)
@@ -199,9 +203,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
 
     /// Nothing has come for the timeout.
     fn expire(&mut self) {
-        self.reader.activity().set(Doing::Handling);
-        self.work.on_timeout(self.reader.next());
-        self.reader.activity().set(Doing::Between);
+        self.source.activity().set(Doing::Handling);
+        self.work.on_timeout(self.source.next());
+        self.source.activity().set(Doing::Between);
     }
 
     fn timeout_from_now(&self) -> Option<Instant> {
@@ -211,30 +215,31 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
     /// Handles one batch; returns how the stage ends, if it does.
     #[inline(always)]
     fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
-        self.reader.activity().begin_batch();
+        self.source.activity().begin_batch();
         // Left over from a panic in it.
         if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
             self.is_announcing = true;
-            self.work.on_batch_start(batch.end - batch.start, self.reader.available());
+            self.work.on_batch_start(batch.end - batch.start, self.source.available());
             self.is_announcing = false;
         }
         self.progress.begin(&batch);
-        let reader = &self.reader;
-        // SAFETY: I2: `wait` gave this stage `batch`, up to the wrap at most, and the slice is gone
-        // when `release` lets go of it. I6: a stage has access `A` only if its graph allows it.
-        let events = unsafe { A::slice(&reader.ring.buffer, batch.clone()) };
-        let result = if reader.may_have_failed(batch.start) {
-            let is_failed = |sequence| reader.has_failed(sequence);
+        let source = &self.source;
+        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most,
+        // and the slice is gone when `release` lets go of it. I6: a stage has access `A` only if its
+        // graph allows it.
+        let events = unsafe { A::slice(&source.ring().buffer, batch.clone()) };
+        let result = if source.may_have_failed(batch.start) {
+            let is_failed = |sequence| source.has_failed(sequence);
             self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)
         } else {
             self.work.on_batch(events, batch.start, &self.progress)
         };
         self.progress.end();
-        A::watch(&self.reader.ring.buffer, batch.clone());
+        A::watch(&self.source.ring().buffer, batch.clone());
         match result {
             Ok(()) => {
-                self.reader.release(batch.end);
-                self.reader.activity().end_batch();
+                self.source.release(batch.end);
+                self.source.activity().end_batch();
                 None
             }
             Err(interruption) => self.interrupted(interruption),
@@ -248,8 +253,8 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         match verdict {
             Ok(action) => self.follow(Ok(action), events, None),
             Err(error) => {
-                let Self { name, recovery, reader, .. } = self;
-                match recovery.decide_error(name, sequence, reader.next(), error) {
+                let Self { name, recovery, source, .. } = self;
+                match recovery.decide_error(name, sequence, source.next(), error) {
                     Ok((action, message)) => {
                         let failure = Outcome::Failed { message, sequence };
                         self.follow(Ok(action), events, Some(failure))
@@ -263,7 +268,7 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
     /// The handler panicked, in an event or between batches.
     #[cold]
     fn panicked(&mut self, message: String) -> Option<Outcome> {
-        let next = self.reader.next();
+        let next = self.source.next();
         let events = match self.progress.within() {
             Some(batch) if H::IS_BY_BATCH => batch,
             Some(batch) => batch.start..batch.start + 1,
@@ -271,9 +276,9 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         };
         self.progress.end();
         let sequence = events.start;
-        let Self { name, recovery, reader, .. } = self;
+        let Self { name, recovery, source, .. } = self;
         let action =
-            catch(|| recovery.decide(name, sequence, reader.next(), Cause::Panic(&message)));
+            catch(|| recovery.decide(name, sequence, source.next(), Cause::Panic(&message)));
         self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
     }
 
@@ -290,115 +295,49 @@ impl<E, A: Access, H: Work<E, A>, B> Shift<E, A, H, B> {
         let action = match action {
             Ok(action) => action,
             Err(message) => {
-                self.reader.release(events.start);
+                self.source.release(events.start);
                 return Some(Outcome::Panicked { message, sequence });
             }
         };
         match action {
-            Action::Continue | Action::ReleaseNow => self.reader.release(events.end),
+            Action::Continue | Action::ReleaseNow => self.source.release(events.end),
             Action::Skip => self.skip(events),
             Action::Retry(pause) => {
                 self.is_announcing = false;
-                self.reader.release(events.start);
-                self.reader.pause(pause);
+                self.source.release(events.start);
+                self.source.pause(pause);
             }
             Action::Rewind(pause) => {
                 self.is_announcing = false;
-                self.reader.pause(pause);
+                self.source.pause(pause);
             }
             Action::Restart(pause) => {
                 self.is_announcing = false;
-                self.reader.release(events.start);
-                let is_over = self.reader.pause(pause);
-                self.reader.activity().set(Doing::Handling);
+                self.source.release(events.start);
+                let is_over = self.source.pause(pause);
+                self.source.activity().set(Doing::Handling);
                 if is_over && let Err(message) = catch(|| self.work.on_restart()) {
                     return Some(Outcome::Panicked { message, sequence });
                 }
             }
             Action::Stop => {
-                self.reader.release(events.start);
+                self.source.release(events.start);
                 return Some(failure.map_or(Outcome::Stopped, Outcome::into_detached));
             }
             Action::Halt => {
-                self.reader.release(events.start);
-                self.reader.ring.control.halt();
+                self.source.release(events.start);
+                self.source.control().halt();
                 return Some(failure.unwrap_or(Outcome::Halted));
             }
         }
-        self.reader.activity().set(Doing::Between);
+        self.source.activity().set(Doing::Between);
         None
     }
 
     /// Leaves `events` behind as failed.
     fn skip(&mut self, events: Range<Sequence>) {
         self.skipped += events.end - events.start;
-        self.reader.mark_failed(events.clone());
-        self.reader.release(events.end);
-    }
-}
-
-impl<E, A, H, B> Shift<E, A, H, B>
-where
-    A: Access,
-    B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
-    H: Work<E, A>,
-{
-    /// Ends the stage. Each net is for code of the user's: the handler's last call, handing it back
-    /// or dropping it, and with the reader the wait strategy.
-    fn end(self) -> Finished {
-        let Self {
-            name,
-            mut reader,
-            mut work,
-            hand_back,
-            recovery,
-            lifeline,
-            skipped,
-            outcome,
-            here,
-            ..
-        } = self;
-        let mut outcome = outcome.unwrap_or(Outcome::Halted);
-        let is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
-        let (next, processed) = (reader.next(), reader.processed());
-        match outcome {
-            Outcome::Stopped | Outcome::Detached { .. } => {
-                // Before the handler's last words, which may take their time. And nobody waits for
-                // this thread any more, whoever sits in its seat next.
-                reader.leave();
-                drop(here);
-            }
-            // Before the handler is dropped, which may take its time.
-            Outcome::Failed { .. } | Outcome::Panicked { .. } => {
-                reader.activity().set(Doing::Failed);
-                reader.ring.control.halt();
-            }
-            Outcome::Drained | Outcome::Halted => {}
-        }
-        let absorb = |outcome: &mut Outcome, panic: String| {
-            if !outcome.is_failure() {
-                *outcome = Outcome::Panicked { message: panic, sequence: next };
-            }
-        };
-        if !is_broken {
-            reader.activity().set(Doing::Handling);
-            if let Err(panic) = catch(|| work.on_shutdown()) {
-                absorb(&mut outcome, panic);
-            }
-        }
-        let handler = match catch(|| hand_back(work)) {
-            Ok(handler) => handler,
-            Err(panic) => {
-                absorb(&mut outcome, panic);
-                None
-            }
-        };
-        if let Err(panic) = drop_all(reader, recovery) {
-            absorb(&mut outcome, panic);
-        }
-        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {
-            lifeline.release(outcome == Outcome::Drained);
-        }
-        Finished { name, outcome, processed, skipped, handler }
+        self.source.mark_failed(events.clone());
+        self.source.release(events.end);
     }
 }

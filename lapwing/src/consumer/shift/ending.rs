@@ -1,0 +1,63 @@
+//! What is left of a stage at work: it leaves or halts the ring, and hands its handler back. Each net is
+//! for code of the user's, and a panic in one of them does not keep the rest from being done.
+
+use std::any::Any;
+
+use super::Shift;
+use crate::activity::Doing;
+use crate::consumer::access::Access;
+use crate::consumer::catch::catch;
+use crate::consumer::processor::drop_all;
+use crate::consumer::source::Source;
+use crate::consumer::work::Work;
+use crate::consumer::{Finished, Outcome};
+
+impl<E, A, S, H, B> Shift<E, A, S, H, B>
+where
+    A: Access,
+    S: Source<E>,
+    B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
+    H: Work<E, A>,
+{
+    /// Ends the stage: the handler's last call, handing it back or dropping it, and with the source
+    /// the wait strategy.
+    pub(super) fn end(self) -> Finished {
+        let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
+        let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
+        let is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
+        let (next, processed) = (source.next(), source.processed());
+        match outcome {
+            Outcome::Stopped | Outcome::Detached { .. } => {
+                // Before the handler's last words, which may take their time. And nobody waits for
+                // this thread any more, whoever sits in its seat next.
+                outcome = outcome.after_leaving(source.leave());
+                drop(self.here);
+            }
+            // Before the handler is dropped, which may take its time.
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => {
+                source.activity().set(Doing::Failed);
+                source.control().halt();
+            }
+            Outcome::Drained | Outcome::Halted => {}
+        }
+        let mut panic = None;
+        if !is_broken {
+            source.activity().set(Doing::Handling);
+            panic = catch(|| work.on_shutdown()).err();
+        }
+        let (handler, lost) = match catch(|| hand_back(work)) {
+            Ok(handler) => (handler, None),
+            Err(panic) => (None, Some(panic)),
+        };
+        let dropped = drop_all(source, recovery);
+        if let Some(message) = panic.or(lost).or(dropped.err())
+            && !outcome.is_failure()
+        {
+            outcome = Outcome::Panicked { message, sequence: next };
+        }
+        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {
+            lifeline.release(outcome == Outcome::Drained);
+        }
+        Finished { name, outcome, processed, skipped: self.skipped, handler }
+    }
+}

@@ -1,0 +1,139 @@
+//! Where the batches of a consumer come from, and what becomes of them. Not here: a stage of its own
+//! (`reader`), a worker of a group (`worker`).
+
+use std::ops::Range;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::stop::StopHandle;
+use crate::Sequence;
+use crate::activity::{Activity, Doing};
+use crate::control::{Control, ONLY_TURN, StageIndex};
+use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::ring::Ring;
+use crate::sync::Arc;
+use crate::wait::AnyWaitStrategy;
+
+/// A pause looks for a halt or a stop at least this often.
+const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+
+/// Batches for one consumer: it gets one at a time and lets go of it, in parts if it likes.
+pub(crate) trait Source<E> {
+    fn ring(&self) -> &Ring<E>;
+
+    fn control(&self) -> &Arc<Control>;
+
+    /// The words that say how far it is, what it does, and whether it is asked to leave.
+    fn stage(&self) -> StageIndex;
+
+    /// Which of the consumers of these words it is.
+    fn turn(&self) -> u64 {
+        ONLY_TURN
+    }
+
+    /// Whether it joined a ring that ran: if it goes, nobody misses it.
+    fn is_guest(&self) -> bool {
+        false
+    }
+
+    /// First sequence that it has not finished; of a worker with nothing in hand, the next one that
+    /// any of its group may get.
+    fn next(&self) -> Sequence;
+
+    /// Number of events that it has finished, those that were given up included.
+    fn processed(&self) -> u64;
+
+    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
+    /// of the queue.
+    fn available(&mut self) -> u64;
+
+    /// The next events, up to the wrap at most; again what was not let go of. Skips claims that were
+    /// given up. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`PollError::Closed`] once the ring is closed and there will never be any for this consumer.
+    fn poll(&mut self) -> Result<Range<Sequence>, PollError>;
+
+    /// Whether a call of [`poll`](Self::poll) would find something, or the end, or the consumer is
+    /// asked to leave.
+    fn is_ready(&self) -> bool;
+
+    /// Hands one wait to the strategy; whether the time is over afterwards.
+    fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
+
+    /// As [`poll`](Self::poll), but waits by the strategy of the stage, until `deadline` if there is
+    /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping).
+    #[inline]
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
+        if self.is_stopping() {
+            return Err(WaitTimeoutError::TimedOut);
+        }
+        let mut is_expired = false;
+        loop {
+            match self.poll() {
+                Ok(range) => return Ok(range),
+                Err(PollError::Closed) => return Err(Stopped::Closed.into()),
+                Err(PollError::Halted) => return Err(Stopped::Halted.into()),
+                Err(PollError::Empty) if is_expired => {
+                    self.activity().set(Doing::Between);
+                    return Err(WaitTimeoutError::TimedOut);
+                }
+                Err(PollError::Empty) => is_expired = self.wait_once(deadline),
+            }
+        }
+    }
+
+    /// A copy of its strategy, for a thread that waits for several consumers.
+    fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
+
+    /// Sleeps for `pause`, or until the ring is halted or this consumer is asked to leave; whether it
+    /// is neither.
+    #[cold]
+    fn pause(&self, pause: Duration) -> bool {
+        self.activity().set(Doing::Pausing);
+        let until = Instant::now().checked_add(pause);
+        while !self.control().life.is_halted() && !self.is_stopping() {
+            let left =
+                until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(LONGEST_SLEEP));
+        }
+        false
+    }
+
+    /// Whether a stage before this one has skipped an event from `first` on, among those that this
+    /// consumer may read.
+    fn may_have_failed(&self, first: Sequence) -> bool;
+
+    /// Whether a stage before this one has skipped `sequence`, which this consumer may read.
+    fn has_failed(&self, sequence: Sequence) -> bool;
+
+    /// Marks `events`, which this consumer has and leaves behind as failed, for the stages after it.
+    fn mark_failed(&self, events: Range<Sequence>);
+
+    /// Lets go of everything below `sequence` that it has.
+    fn release(&mut self, sequence: Sequence);
+
+    /// Leaves the graph, or its group, once; true for the last worker of a group, which has halted the
+    /// ring. The caller reads no more.
+    fn leave(&mut self) -> bool;
+
+    /// What it is doing, for monitors.
+    #[inline(always)]
+    fn activity(&self) -> &Activity {
+        &self.control().stages[self.stage()].activity
+    }
+
+    /// Whether it is asked to leave.
+    #[inline]
+    fn is_stopping(&self) -> bool {
+        self.control().is_stopping(self.stage(), self.turn())
+    }
+
+    fn stop_handle(&self) -> StopHandle {
+        StopHandle::new(Arc::clone(self.control()), self.stage(), self.turn())
+    }
+}

@@ -1,0 +1,301 @@
+//! A worker of a group: where its batches come from. Not here: the words that workers share (`group`).
+
+use std::mem;
+use std::ops::Range;
+use std::time::Instant;
+
+use super::reader::Reader;
+use super::source::Source;
+use crate::Sequence;
+use crate::activity::{Activity, Doing};
+use crate::barrier::Barrier;
+use crate::control::{Control, ONLY_TURN, StageIndex};
+use crate::error::PollError;
+use crate::group::{Claim, Group};
+use crate::ring::Ring;
+use crate::stamps::Span;
+use crate::sync::Arc;
+use crate::wait::event_count::EventCount;
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+
+/// A consumer that claims its events from those that its group may have.
+pub(crate) struct Worker<E> {
+    /// What the group may read, seen from `reader.next`, and how to wait for it.
+    reader: Reader<E>,
+    group: Arc<Group>,
+    worker: usize,
+    /// What it has claimed and not finished. Without it, its word is idle.
+    claim: Option<Claim>,
+    /// Number of sequences that it has finished.
+    finished: u64,
+    has_left: bool,
+}
+
+impl<E> Worker<E> {
+    /// `reader` is that of the group's stage.
+    pub(crate) fn new(reader: Reader<E>, group: Arc<Group>, worker: usize) -> Self {
+        Self { reader, group, worker, claim: None, finished: 0, has_left: false }
+    }
+
+    #[cfg(all(test, loom))]
+    pub(crate) fn group(&self) -> &Arc<Group> {
+        &self.group
+    }
+
+    /// Notes for monitors that nothing more comes.
+    #[cold]
+    fn end(&self, end: PollError) -> PollError {
+        let is_drained = end == PollError::Closed;
+        self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
+        end
+    }
+
+    /// Claims the next events that nobody has claimed, or takes over what somebody left behind.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Source::poll).
+    fn claim(&mut self) -> Result<Range<Sequence>, PollError> {
+        if !self.group.is_wanted(self.worker) {
+            return Err(self.nothing_more());
+        }
+        if self.group.has_orphans()
+            && let Some(claim) = self.group.take_over()
+        {
+            return Ok(self.claim.insert(claim).events.clone());
+        }
+        let word = self.group.word_of(self.worker);
+        let mut has_tried = false;
+        let error = loop {
+            self.reader.next = self.group.claimed();
+            let (events, is_tombstone) = match self.share() {
+                Ok(Span::Events(end)) => (self.reader.next..end, false),
+                Ok(Span::Tombstones(end)) => (self.reader.next..end, true),
+                Ok(Span::Empty) => break PollError::Empty,
+                Err(_) => break self.nothing_more(),
+            };
+            has_tried = true;
+            if self.group.try_claim(word, events.clone()) {
+                self.claim = Some(Claim { word, events: events.clone() });
+                if !is_tombstone {
+                    return Ok(events);
+                }
+                self.release(events.end);
+            }
+        };
+        if has_tried {
+            self.group.rest(word);
+        }
+        Err(error)
+    }
+
+    /// What this worker should claim from `reader.next` on: a fair share of what is there, so that the
+    /// others have something to do as well.
+    fn share(&mut self) -> Result<Span, PollError> {
+        let reader = &mut self.reader;
+        let sharers = self.group.size() as u64;
+        let next = reader.next;
+        let horizon =
+            next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
+        let from = reader.known.max(next);
+        match reader.look(from, horizon)? {
+            Span::Events(end) => reader.known = end,
+            Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
+            Span::Empty | Span::Tombstones(_) => {}
+        }
+        let there = reader.known.saturating_sub(next);
+        if there == 0 {
+            return Ok(Span::Empty);
+        }
+        let share = (there / sharers).clamp(1, reader.max_batch);
+        Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
+    }
+
+    /// Why a worker that finds nothing to claim has nothing: at the end of the ring it stays for as
+    /// long as others are at work, since they may leave events behind.
+    #[cold]
+    fn nothing_more(&self) -> PollError {
+        let life = &self.reader.ring.control.life;
+        match life.end() {
+            _ if life.is_halted() => self.end(PollError::Halted),
+            Some(end) if self.group.has_finished(end) => self.end(PollError::Closed),
+            _ => PollError::Empty,
+        }
+    }
+}
+
+impl<E> Source<E> for Worker<E> {
+    fn ring(&self) -> &Ring<E> {
+        &self.reader.ring
+    }
+
+    fn control(&self) -> &Arc<Control> {
+        &self.reader.ring.control
+    }
+
+    fn stage(&self) -> StageIndex {
+        self.group.word_of(self.worker)
+    }
+
+    fn next(&self) -> Sequence {
+        self.claim.as_ref().map_or_else(|| self.group.claimed(), |claim| claim.events.start)
+    }
+
+    fn processed(&self) -> u64 {
+        self.finished
+    }
+
+    fn available(&mut self) -> u64 {
+        let Some(Claim { events, .. }) = &self.claim else {
+            return 0;
+        };
+        let own = events.end - events.start;
+        self.reader.next = events.start;
+        self.reader.available().max(own)
+    }
+
+    #[inline]
+    fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
+        match &self.claim {
+            _ if self.reader.ring.control.life.is_halted() => Err(self.end(PollError::Halted)),
+            Some(claim) => Ok(claim.events.clone()),
+            None => self.claim(),
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        let Reader { ring, barrier, .. } = &self.reader;
+        let wait = || Wait::of(&ring.control, barrier, &self.group, self.worker);
+        let is_over = || wait().is_some_and(|wait| wait.is_over());
+        self.is_stopping() || self.claim.is_some() || is_over()
+    }
+
+    fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
+        self.activity().set(Doing::Waiting);
+        let Self { reader, group, worker, .. } = self;
+        let control = &*reader.ring.control;
+        let own = group.word_of(*worker);
+        let Some(wait) = Wait::of(control, &reader.barrier, group, *worker) else {
+            group.sleep_until_wanted(*worker);
+            return control.is_stopping(own, ONLY_TURN);
+        };
+        let activity: &Activity = &control.stages[own].activity;
+        let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&wait, deadline) };
+        reader.strategy.wait(&waiting);
+        waiting.is_expired() || control.is_stopping(own, ONLY_TURN)
+    }
+
+    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+        self.reader.strategy()
+    }
+
+    #[inline]
+    fn may_have_failed(&self, first: Sequence) -> bool {
+        self.reader.may_have_failed(first)
+    }
+
+    fn has_failed(&self, sequence: Sequence) -> bool {
+        self.reader.has_failed(sequence)
+    }
+
+    fn mark_failed(&self, events: Range<Sequence>) {
+        self.reader.mark_failed(events);
+    }
+
+    #[inline]
+    fn release(&mut self, sequence: Sequence) {
+        // Between batches there is nothing to let go of.
+        let Some(Claim { word, events }) = &mut self.claim else {
+            return;
+        };
+        debug_assert!(sequence >= events.start, "a worker never goes back: sequence={sequence}");
+        self.finished += sequence - events.start;
+        events.start = sequence;
+        if events.is_empty() {
+            self.group.rest(*word);
+            self.claim = None;
+        } else {
+            self.reader.ring.control.advance(*word, sequence);
+        }
+    }
+
+    fn leave(&mut self) -> bool {
+        let is_first_call = !mem::replace(&mut self.has_left, true);
+        is_first_call && self.group.leave(self.worker, self.claim.take())
+    }
+}
+
+/// The wait of a worker with nothing in hand: for something to claim, or, once there will be nothing any
+/// more, for the end of the group's work.
+///
+/// The second is another wait. Where to sleep is chosen by a look at the group's word, and whether to by
+/// another one: in between, somebody may claim the last event.
+#[derive(Debug)]
+struct Wait<'a> {
+    control: &'a Control,
+    barrier: &'a Barrier,
+    group: &'a Group,
+    worker: usize,
+    /// Where the ring ends, for a worker that has nothing to claim any more.
+    end: Option<Sequence>,
+}
+
+impl<'a> Wait<'a> {
+    /// That of `worker` as things are; `None` if it is not to work, in a ring that is open.
+    fn of(
+        control: &'a Control,
+        barrier: &'a Barrier,
+        group: &'a Group,
+        worker: usize,
+    ) -> Option<Self> {
+        let is_wanted = group.is_wanted(worker);
+        if !is_wanted && control.life.is_open() {
+            return None;
+        }
+        let end = control.life.end().filter(|end| !is_wanted || group.claimed() >= *end);
+        Some(Self { control, barrier, group, worker, end })
+    }
+
+    /// Whether there is something to claim, or this wait is for nothing.
+    fn is_share_over(&self) -> bool {
+        let Self { control, barrier, group, .. } = self;
+        // Looked up each time: another worker may have claimed what this one waited for.
+        let next = group.claimed();
+        let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
+        let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
+        if control.life.is_open() {
+            return is_over();
+        }
+        match control.life.end() {
+            // A close is under way, and wakes everybody when it is done.
+            None => false,
+            Some(end) => end <= next || is_over(),
+        }
+    }
+
+    /// Whether the group has finished everything, or somebody left this worker something to do.
+    fn is_work_over(&self, end: Sequence) -> bool {
+        let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
+        self.group.has_finished(end) || self.group.is_wanted(self.worker) && is_anything_left()
+    }
+}
+
+impl Awaited for Wait<'_> {
+    fn is_over(&self) -> bool {
+        let own = self.group.word_of(self.worker);
+        if self.control.life.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
+            return true;
+        }
+        match self.end {
+            None => self.is_share_over(),
+            Some(end) => self.is_work_over(end),
+        }
+    }
+
+    fn event_count(&self) -> Option<&EventCount> {
+        match self.end {
+            None => self.barrier.behind(self.control, self.group.claimed()),
+            Some(end) => self.control.behind(self.group.words(), end.saturating_sub(1)),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A worker group as the program runs: how many work, and changing that.
+
+use std::fmt;
+
+use crate::error::ResizeError;
+use crate::group::Group;
+use crate::sync::Arc;
+
+/// A group of [`Workers`](crate::Workers), from [`Running::workers`](crate::Running::workers) or
+/// [`Consumers::workers`](crate::Consumers::workers). A clone is the same group.
+///
+/// ```
+/// use lapwing::{Disruptor, Workers};
+///
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_workers("work", Workers::new(1).up_to(4), |_| |_: &u64, _, _| {})
+///     .build()?;
+/// let running = consumers.start()?;
+/// let work = running.workers("work").unwrap();
+/// for number in 0..100 {
+///     producer.publish(|event| *event = number)?;
+///     work.resize(if number % 10 < 5 { 1 } else { 4 })?; // nothing is lost, nothing is done twice
+/// }
+/// let report = running.shutdown()?;
+/// assert_eq!(report.stages().map(|worker| worker.processed()).sum::<u64>(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct WorkerGroup {
+    name: String,
+    group: Arc<Group>,
+}
+
+impl WorkerGroup {
+    pub(super) fn new(name: &str, group: Arc<Group>) -> Self {
+        Self { name: name.to_owned(), group }
+    }
+
+    /// Name of the group's stage.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Workers};
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_workers("work", 2, |_| |_: &u64, _, _| {})
+    /// #     .build()?;
+    /// assert_eq!(consumers.workers("work").unwrap().name(), "work");
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of workers that are to work: what was asked for last, or as many as are left, if that is
+    /// fewer.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Workers};
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_workers("work", 2, |_| |_: &u64, _, _| {})
+    /// #     .build()?;
+    /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.group.size()
+    }
+
+    /// Most workers that the group may have.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Workers};
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_workers("work", Workers::new(2).up_to(3), |_| |_: &u64, _, _| {})
+    /// #     .build()?;
+    /// assert_eq!(consumers.workers("work").unwrap().max(), 3);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn max(&self) -> usize {
+        self.group.max()
+    }
+
+    /// Has `workers` of the group work from now on, `1..=max`. A worker too many finishes what it has
+    /// claimed, and then sleeps until it is asked for again. Returns at once.
+    ///
+    /// A worker that has left the group is replaced by one that sleeps, if there is one.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, ResizeError, Workers};
+    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    /// #     .build()?;
+    /// let work = consumers.workers("work").unwrap();
+    /// work.resize(3)?;
+    /// assert_eq!(work.size(), 3);
+    /// assert_eq!(work.resize(4), Err(ResizeError { requested: 4, max: 3 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ResizeError`] unless `workers` is in `1..=max`.
+    pub fn resize(&self, workers: usize) -> Result<(), ResizeError> {
+        let max = self.max();
+        if !(1..=max).contains(&workers) {
+            return Err(ResizeError { requested: workers, max });
+        }
+        self.group.resize(workers);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for WorkerGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkerGroup")
+            .field("name", &self.name)
+            .field("size", &self.size())
+            .field("max", &self.max())
+            .finish()
+    }
+}

@@ -1,0 +1,249 @@
+//! Workers that claim, finish, leave and sleep, against producers, stages after them, and each other.
+//!
+//! Those who load a word are spawned, and those who load and then swap it run on the main thread, which
+//! loom tries first: of a word it remembers the last access only, and would not look for a schedule in
+//! which another thread's load comes after the swap if the swapping thread loads the word itself.
+
+use std::iter;
+
+use loom::thread;
+
+use super::{PARK, check_without_fences};
+use crate::consumer::{Place, Reader, Source, Worker};
+use crate::control::Control;
+use crate::description::Description;
+use crate::group::Group;
+use crate::memory::Room;
+use crate::producer::Producer;
+use crate::ring::Ring;
+use crate::ring_buffer::RingBuffer;
+use crate::seating::Seating;
+use crate::sync::Arc;
+use crate::{PollError, Sequence, SingleProducer};
+
+/// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
+/// and one for each worker.
+fn group_and_stage(
+    capacity: usize,
+    workers: usize,
+    size: usize,
+) -> (SingleProducer<u64>, Vec<Worker<u64>>, Reader<u64>) {
+    let group = [0].into_iter().chain(2..2 + workers);
+    let group: Box<[_]> = group.collect();
+    let mut upstream = vec![Box::default(), group.clone()];
+    upstream.resize_with(2 + workers, Box::default);
+    let (ring, workers) = ring(capacity, upstream, group, size);
+    let after = reader(&ring, 1);
+    (Producer::new(ring, Box::new(PARK)), workers, after)
+}
+
+/// A ring with a group of `workers` and nothing else.
+fn group(capacity: usize, workers: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
+    let upstream = vec![Box::default(); 1 + workers];
+    let (ring, workers) = ring(capacity, upstream, (0..=workers).collect(), workers);
+    (Producer::new(ring, Box::new(PARK)), workers)
+}
+
+fn ring(
+    capacity: usize,
+    upstream: Vec<Box<[usize]>>,
+    words: Box<[usize]>,
+    size: usize,
+) -> (Ring<u64>, Vec<Worker<u64>>) {
+    let failures = upstream.iter().map(|_| None).collect();
+    let seating = Seating::new(upstream.len() - (words.len() - 1), upstream.len(), 0);
+    let control = Control::new(capacity as u64, None, upstream, failures, seating, true);
+    let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), |_| 0);
+    let ring = Ring::new(control, buffer, Description::new(String::new(), iter::empty()));
+    let workers = words.len() - 1;
+    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, size));
+    let worker = |index| Worker::new(reader(&ring, 0), Arc::clone(&group), index);
+    let workers = (0..workers).map(worker).collect();
+    (ring, workers)
+}
+
+fn reader(ring: &Ring<u64>, stage: usize) -> Reader<u64> {
+    Reader::new(ring.clone(), Place::Graph(stage), Box::new(PARK), u64::MAX >> 1)
+}
+
+/// What one poll finds, written to and finished.
+fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
+    match worker.poll() {
+        Ok(events) => {
+            worker.ring().buffer.watch_write(events.clone());
+            worker.release(events.end);
+            events.collect()
+        }
+        Err(error) => {
+            assert_eq!(error, PollError::Empty);
+            Vec::new()
+        }
+    }
+}
+
+/// What one poll of the stage after the group finds, read and finished.
+fn read(after: &mut Reader<u64>) -> Vec<Sequence> {
+    match Source::poll(after) {
+        Ok(events) => {
+            after.ring().buffer.watch_read(events.clone());
+            after.release(events.end);
+            events.collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+/// O25: a slot is written again only when the worker that has its event has finished it.
+#[test]
+fn loom_no_event_is_overwritten_while_a_worker_has_it() {
+    check_without_fences(|| {
+        let (mut producer, mut workers) = group(1, 2);
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || {
+            let _ = producer.try_publish(|event| *event = 2);
+            producer
+        });
+        assert_eq!(work(&mut workers[1]), [0]);
+        drop((publisher.join(), workers));
+    });
+}
+
+/// O25, I12: two workers claim at once, and share.
+#[test]
+fn loom_two_workers_never_get_one_event() {
+    check_without_fences(|| {
+        let (mut producer, mut workers) = group(2, 2);
+        producer.publish_batch(2, |_| {}).unwrap();
+        let mut other = workers.remove(1);
+        let thread = thread::spawn(move || {
+            let claimed = work(&mut other);
+            (claimed, other)
+        });
+        let mut claimed = work(&mut workers[0]);
+        let (of_other, other) = thread.join().unwrap();
+        claimed.extend(of_other);
+        claimed.sort_unstable();
+        assert_eq!(claimed, [0, 1]);
+        drop((producer, workers, other));
+    });
+}
+
+/// O25 and O3: a stage after a group sees what its workers wrote, and not before they are done.
+#[test]
+fn loom_stage_after_a_group() {
+    check_without_fences(|| {
+        let (mut producer, mut workers, mut after) = group_and_stage(2, 2, 2);
+        producer.publish_batch(2, |_| {}).unwrap();
+        let reader = thread::spawn(move || (read(&mut after), after));
+        assert_eq!(work(&mut workers[1]), [0]);
+        assert_eq!(work(&mut workers[0]), [1]);
+        let (mut seen, mut after) = reader.join().unwrap();
+        seen.extend(read(&mut after));
+        assert_eq!(seen, [0, 1]);
+        drop((producer, workers));
+    });
+}
+
+/// O6: a stage parks on a group whose workers claim and finish, one of them in vain. Its bound falls
+/// below what the other has finished, for a moment; a stage that took that for the end of what it
+/// could wait for, and slept with the publication, was never woken.
+#[test]
+fn loom_park_while_a_worker_claims_in_vain() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(2);
+    model.check(|| {
+        let (mut producer, mut workers, mut after) = group_and_stage(2, 2, 2);
+        producer.publish(|_| {}).unwrap();
+        let mut other = workers.remove(1);
+        let claimer = thread::spawn(move || {
+            work(&mut other);
+            other
+        });
+        let reader = thread::spawn(move || {
+            assert_eq!(after.wait(None).unwrap(), 0..1);
+            after
+        });
+        work(&mut workers[0]);
+        drop((claimer.join(), reader.join(), producer, workers));
+    });
+}
+
+/// O6: a producer parks on a full ring until a worker has claimed and finished the event.
+#[test]
+fn loom_park_on_full_ring_of_a_group() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(1, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 2).unwrap();
+            producer
+        });
+        work(&mut workers[0]);
+        drop((publisher.join(), workers));
+    });
+}
+
+/// O6: two workers share the last event of a closed ring: one takes it, the other one waits until it is
+/// finished. A worker that chose where to sleep by one look at the group's word, and whether to by
+/// another, slept with the publication when the event had just been claimed.
+#[test]
+fn loom_two_workers_share_the_last_event() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(2, 2);
+        let drain = |worker: &mut Worker<u64>| {
+            let mut claimed = Vec::new();
+            while let Ok(events) = worker.wait(None) {
+                worker.release(events.end);
+                claimed.extend(events);
+            }
+            claimed
+        };
+        let mut other = workers.remove(1);
+        let thread = thread::spawn(move || (drain(&mut other), other));
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let mut claimed = drain(&mut workers[0]);
+        let (of_other, other) = thread.join().unwrap();
+        claimed.extend(of_other);
+        assert_eq!(claimed, [0]);
+        drop((workers, other));
+    });
+}
+
+/// O26 and O7: a worker that sleeps since it is not to work is woken when it is.
+#[test]
+fn loom_resize_against_sleep() {
+    loom::model(|| {
+        let (mut producer, mut workers, after) = group_and_stage(2, 2, 1);
+        producer.publish(|event| *event = 1).unwrap();
+        let mut second = workers.remove(1);
+        let group = Arc::clone(second.group());
+        let resizer = thread::spawn(move || group.resize(2));
+        assert_eq!(second.wait(None).unwrap(), 0..1);
+        resizer.join().unwrap();
+        drop((producer, workers, second, after));
+    });
+}
+
+/// O26 and O27: what a worker leaves behind is taken over by one that sleeps, with what was done to it.
+#[test]
+fn loom_a_worker_takes_over_what_another_left() {
+    loom::model(|| {
+        let (mut producer, mut workers) = group(2, 2);
+        producer.publish(|event| *event = 1).unwrap();
+        let mut first = workers.remove(0);
+        let events = first.poll().unwrap();
+        let leaver = thread::spawn(move || {
+            first.ring().buffer.watch_write(events);
+            first.leave();
+            first
+        });
+        let second = &mut workers[0];
+        let events = second.wait(None).unwrap();
+        assert_eq!(events, 0..1);
+        second.ring().buffer.watch_write(events.clone());
+        second.release(events.end);
+        let first = leaver.join().unwrap();
+        drop((producer, workers, first));
+    });
+}

@@ -1,0 +1,159 @@
+//! Worker groups in a graph: closures or handlers, reading or writing.
+
+use std::any::Any;
+
+use super::verbs::{consumer, itself, nothing};
+use super::{Body, Graph, StageId};
+use crate::Sequence;
+use crate::consumer::{
+    Access, EventHandler, Exclusive, IntoAction, PerEvent, Shared, WholeLife, Work, Worker,
+};
+use crate::topology::{Stage, Workers};
+
+impl<'env, E: Send + 'env> Graph<'env, E> {
+    /// Adds a group of [`Workers`] that reads event by event. `make` is called for each of them, with
+    /// its number, and returns what it does: `on_event(event, sequence, end_of_batch)`.
+    ///
+    /// ```
+    /// # use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// # use lapwing::{Disruptor, Graph};
+    /// # static SUM: AtomicU64 = AtomicU64::new(0);
+    /// let mut graph = Graph::new();
+    /// graph.read_workers("sum", 2, |_worker| {
+    ///     |event: &u64, _, _| { SUM.fetch_add(*event, Relaxed); }
+    /// });
+    /// graph.read("beside", |_, _, _| {});
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish_batch(3, |slots| slots.iter_mut().for_each(|event| *event = 7))?;
+    /// running.shutdown()?;
+    /// assert_eq!(SUM.load(Relaxed), 21); // each event once
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_workers<F, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        mut make: impl FnMut(usize) -> F,
+    ) -> StageId
+    where
+        E: Sync,
+        F: FnMut(&E, Sequence, bool) -> R + Send + 'env,
+        R: IntoAction + 'env,
+    {
+        self.add_workers::<Shared, _, R>(stage, workers, |i| PerEvent::new(make(i)), nothing)
+    }
+
+    /// As [`read_workers`](Self::read_workers), with events to change.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Graph, Stage};
+    /// let mut graph = Graph::new();
+    /// let double = graph.write_workers("double", 2, |_worker| |event: &mut u64, _, _| *event *= 2);
+    /// graph.read(Stage::new("check").after(double), |event, _, _| assert_eq!(*event, 14));
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_workers<F, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        mut make: impl FnMut(usize) -> F,
+    ) -> StageId
+    where
+        F: FnMut(&mut E, Sequence, bool) -> R + Send + 'env,
+        R: IntoAction + 'env,
+    {
+        self.add_workers::<Exclusive, _, R>(stage, workers, |i| PerEvent::new(make(i)), nothing)
+    }
+
+    /// As [`read_workers`](Self::read_workers), with a handler for each worker, to be
+    /// [handed back](crate::Report::take) by the worker's name.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Graph, Sequence};
+    /// # struct Sum(u64);
+    /// # impl EventHandler<u64> for Sum {
+    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    /// #         self.0 += event;
+    /// #     }
+    /// # }
+    /// let mut graph = Graph::new();
+    /// graph.read_worker_handlers("sum", 2, |_worker| Sum(0));
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// let mut report = running.shutdown()?;
+    /// let (Sum(of_one), Sum(of_other)) = (report.take("sum-0")?, report.take("sum-1")?);
+    /// assert_eq!(of_one + of_other, 7);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_worker_handlers<H, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        mut make: impl FnMut(usize) -> H,
+    ) -> StageId
+    where
+        E: Sync,
+        H: EventHandler<E, Shared, R> + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add_workers::<Shared, _, R>(stage, workers, |i| WholeLife::new(make(i)), itself)
+    }
+
+    /// As [`read_worker_handlers`](Self::read_worker_handlers), with events to change.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, EventHandler, Exclusive, Graph, Sequence, Stage};
+    /// # struct Scale(u64);
+    /// # impl EventHandler<u64, Exclusive> for Scale {
+    /// #     fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+    /// #         *event *= self.0;
+    /// #     }
+    /// # }
+    /// let mut graph = Graph::new();
+    /// let scale = graph.write_worker_handlers("scale", 2, |_worker| Scale(2));
+    /// graph.read(Stage::new("check").after(scale), |event, _, _| assert_eq!(*event, 14));
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_worker_handlers<H, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        mut make: impl FnMut(usize) -> H,
+    ) -> StageId
+    where
+        H: EventHandler<E, Exclusive, R> + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add_workers::<Exclusive, _, R>(stage, workers, |i| WholeLife::new(make(i)), itself)
+    }
+
+    fn add_workers<A: Access, H: Work<E, A> + Send + 'env, R: IntoAction>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+        hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Copy + Send + 'env,
+    ) -> StageId {
+        let (stage, workers) = (stage.into(), workers.into());
+        let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
+        // None for a number that `build` refuses.
+        let handlers = (0..workers.max().unwrap_or(0)).map(make);
+        let body = |work: H| -> super::WorkerBody<'env, E> {
+            Box::new(move |worker: Worker<E>, stage| {
+                consumer::<E, A, Worker<E>, H>(worker, stage, || work, hand_back)
+            })
+        };
+        let bodies = handlers.map(body).collect();
+        self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Workers(workers, bodies))
+    }
+}

@@ -1,0 +1,159 @@
+//! What a worker group is asked to be, apart from its stage: how many workers, and on which CPUs.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::stage::Stage;
+use crate::consumer::SharedPolicy;
+use crate::group::{MAX_WORKERS, worker_name};
+
+/// How many workers share the events of a stage: each event goes to exactly one of them. A number is as
+/// good as [`Workers::new`] with it.
+///
+/// A worker claims some of the events that are there, its fair share, and gives way to nobody until it
+/// has handled them. Which worker gets which event, and in what order events are finished, is left to
+/// chance. The stages after the group wait for all of them: they see each event once it is finished,
+/// and in order.
+///
+/// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
+/// a number, such as "price-0", by which the report gives account of them and hands handlers back. What
+/// the [`Stage`] says holds for each of them: how it waits, its longest batch, its timeout, and its
+/// policies, which all of them ask.
+///
+/// A worker that [stops](crate::Action::Stop) leaves what it has claimed and not finished to the
+/// others, the event that it stopped at included. When the last one leaves, the ring halts, and that
+/// one's outcome says so.
+///
+/// ```
+/// use lapwing::{Disruptor, Workers};
+///
+/// #[derive(Default)]
+/// struct Order { quantity: u64, unit_price: u64, price: u64 }
+///
+/// let (mut orders, consumers) = Disruptor::single_producer(64, Order::default)
+///     .then_workers_mut("price", Workers::new(4), |_worker| {
+///         |order: &mut Order, _, _| order.price = order.quantity * order.unit_price
+///     })
+///     .then("book", |order, sequence, _| assert_eq!(order.price, sequence * 3))
+///     .build()?;
+/// let running = consumers.start()?; // the threads "price-0" to "price-3", and "book"
+/// for quantity in 0..1000 {
+///     orders.publish(|order| (order.quantity, order.unit_price) = (quantity, 3))?;
+/// }
+/// let report = running.shutdown()?;
+/// let of_workers = report.stages().filter(|stage| stage.name().starts_with("price-"));
+/// assert_eq!(of_workers.map(|worker| worker.processed()).sum::<u64>(), 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "it is given to a builder or a graph"]
+pub struct Workers<E> {
+    pub(super) size: usize,
+    pub(super) max: Option<usize>,
+    cpus: Vec<usize>,
+    events: PhantomData<fn(&E)>,
+}
+
+impl<E> Workers<E> {
+    /// A group of `workers`, `1..=64`; [`build`](crate::Builder::build) checks it.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, Disruptor, Workers};
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_workers("none", Workers::new(0), |_| |_: &u64, _, _| {});
+    /// let stage = "none".to_owned();
+    /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
+    /// ```
+    pub fn new(workers: usize) -> Self {
+        Self { size: workers, max: None, cpus: Vec::new(), events: PhantomData }
+    }
+
+    /// Most workers that the group may be [resized](crate::WorkerGroup::resize) to as the ring runs.
+    /// Each has its thread from the start; those that are not to work sleep. As many as there are at
+    /// the start by default.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Workers};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    ///     .build()?;
+    /// let running = consumers.start()?; // three threads, two of which sleep
+    /// let work = running.workers("work").unwrap();
+    /// work.resize(3)?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn up_to(mut self, max: usize) -> Self {
+        self.max = Some(max);
+        self
+    }
+
+    /// The CPUs that the workers are pinned to, the first worker to the first, as by
+    /// [`Stage::pin`](crate::Stage::pin). A worker that there is no CPU for is not pinned; the stage's
+    /// own is for the first worker, where none is said here.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Workers};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_workers("work", Workers::new(3).pin([2, 3]), |_| |_: &u64, _, _| {})
+    ///     .build()?;
+    /// let cpus: Vec<_> = consumers.into_iter().map(|worker| worker.pin()).collect();
+    /// assert_eq!(cpus, [Some(2), Some(3), None]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    pub fn pin(mut self, cpus: impl IntoIterator<Item = usize>) -> Self {
+        self.cpus = cpus.into_iter().take(MAX_WORKERS).collect();
+        self
+    }
+
+    /// Most workers, if that is a number that can be.
+    pub(super) fn max(&self) -> Option<usize> {
+        let max = self.max.unwrap_or(self.size);
+        let is_possible = 0 < self.size && self.size <= max && max <= MAX_WORKERS;
+        is_possible.then_some(max)
+    }
+
+    /// The number that is not possible, and the greatest that is.
+    pub(super) fn out_of_range(&self) -> (usize, usize) {
+        let most = self.max.unwrap_or(self.size);
+        let limit = self.max.unwrap_or(MAX_WORKERS).min(MAX_WORKERS);
+        let is_size = self.size == 0 || self.size > limit;
+        (if is_size { self.size } else { most }, limit)
+    }
+
+    /// What is asked of each worker of `stage`, its thread's name included.
+    pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
+        let on_error = stage.on_error.take().map(SharedPolicy::new);
+        let on_panic = stage.on_panic.take().map(SharedPolicy::new);
+        let of_worker = |worker: usize| {
+            let mut own = Stage::new(worker_name(&stage.name, worker));
+            let only_of_first = stage.pin.filter(|_| worker == 0);
+            own.pin = self.cpus.get(worker).copied().or(only_of_first);
+            own.timeout = stage.timeout;
+            own.thread = stage.thread.clone();
+            own.on_error = on_error.clone().map(|policy| Box::new(policy) as _);
+            own.on_panic = on_panic.clone().map(|policy| Box::new(policy) as _);
+            own
+        };
+        (0..self.max().unwrap_or(0)).map(of_worker).collect()
+    }
+}
+
+impl<E> From<usize> for Workers<E> {
+    fn from(workers: usize) -> Self {
+        Self::new(workers)
+    }
+}
+
+impl<E> fmt::Debug for Workers<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workers")
+            .field("size", &self.size)
+            .field("max", &self.max)
+            .field("cpus", &self.cpus)
+            .finish_non_exhaustive()
+    }
+}

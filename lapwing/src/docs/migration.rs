@@ -61,7 +61,7 @@
 //! | `getCursor()`: with many producers what is claimed | [`Snapshot::published`](crate::Snapshot::published), [`claimed`](crate::Snapshot::claimed) | [`Monitor::stall`](crate::Monitor::stall) also says who holds up the ring |
 //! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::StopHandle) | nobody loses an event |
 //! | a producer waits in `next()` for ever | [`WhenFull`](crate::WhenFull), [`offer`](crate::Producer::offer) | wait, wait for a time, refuse, or drop and count |
-//! | `WorkerPool` (before 4.0) | worker groups | claimed by the batch |
+//! | `WorkerPool` (before 4.0) | [`Builder::then_workers`](crate::Builder::then_workers) | claimed by the batch, and resized at run time |
 //! | events keep what they refer to until overwritten | [`Builder::then_clear`](crate::Builder::then_clear) | |
 //!
 //! [`docs::lmax`](crate::docs::lmax) has every row of LMAX's features.
@@ -150,7 +150,7 @@
 //! | there | here | what is different |
 //! |---|---|---|
 //! | `send(value)` moves | [`publish`](crate::Producer::publish) writes into a slot that exists | no allocation for each message |
-//! | each value goes to one receiver | each event goes to every stage | for one of several: worker groups |
+//! | each value goes to one receiver | each event goes to every stage | for one of several: [`then_workers`](crate::Builder::then_workers) |
 //! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
 //! | `recv` one by one | a batch of all that is there: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
 //! | `select!` | [`Consumer::run_together`](crate::Consumer::run_together), or pollers asked in turn | |

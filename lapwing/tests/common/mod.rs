@@ -1,6 +1,7 @@
 //! What the tests of public behaviour share: both kinds of producer, a watchdog, and counts of what lives.
 #![allow(dead_code, unused_macros, unused_imports)] // each test crate uses its part
 
+use std::io::{self, Write};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -37,7 +38,8 @@ pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
     let (alive, is_alive) = mpsc::channel::<()>();
     let dog = thread::spawn(move || {
         if is_alive.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("test {name} hangs: not done after {HANG:?}");
+            // Not by `eprintln`, which the test runner catches, to lose it with the process.
+            let _ = writeln!(io::stderr(), "test {name} hangs: not done after {HANG:?}");
             process::abort();
         }
     });

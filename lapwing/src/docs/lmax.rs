@@ -85,6 +85,7 @@
 //! | `IgnoreExceptionHandler` | [`Action::Skip`] | Stages after it are told: [`EventHandler::on_failed_event`]. |
 //! | `AggregateEventHandler` | [several handlers in one stage](EventHandler#several-handlers-in-one-stage) | Every call is forwarded, not only three of them. |
 //! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | A batch, or [`PollError::Empty`] for the last two, or that the ring has ended; which of the two it is, a [`StageSnapshot`] tells. It can also [wait](Poller::wait). An event that an iterator yielded is consumed; to get one again that failed, look at [`Batch::as_slice`](crate::Batch::as_slice) and [consume](crate::Batch::consume) what is done. |
+//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Builder::then_workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. |
 //! | custom `EventProcessor` | a [`Poller`] on a thread of yours | |
 //!
 //! ## The builder
@@ -168,7 +169,7 @@
 //! | C65 | `on_batch_start` is never called for nothing | `c65_batch_that_is_announced_has_an_event` |
 //! | C70 | consumers join under load: no gap after their first event, never overrun | `c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun` |
 //! | C71 | consumers leave under load: nobody else loses an event, the producer goes on | `c71_consumers_that_leave_under_load_take_no_event_from_others`, `c71_stages_that_are_stopped_under_load_take_no_event_from_others`, `c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves` |
-//! | C72 | workers: each event to one of them, resizing, draining, nothing before it is published |  |
+//! | C72 | workers: each event to one of them, resizing, draining, nothing before it is published | `c72_each_event_goes_to_exactly_one_worker`, `c72_group_that_is_resized_under_load_loses_and_doubles_nothing`, `c72_close_is_drained_by_the_workers`, `b04_nothing_reaches_a_worker_before_it_is_published` |
 //!
 //! # Defects
 //!
@@ -179,8 +180,8 @@
 //! | B01 | Blocking, up to 2.10 | a publisher that thought nobody waits did not wake who was about to (issues 119, 246) | `b01_one_event_and_then_silence_reaches_its_consumer`, `b01_one_free_slot_and_then_silence_reaches_its_producer` |
 //! | B02 | 3.0 | `publish(lo, hi)` of several producers left out `hi` | `b02_last_event_of_a_batch_arrives_without_another` |
 //! | B03 | up to 4.0 | `hasAvailableCapacity` wrote the cursor between a claim and its publication; `next` still does (issue 477). A single producer has one claim at a time, and no claim moves a word that others see | `b03a_asking_for_room_publishes_nothing`, `b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing` |
-//! | B04 | 3.0 | a worker consumed an event before it was published |  |
-//! | B05 | 3.0 | a worker's releaser let the producer overwrite the event that the worker was at |  |
+//! | B04 | 3.0 | a worker consumed an event before it was published | `b04_nothing_reaches_a_worker_before_it_is_published` |
+//! | B05 | 3.0 | a worker's releaser let the producer overwrite the event that the worker was at | `b05_event_that_a_worker_has_is_not_overwritten` |
 //! | B06 | 2.8 to 3.3 | stages were missing from the gate before they had started (issues 155, 172), or in general; one that was named by `after` was started twice (issue 262) | `b06a_stages_that_have_not_started_hold_their_events`, `b06b_every_stage_that_none_comes_after_holds_the_producer`, `b06c_stage_that_is_named_twice_runs_once` |
 //! | B07 | 3.3 | a poller saw nothing of a ring that was exactly full (issue 84) | `b07_poller_sees_a_ring_that_is_exactly_full` |
 //! | B08 | up to 3.3.5 | a consumer that joined was overrun, for want of a fence | `b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun` |
@@ -192,7 +193,7 @@
 //! | B14 | 2.x | the claims of all rings shared a `static`; two threads that published batches waited for each other | `b14a_thread_that_publishes_to_two_rings_mixes_nothing_up`, `b14b_two_threads_that_publish_batches_end` |
 //! | B15 | 1.x | the wrap was off by one; publications of several producers were lost; a handler that released early did not release the end of its batch | `b15a_event_is_not_overwritten_before_its_reader_has_let_go`, `b15b_every_event_of_several_producers_arrives`, `b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early` |
 //! | B16 | 3.x, 4.0 | a fence behind its store; `addAndGet` returned the value before | `b16a_event_is_whole_when_it_is_seen`, `b16b_sequence_of_a_claim_is_that_of_its_event` |
-//! | B17 | 2.x, 3.x | workers: a drain that compared by `!=` (issue 42), shutdowns that waited for the dead (issue 50), a timeout that was no handler (issue 144), a halt that dropped an event (issue 286); a shutdown by the clock on the wall; loggers that waited for each other (issue 370) | `b17a_shutdown_ends_though_the_last_claims_were_given_up`, `b17b_shutdown_waits_for_no_stage_that_has_died`, `b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock`, `b17f_rings_that_many_threads_make_at_the_same_time_live_and_end` |
+//! | B17 | 2.x, 3.x | workers: a drain that compared by `!=` (issue 42), shutdowns that waited for the dead (issue 50), a timeout that was no handler (issue 144), a halt that dropped an event (issue 286); a shutdown by the clock on the wall; loggers that waited for each other (issue 370) | `b17a_shutdown_ends_though_the_last_claims_were_given_up`, `b17a_backlog_of_workers_is_what_they_have_not_finished`, `b17b_worker_that_stopped_holds_up_no_shutdown`, `b17b_shutdown_waits_for_no_stage_that_has_died`, `b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock`, `b17f_rings_that_many_threads_make_at_the_same_time_live_and_end` |
 //! | B18 | open | a shutdown halts processors that have not begun, and their events are lost (issue 517) | `b18_events_are_not_lost_to_stages_that_have_not_begun` |
 //! | B19 | open | a processor that was halted before it ran counts as running for ever | `b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down` |
 //! | B20 | open | an alert that several processors share (issue 417): one that is halted keeps the others from their events, one that begins clears it. That a policy is changed too late is no question: it is given with its stage | `b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake`, `b20b_halt_is_seen_by_a_stage_that_begins_late` |
@@ -229,5 +230,5 @@ use crate::{
     Disruptor, EventHandler, Failure, FailurePolicy, Graph, Monitor, Multi, PollError, Poller,
     Producer, Report, Retries, Running, Seats, Sequence, Sequencer, Side, Single, SingleProducer,
     Slots, Snapshot, Stage, StageSnapshot, Stall, StopHandle, Stopped, TryPublishError,
-    WaitTimeoutError, WhenFull,
+    WaitTimeoutError, WhenFull, WorkerGroup,
 };

@@ -33,3 +33,4 @@ mod pause;
 mod publication;
 mod spy;
 mod waiting;
+mod workers;

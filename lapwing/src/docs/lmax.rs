@@ -169,7 +169,7 @@
 //! | C65 | `on_batch_start` is never called for nothing | `c65_batch_that_is_announced_has_an_event` |
 //! | C70 | consumers join under load: no gap after their first event, never overrun | `c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun` |
 //! | C71 | consumers leave under load: nobody else loses an event, the producer goes on | `c71_consumers_that_leave_under_load_take_no_event_from_others`, `c71_stages_that_are_stopped_under_load_take_no_event_from_others`, `c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves` |
-//! | C72 | workers: each event to one of them, resizing, draining, nothing before it is published | `c72_each_event_goes_to_exactly_one_worker`, `c72_group_that_is_resized_under_load_loses_and_doubles_nothing`, `c72_close_is_drained_by_the_workers`, `b04_nothing_reaches_a_worker_before_it_is_published` |
+//! | C72 | workers: each event to one of them, resizing, draining, nothing before it is published | `c72_each_event_goes_to_exactly_one_worker`, `c72_group_that_is_resized_under_load_loses_and_doubles_nothing`, `c72_close_is_drained_by_the_workers` |
 //!
 //! # Defects
 //!

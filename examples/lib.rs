@@ -12,6 +12,7 @@
 //! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
 //! | `monitor`        | what a ring is doing, and which stage holds it up                     |
+//! | `workers`        | several threads share the events of a stage, more or fewer of them      |
 //! | `outcomes`       | errors: skip an event, try it again, and who learns of it             |
 //! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
 //!

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::catch::catch;
-use super::processor::{Task, Turn};
+use super::task::{Task, Turn};
 use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
 use crate::sync::Arc;

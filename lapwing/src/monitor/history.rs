@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::snapshot::{RingState, Snapshot, StageSnapshot, StageState};
+use super::snapshot::{Snapshot, StageSnapshot, StageState};
+use super::state::RingState;
 use crate::Sequence;
 use crate::control::StageIndex;
 

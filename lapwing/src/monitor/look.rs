@@ -8,11 +8,10 @@
 //! 5. the stamps (multi only)              from the furthest stage to the claims
 //! ```
 
-use super::snapshot::RingState;
+use super::state::RingState;
 use crate::Sequence;
 use crate::activity::Figures;
 use crate::control::{Control, DETACHED, StageControl, StageIndex};
-use crate::life::Life;
 use crate::sync::Ordering;
 
 /// What the words of a ring said.
@@ -151,19 +150,5 @@ impl StageLook {
         *batches += worker.figures.batches;
         *parks += worker.figures.parks;
         *wakes += worker.figures.wakes;
-    }
-}
-
-impl RingState {
-    fn of(life: &Life) -> Self {
-        if life.is_halted() {
-            Self::Halted
-        } else if life.end().is_some() {
-            Self::Closed
-        } else if life.is_closing() {
-            Self::Closing
-        } else {
-            Self::Open
-        }
     }
 }

@@ -15,6 +15,7 @@ mod history;
 mod look;
 mod snapshot;
 mod stall;
+mod state;
 mod table;
 mod text;
 
@@ -22,8 +23,9 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use snapshot::{RingState, Snapshot, StageSnapshot, StageState};
+pub use snapshot::{Snapshot, StageSnapshot, StageState};
 pub use stall::{Culprit, Stall};
+pub use state::RingState;
 
 use crate::control::Control;
 use crate::description::Description;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::look::{Look, is_part};
+use super::state::RingState;
 use crate::Sequence;
 use crate::activity::{Doing, Figures};
 use crate::control::{Control, StageIndex};
@@ -138,33 +139,6 @@ pub struct StageSnapshot {
     pub(super) index: StageIndex,
     /// Where those are that it comes after directly.
     pub(super) upstream_indices: Box<[StageIndex]>,
-}
-
-/// Whether a ring accepts events.
-///
-/// ```
-/// use lapwing::{Disruptor, RingState};
-///
-/// let (producer, _consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
-/// let monitor = producer.monitor();
-/// assert_eq!(monitor.snapshot().state, RingState::Open);
-/// producer.close();
-/// assert_eq!(monitor.snapshot().state, RingState::Closed);
-/// assert_eq!(RingState::Closed.to_string(), "closed");
-/// # Ok::<(), lapwing::BuildError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RingState {
-    /// It does.
-    Open,
-    /// It is just being closed; how many events it has accepted is known in a moment.
-    Closing,
-    /// It does not; stages drain what it has accepted.
-    Closed,
-    /// It does not, and stages stop after their batch.
-    Halted,
 }
 
 /// What a stage is doing.
@@ -312,17 +286,6 @@ impl StageState {
             (Doing::Halted, _) => Self::Halted,
             (Doing::Failed, _) => Self::Failed,
         }
-    }
-}
-
-impl fmt::Display for RingState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Open => "open",
-            Self::Closing => "closing",
-            Self::Closed => "closed",
-            Self::Halted => "halted",
-        })
     }
 }
 

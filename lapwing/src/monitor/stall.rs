@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::snapshot::{RingState, Snapshot, StageSnapshot, StageState};
+use super::snapshot::{Snapshot, StageSnapshot, StageState};
+use super::state::RingState;
 use super::table::waiting;
 use super::text::{counted, rounded_down};
 use crate::Sequence;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Stage;
 use super::check::is_thread_name;
-use super::wiring::longest_batch;
+use super::stage::longest_batch;
 use crate::Sequence;
 use crate::consumer::{
     Consumer, EventHandler, Guest, IntoAction, Names, PerBatch, PerEvent, Place, Poller, Post,

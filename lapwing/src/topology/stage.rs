@@ -7,6 +7,10 @@ use super::graph::StageId;
 use crate::consumer::FailurePolicy;
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
+/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
+/// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
+const BATCHES_PER_RING: u64 = 4;
+
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
 ///
 /// ```
@@ -326,4 +330,9 @@ impl fmt::Debug for Stage {
             .field("after", &self.after)
             .finish_non_exhaustive()
     }
+}
+
+/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events.
+pub(super) fn longest_batch(capacity: u64) -> u64 {
+    (capacity / BATCHES_PER_RING).max(1)
 }

@@ -10,6 +10,7 @@ use std::vec;
 use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::seats::Seats;
+use super::stage::longest_batch;
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
 use crate::control::{Control, StageIndex};
@@ -30,17 +31,8 @@ use crate::sync::{Arc, AtomicU32, AtomicU64};
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
-/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
-/// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
-const BATCHES_PER_RING: u64 = 4;
-
 /// Name of a ring that was given none.
 const DEFAULT_NAME: &str = "ring";
-
-/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events.
-pub(super) fn longest_batch(capacity: u64) -> u64 {
-    (capacity / BATCHES_PER_RING).max(1)
-}
 
 /// What a ring is made of, apart from its graph.
 pub(super) struct Parts<'env, E, S> {

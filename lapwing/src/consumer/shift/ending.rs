@@ -7,8 +7,8 @@ use super::Shift;
 use crate::activity::Doing;
 use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
-use crate::consumer::processor::drop_all;
 use crate::consumer::source::Source;
+use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
 use crate::consumer::{Finished, Outcome};
 

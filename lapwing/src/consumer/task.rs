@@ -1,0 +1,126 @@
+//! A stage as its thread sees it: before it begins, at work, and what it has apart from its handler. Not
+//! here: how it begins (`processor`), the loop (`shift`).
+
+use std::time::{Duration, Instant};
+
+use super::Finished;
+use super::catch::catch;
+use super::recovery::Recovery;
+use super::source::Source;
+use super::stop::StopHandle;
+use crate::activity::{Activity, Doing};
+use crate::control::{Control, StageIndex};
+use crate::sync::Arc;
+use crate::wait::AnyWaitStrategy;
+
+/// A stage that has not begun.
+pub(crate) trait Begin<'env>: Send {
+    /// Makes the handler, on the thread that is to run it.
+    ///
+    /// # Errors
+    ///
+    /// The end of the stage, if that panicked.
+    fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished>;
+
+    fn stop_handle(&self) -> StopHandle;
+}
+
+/// A stage that its thread runs.
+pub(crate) trait Task {
+    /// Starts the handler. The first call.
+    fn start(&mut self);
+
+    /// Handles events until the stage has ended; waits in between.
+    fn work(&mut self);
+
+    /// Handles one batch, if it is there; never waits.
+    fn take_turn(&mut self) -> Turn;
+
+    /// Whether [`take_turn`](Self::take_turn) would find something.
+    fn is_ready(&self) -> bool;
+
+    /// When the stage wants a turn at the latest.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Ends the stage because waiting for it panicked.
+    fn fail(&mut self, message: String);
+
+    /// What is left of the stage. The last call.
+    fn finish(self: Box<Self>) -> Finished;
+
+    fn control(&self) -> &Arc<Control>;
+
+    fn activity(&self) -> &Activity;
+
+    fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
+}
+
+/// What came of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Handled,
+    Idle,
+    Ended,
+}
+
+/// What a stage, or a worker of one, has apart from its handler.
+pub(crate) struct Post<S> {
+    pub(super) source: S,
+    pub(super) timeout: Option<Duration>,
+    pub(super) recovery: Recovery,
+    /// Halts the ring if this stage ends before its events do: by a panic, or, in the graph, by
+    /// never having run.
+    pub(super) lifeline: HaltOnDrop,
+}
+
+impl<S> Post<S> {
+    pub(crate) fn new<E>(source: S, timeout: Option<Duration>, recovery: Recovery) -> Self
+    where
+        S: Source<E>,
+    {
+        // Nobody misses one that joined and never ran.
+        let is_missed = !source.is_guest();
+        let lifeline = (Arc::clone(source.control()), source.stage());
+        let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
+        Self { source, timeout, recovery, lifeline }
+    }
+}
+
+/// Drops what a stage has of the user's code, its wait strategy and its policies, each in a net of
+/// its own: two panics at once end the process.
+///
+/// # Errors
+///
+/// The text of the first panic.
+pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), String> {
+    let Recovery { on_error, on_panic, .. } = recovery;
+    let dropped = [catch(|| drop(source)), catch(|| drop(on_error)), catch(|| drop(on_panic))];
+    dropped.into_iter().collect()
+}
+
+/// Halts the ring of its stage when dropped, unless released before.
+pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
+
+impl HaltOnDrop {
+    /// From now on, at the latest.
+    pub(super) fn arm(&mut self, control: &Arc<Control>, stage: StageIndex) {
+        self.0.get_or_insert_with(|| (Arc::clone(control), stage));
+    }
+
+    /// The stage ended by itself; whether it is drained.
+    pub(super) fn release(mut self, is_drained: bool) {
+        if let Some((control, stage)) = self.0.take() {
+            let doing = if is_drained { Doing::Drained } else { Doing::Halted };
+            control.stages[stage].activity.set(doing);
+        }
+    }
+}
+
+impl Drop for HaltOnDrop {
+    fn drop(&mut self) {
+        if let Some((control, stage)) = &self.0 {
+            control.stages[*stage].activity.set(Doing::Failed);
+            control.halt();
+        }
+    }
+}

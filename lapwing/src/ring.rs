@@ -13,14 +13,14 @@ use crate::sync::Arc;
 /// The events of a ring and its shared words; a clone is the same ring.
 pub(crate) struct Ring<E> {
     pub(crate) control: Arc<Control>,
-    pub(crate) buffer: Arc<RingBuffer<E>>,
+    pub(crate) buffer: RingBuffer<E>,
     pub(crate) description: Description,
 }
 
 impl<E> Ring<E> {
     /// A ring of these parts.
     pub(crate) fn new(control: Control, buffer: RingBuffer<E>, description: Description) -> Self {
-        Self { control: Arc::new(control), buffer: Arc::new(buffer), description }
+        Self { control: Arc::new(control), buffer, description }
     }
 }
 
@@ -28,7 +28,7 @@ impl<E> Clone for Ring<E> {
     fn clone(&self) -> Self {
         Self {
             control: Arc::clone(&self.control),
-            buffer: Arc::clone(&self.buffer),
+            buffer: self.buffer.clone(),
             description: self.description.clone(),
         }
     }

@@ -101,12 +101,14 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims `count` sequences, waiting for free slots.
     #[cold]
+    #[inline(never)]
     pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, PublishError> {
         self.wait_for(count, |sequencer, control| sequencer.try_claim(control, count))
     }
 
     /// As [`wait_to_claim`](Self::wait_to_claim), until `deadline` if there is one.
     #[cold]
+    #[inline(never)]
     pub(super) fn wait_to_claim_until(
         &mut self,
         count: u64,
@@ -117,6 +119,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full.
     #[cold]
+    #[inline(never)]
     pub(super) fn wait_for<T>(
         &mut self,
         count: u64,
@@ -135,6 +138,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// As [`wait_for`](Self::wait_for), until `deadline` if there is one.
     #[cold]
+    #[inline(never)]
     pub(super) fn wait_until<T>(
         &mut self,
         count: u64,

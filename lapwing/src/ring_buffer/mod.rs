@@ -10,12 +10,27 @@
 
 use std::cell::UnsafeCell;
 use std::ops::Range;
+use std::ptr::NonNull;
 
 use crate::Sequence;
 use crate::memory::Room;
+use crate::sync::Arc;
 
-/// Pre-allocated events, made once and reused in place.
+/// Pre-allocated events, made once and reused in place; a clone is the same storage.
+///
+/// Each endpoint holds one, and finds a slot without going through the storage's owner count: one
+/// load less for each event.
 pub(crate) struct RingBuffer<E> {
+    /// The first slot.
+    first: NonNull<UnsafeCell<E>>,
+    /// Number of slots less one: what a sequence is masked with.
+    mask: u64,
+    /// Owns the slots, and frees them with the last of its clones.
+    storage: Arc<Storage<E>>,
+}
+
+/// The slots of one ring.
+struct Storage<E> {
     /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once
     /// published (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
     slots: Box<[UnsafeCell<E>]>,
@@ -30,40 +45,53 @@ pub(crate) struct RingBuffer<E> {
 // threads at a time only through stages with shared access, and the verbs that make those ask for
 // `E: Sync` (I5).
 unsafe impl<E: Send> Sync for RingBuffer<E> {}
+// SAFETY: as for `Sync` (I1, I2, I5): a clone that moves to a thread is one more reference.
+unsafe impl<E: Send> Send for RingBuffer<E> {}
+
+impl<E> Clone for RingBuffer<E> {
+    fn clone(&self) -> Self {
+        Self { first: self.first, mask: self.mask, storage: Arc::clone(&self.storage) }
+    }
+}
 
 impl<E> RingBuffer<E> {
     /// Fills slot `i` of `room` with `factory(i)`.
+    #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
     pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: impl FnMut(usize) -> E) -> Self {
         let slots = room.fill(|index| UnsafeCell::new(factory(index)));
-        Self {
+        let storage = Arc::new(Storage {
             #[cfg(loom)]
             watched: slots.iter().map(|_| loom::cell::UnsafeCell::new(())).collect(),
             slots,
-        }
+        });
+        // I4: they lie still from now on.
+        let first = NonNull::from(&*storage.slots).cast();
+        Self { first, mask: storage.slots.len() as u64 - 1, storage }
     }
 
     /// Number of slots.
     pub(crate) fn capacity(&self) -> u64 {
-        self.slots.len() as u64
+        self.mask + 1
     }
 
     /// First sequence after `sequence` that lies in slot 0: where a slice from `sequence` must end.
     pub(crate) fn wrap_after(&self, sequence: Sequence) -> Sequence {
-        (sequence | (self.capacity() - 1)) + 1
+        (sequence | self.mask) + 1
     }
 
     /// Maps a sequence to its slot; the only place where a sequence becomes an index.
     fn index_of(&self, sequence: Sequence) -> usize {
-        (sequence & (self.capacity() - 1)) as usize
+        (sequence & self.mask) as usize
     }
 
     /// Pointer to the event of `sequence`, which may be used for the events after it as well.
     fn slot(&self, sequence: Sequence) -> *mut E {
         let index = self.index_of(sequence);
-        debug_assert!(index < self.slots.len(), "slot out of range: index={index}");
-        // SAFETY: I4: the index is masked with `slots.len() - 1`, a power of two less one.
-        let cell = unsafe { self.slots.as_ptr().add(index) };
-        UnsafeCell::raw_get(cell)
+        debug_assert!(index < self.storage.slots.len(), "slot out of range: index={index}");
+        // SAFETY: I4: the slots are there, and the index is masked with their number less one, a power
+        // of two less one.
+        let cell = unsafe { self.first.add(index) };
+        UnsafeCell::raw_get(cell.as_ptr())
     }
 
     /// The event of `sequence`, to read.
@@ -132,7 +160,7 @@ impl<E> RingBuffer<E> {
     #[cfg(loom)]
     pub(crate) fn watch_read(&self, range: Range<Sequence>) {
         for sequence in range {
-            self.watched[self.index_of(sequence)].with(|_| ());
+            self.storage.watched[self.index_of(sequence)].with(|_| ());
         }
     }
 
@@ -140,7 +168,7 @@ impl<E> RingBuffer<E> {
     #[cfg(loom)]
     pub(crate) fn watch_write(&self, range: Range<Sequence>) {
         for sequence in range {
-            self.watched[self.index_of(sequence)].with_mut(|_| ());
+            self.storage.watched[self.index_of(sequence)].with_mut(|_| ());
         }
     }
 

@@ -39,6 +39,10 @@ pub(crate) struct Reader<E> {
     pub(super) next: Sequence,
     /// First sequence that is not known to be there; up to `next`, nothing is.
     pub(super) known: Sequence,
+    /// Where `next` was when all that was known was finished the last time.
+    paced: Sequence,
+    /// Whether the last look found fewer events than it could have.
+    has_seen_all: bool,
     /// Most events of a batch.
     pub(super) max_batch: u64,
 }
@@ -54,8 +58,21 @@ impl<E> Reader<E> {
         let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
-        let (place, next, known) = (Some(place), first, first);
-        Self { ring, stage, turn, place, barrier, strategy, failing, first, next, known, max_batch }
+        Self {
+            ring,
+            stage,
+            turn,
+            place: Some(place),
+            barrier,
+            strategy,
+            failing,
+            first,
+            next: first,
+            known: first,
+            paced: first,
+            has_seen_all: false,
+            max_batch,
+        }
     }
 
     /// Number of events that may be read now, past the wrap and past the longest batch: the depth
@@ -83,7 +100,10 @@ impl<E> Reader<E> {
             let limit = self.ring.buffer.wrap_after(self.next).min(longest);
             let from = self.known.max(self.next);
             match self.look(from, limit).inspect_err(|end| self.note_end(*end))? {
-                Span::Events(end) => self.known = end,
+                Span::Events(end) => {
+                    self.known = end;
+                    self.has_seen_all = end < limit;
+                }
                 Span::Tombstones(end) if from == self.next => {
                     self.release(end);
                     continue;
@@ -201,6 +221,17 @@ impl<E> Source<E> for Reader<E> {
         let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&awaited, deadline) };
         self.strategy.wait(&waiting);
         waiting.is_expired() || control.is_stopping(stage, turn)
+    }
+
+    #[inline]
+    fn pace(&mut self) {
+        let events = self.next - self.paced;
+        if events > 0 && self.known <= self.next {
+            self.paced = self.next;
+            if self.has_seen_all && events < self.ring.control.capacity / 4 {
+                self.strategy.pace(events);
+            }
+        }
     }
 
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {

@@ -69,6 +69,7 @@ pub(crate) trait Source<E> {
         if self.is_stopping() {
             return Err(WaitTimeoutError::TimedOut);
         }
+        self.pace();
         let mut is_expired = false;
         loop {
             match self.poll() {
@@ -83,6 +84,10 @@ pub(crate) trait Source<E> {
             }
         }
     }
+
+    /// Keeps away for a moment if its strategy says so, before it looks for more than it knows of.
+    #[inline]
+    fn pace(&mut self) {}
 
     /// A copy of its strategy, for a thread that waits for several consumers.
     fn strategy(&self) -> Box<dyn AnyWaitStrategy>;

@@ -67,13 +67,52 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn wait(&mut self, waiting: &Waiting<'_>);
+
+    /// Called before a consumer looks for more, when it has finished all that its last look had
+    /// found, `events` of them. Does nothing by default.
+    ///
+    /// Here a strategy may keep away for a moment. A consumer that looks too often finds little each
+    /// time, and each look takes a line from whoever writes it. The price is the latency of the events
+    /// that come meanwhile. Not called where a pause would hold others up: after a look that found as
+    /// many as it may, or a quarter of the ring.
+    ///
+    /// Stages that have their thread to themselves are paced, and pollers that
+    /// [wait](crate::EventPoller::wait); workers of a group are not.
+    ///
+    /// ```
+    /// # use std::hint::spin_loop;
+    /// # use lapwing::{Disruptor, wait::{WaitStrategy, Waiting, Yielding}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// #     fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
+    /// fn pace(&mut self, events: u64) {
+    ///     if events < 16 {
+    ///         (0..10).for_each(|_| spin_loop());
+    ///     }
+    /// }
+    /// # }
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// #     .wait(Mine)
+    /// #     .then("check", |event, _, _| assert_eq!(*event, 7))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// # (0..100).try_for_each(|_| producer.publish(|event| *event = 7).map(drop))?;
+    /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn pace(&mut self, events: u64) {
+        let _ = events;
+    }
 }
 
-/// A [`WaitStrategy`] of any type. Called through a pointer, which only a waiter pays that has to
-/// wait.
+/// A [`WaitStrategy`] of any type. Called through a pointer: by who has to wait, and by a consumer
+/// once for what a look has found.
 pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
+    fn pace(&mut self, events: u64);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
 }
 
@@ -84,6 +123,10 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         WaitStrategy::wait(self, waiting);
+    }
+
+    fn pace(&mut self, events: u64) {
+        WaitStrategy::pace(self, events);
     }
 
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy> {

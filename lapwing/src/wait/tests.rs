@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::asymmetric::AsymmetricFence;
 use super::event_count::{EventCount, UNSEEN_SLEEP};
-use super::{Awaited, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use super::{Adaptive, Awaited, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
 use crate::life::Life;
 
 const MS: Duration = Duration::from_millis(1);
@@ -179,4 +179,34 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     let waiting = Waiting { awaited, deadline, life, fence, is_signalled: false, sleeper: None };
     waiting.sleep(Duration::MAX);
     assert!(!waiting.is_expired());
+}
+
+/// The gap between batches after each of `batches`, `None` being a wait for something that is there after
+/// the first yield.
+fn paces_after(batches: &[Option<u64>]) -> Vec<u32> {
+    let mut adaptive = Adaptive::default();
+    let step = |batch: &Option<u64>| {
+        match *batch {
+            Some(events) => adaptive.pace(events),
+            None => wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting)),
+        }
+        adaptive.pace_gap()
+    };
+    batches.iter().map(step).collect()
+}
+
+#[test]
+fn default_keeps_away_between_batches_while_few_events_are_there_without_a_wait() {
+    assert_eq!(paces_after(&[Some(7); 6]), [8, 16, 32, 64, 128, 128]);
+}
+
+#[test]
+fn default_keeps_away_less_when_many_events_are_there_or_none() {
+    let batches = [Some(7), Some(7), Some(7), Some(9_999), None, None, None, None];
+    assert_eq!(paces_after(&batches), [8, 16, 32, 16, 8, 4, 2, 1]);
+}
+
+#[test]
+fn default_keeps_away_from_no_event_that_comes_alone() {
+    assert_eq!(paces_after(&[None, Some(1), None, Some(1), None, Some(2)]), [0; 6]);
 }

@@ -1,0 +1,198 @@
+//! When a strategy is asked to pace its consumer: between a batch and the look for more, and only where
+//! nobody is held up by it.
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::{Kind, repeats, wait_until};
+use lapwing::wait::{Adaptive, WaitStrategy, Waiting, Yielding};
+use lapwing::{Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError};
+
+common::for_both_producers! {
+    miri_consumer_is_paced_by_what_its_last_look_found,
+    consumer_is_not_paced_while_it_knows_of_more,
+    consumer_is_not_paced_after_as_many_events_as_it_may_have,
+    consumer_is_not_paced_where_a_quarter_of_the_ring_was_there,
+    consumer_that_found_nothing_is_not_paced_again,
+    claims_that_were_given_up_do_not_disturb_the_pace,
+    stage_is_paced_and_gets_every_event,
+    adaptive_stage_that_just_keeps_up_gets_every_event,
+    panic_of_a_pace_is_the_outcome_of_its_stage,
+}
+
+/// Notes what it is told of.
+#[derive(Clone, Default)]
+struct Noted(Arc<Mutex<Vec<u64>>>);
+
+impl Noted {
+    fn take(&self) -> Vec<u64> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl WaitStrategy for Noted {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        Yielding::default().wait(waiting);
+    }
+
+    fn pace(&mut self, events: u64) {
+        self.0.lock().unwrap().push(events);
+    }
+}
+
+/// A ring with one poller, which is limited to batches of `longest`.
+fn ring<K: Kind>(
+    capacity: usize,
+    longest: usize,
+) -> (Producer<u64, K::Sequencer>, Poller<u64>, Noted) {
+    let paces = Noted::default();
+    let stage = Stage::new("all").wait(paces.clone()).max_batch(longest);
+    let (producer, mut consumers) = K::ring(capacity, || 0_u64).then_poller(stage).build().unwrap();
+    let poller = consumers.take_poller("all").unwrap();
+    (producer, poller, paces)
+}
+
+fn publish<S: Sequencer>(producer: &mut Producer<u64, S>, events: usize) {
+    producer.publish_batch(events, |slots| slots.iter_mut().for_each(|slot| *slot = 7)).unwrap();
+}
+
+/// Waits for a batch, and finishes it; its length.
+fn finish(poller: &mut Poller<u64>) -> usize {
+    let mut batch = poller.wait().unwrap();
+    let length = batch.len();
+    batch.consume_all();
+    length
+}
+
+fn miri_consumer_is_paced_by_what_its_last_look_found<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(64, 64);
+    for events in [3, 1, 15] {
+        publish(&mut producer, events);
+        assert_eq!(finish(&mut poller), events);
+        assert_eq!(paces.take(), [], "not before it looks again");
+        assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+        assert_eq!(paces.take(), [events as u64]);
+    }
+}
+
+fn consumer_is_not_paced_while_it_knows_of_more<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(64, 64);
+    publish(&mut producer, 5);
+    poller.wait().unwrap().consume(2);
+    assert_eq!(finish(&mut poller), 3);
+    assert_eq!(paces.take(), []);
+    publish(&mut producer, 1);
+    assert_eq!(finish(&mut poller), 1);
+    assert_eq!(paces.take(), [5]);
+}
+
+fn consumer_is_not_paced_after_as_many_events_as_it_may_have<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(64, 2);
+    publish(&mut producer, 5);
+    assert_eq!([(); 3].map(|()| finish(&mut poller)), [2, 2, 1]);
+    assert_eq!(paces.take(), []);
+    publish(&mut producer, 1);
+    assert_eq!(finish(&mut poller), 1);
+    assert_eq!(paces.take(), [1], "the last look may have found two");
+}
+
+fn consumer_is_not_paced_where_a_quarter_of_the_ring_was_there<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(16, 16);
+    for (events, paced) in [(3, vec![3]), (4, vec![]), (1, vec![1])] {
+        publish(&mut producer, events);
+        assert_eq!(finish(&mut poller), events);
+        assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+        assert_eq!(paces.take(), paced);
+    }
+}
+
+fn consumer_that_found_nothing_is_not_paced_again<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(64, 64);
+    let look = |poller: &mut Poller<u64>| poller.wait_timeout(Duration::ZERO).map(drop).is_ok();
+    assert_eq!([look(&mut poller), look(&mut poller)], [false, false]);
+    assert_eq!(paces.take(), []);
+    publish(&mut producer, 2);
+    assert_eq!(finish(&mut poller), 2);
+    assert_eq!([look(&mut poller), look(&mut poller)], [false, false]);
+    assert_eq!(paces.take(), [2]);
+}
+
+fn claims_that_were_given_up_do_not_disturb_the_pace<K: Kind>() {
+    let (mut producer, mut poller, paces) = ring::<K>(64, 64);
+    for _ in 0..3 {
+        drop(producer.claim().unwrap());
+        publish(&mut producer, 1);
+        assert_eq!(finish(&mut poller), 1);
+    }
+    let paced = paces.take();
+    assert_eq!(paced.len(), 2, "paces={paced:?}");
+}
+
+fn stage_is_paced_and_gets_every_event<K: Kind>() {
+    let (paces, handled) = (Noted::default(), AtomicU64::new(0));
+    let (mut producer, consumers) = K::ring(64, || 0_u64)
+        .then(Stage::new("count").wait(paces.clone()), |_, _, _| {
+            handled.fetch_add(1, Ordering::Release);
+        })
+        .build()
+        .unwrap();
+    std::thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        for events in 1..=3 {
+            let before = handled.load(Ordering::Acquire);
+            publish(&mut producer, events);
+            wait_until(|| handled.load(Ordering::Acquire) == before + events as u64);
+            wait_until(|| paces.take().iter().sum::<u64>() > 0);
+        }
+        running.shutdown().unwrap();
+    });
+}
+
+fn adaptive_stage_that_just_keeps_up_gets_every_event<K: Kind>() {
+    let events = repeats(200_000);
+    let (mut producer, consumers) = K::ring(64 * 1024, || 0_u64)
+        .wait(Adaptive::default())
+        .then("check", |event, sequence, _| assert_eq!(*event, sequence))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    for number in 0..events {
+        producer.publish(|event| *event = number).unwrap();
+        // About as slow as the consumer is.
+        (0..number % 4).for_each(|_| std::hint::spin_loop());
+    }
+    assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), events);
+}
+
+/// Panics when it is to pace its consumer.
+#[derive(Clone)]
+struct Panics;
+
+impl WaitStrategy for Panics {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        Yielding::default().wait(waiting);
+    }
+
+    fn pace(&mut self, _: u64) {
+        panic!("on purpose, between two batches");
+    }
+}
+
+fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
+    common::quiet_panics();
+    let (mut producer, consumers) =
+        K::ring(64, || 0_u64).then(Stage::new("all").wait(Panics), |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, 3);
+    let report = running.join().unwrap_err().into_report();
+    let outcome = report.stages().next().unwrap().outcome().clone();
+    let message = "on purpose, between two batches".to_owned();
+    assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+}

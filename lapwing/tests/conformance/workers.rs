@@ -1,14 +1,16 @@
-//! C72: workers that share the events of a stage; and B04, B05 and B17, which LMAX's workers had until
-//! 4.0 left them out.
+//! C72: workers that share the events of a stage; and B04, B05, B06 and B17, which LMAX's workers had
+//! until 4.0 left them out.
 
 use std::hint;
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use lapwing::{Action, Outcome, Stage, TryPublishError, Workers};
+use lapwing::{
+    Action, EventHandler, Outcome, Sequence, Stage, TryPublishError, Workers,
+};
 
-use crate::common::{PATIENCE, ProducerOf, wait_until};
+use crate::common::{MOMENT, PATIENCE, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};
 
 for_each_setup! {
@@ -17,8 +19,11 @@ for_each_setup! {
     c72_close_is_drained_by_the_workers,
     b04_nothing_reaches_a_worker_before_it_is_published,
     b05_event_that_a_worker_has_is_not_overwritten,
+    b06d_workers_that_have_not_started_hold_their_events,
     b17a_backlog_of_workers_is_what_they_have_not_finished,
     b17b_worker_that_stopped_holds_up_no_shutdown,
+    b17c_timeout_of_a_worker_is_called,
+    b17d_worker_that_stops_leaves_its_events_to_the_others,
 }
 
 /// The events that workers have had, in no order.
@@ -133,6 +138,18 @@ fn b05_event_that_a_worker_has_is_not_overwritten<K: Kind>(setup: Setup<K>) {
     running.shutdown().unwrap();
 }
 
+/// Before 3.3.6 (issue 172), as with other stages: a producer overwrote what nobody had read yet.
+fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
+    let had = Had::default();
+    let push = |event: &u64, _, _| had.lock().unwrap().push(*event);
+    let ring = setup.ring(4, || 0_u64).then_workers("work", 2, |_| push);
+    let (mut producer, consumers) = ring.build().unwrap();
+    publish_all::<K>(&mut producer, 4);
+    assert_eq!(producer.try_publish(|event| *event = 666), Err(TryPublishError::Full));
+    thread::scope(|scope| consumers.start_scoped(scope).unwrap().shutdown().map(drop)).unwrap();
+    assert_once_each(had, 4);
+}
+
 /// LMAX compared the positions of workers by `!=`, and one that was ahead counted as a backlog.
 fn b17a_backlog_of_workers_is_what_they_have_not_finished<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
@@ -161,4 +178,52 @@ fn b17b_worker_that_stopped_holds_up_no_shutdown<K: Kind>(setup: Setup<K>) {
     let ends: Vec<_> = report.stages().map(|worker| worker.outcome().clone()).collect();
     assert_eq!(ends[1], Outcome::Drained);
     assert_ne!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
+}
+
+/// Says for which event it has waited too long.
+struct Alarm(mpsc::Sender<Sequence>);
+
+impl EventHandler<u64> for Alarm {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_timeout(&mut self, next_sequence: Sequence) {
+        let _ = self.0.send(next_sequence);
+    }
+}
+
+/// Issue 144: a strategy with a timeout, and a worker that had no handler for one.
+fn b17c_timeout_of_a_worker_is_called<K: Kind>(setup: Setup<K>) {
+    let (alarm, alarms) = mpsc::channel();
+    let stage = Stage::new("work").timeout(MOMENT / 5);
+    let ring = setup.ring(4, || 0_u64).then_worker_handlers(stage, 2, |_| Alarm(alarm.clone()));
+    let (mut producer, consumers) = ring.build().unwrap();
+    let running = consumers.start().unwrap();
+    assert_eq!(alarms.recv(), Ok(0));
+    publish_all::<K>(&mut producer, 2);
+    assert!(alarms.iter().any(|sequence| sequence == 2));
+    running.shutdown().unwrap();
+}
+
+/// Issues 286 and 287: a worker that was halted had claimed an event, and took it along.
+fn b17d_worker_that_stops_leaves_its_events_to_the_others<K: Kind>(setup: Setup<K>) {
+    for _ in 0..setup.events(30) {
+        let (had, has_stopped) = (Had::default(), AtomicBool::new(false));
+        let work = |event: &u64, sequence: Sequence, _| {
+            // The others of its claim come after it.
+            if sequence % 4 == 1 && !has_stopped.swap(true, SeqCst) {
+                return Action::Stop;
+            }
+            had.lock().unwrap().push(*event);
+            Action::Continue
+        };
+        let ring = setup.ring(32, || 0_u64).then_workers("work", 2, |_| work);
+        let (mut producer, consumers) = ring.build().unwrap();
+        publish_all::<K>(&mut producer, 32);
+        thread::scope(|scope| {
+            let report = consumers.start_scoped(scope).unwrap().shutdown().unwrap();
+            let stopped = report.stages().filter(|worker| *worker.outcome() == Outcome::Stopped);
+            assert_eq!(stopped.count(), 1);
+        });
+        assert_once_each(had, 32);
+    }
 }

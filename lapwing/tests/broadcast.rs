@@ -112,6 +112,8 @@ fn capacity_is_rounded_up_and_an_impossible_one_is_an_error<K: Channels>() {
     for requested in [0, MAX_CAPACITY + 1, usize::MAX] {
         let error = K::try_open::<u64>(requested, 2).unwrap_err();
         assert_eq!(error, BuildError::Capacity { requested });
+        let text = format!("capacity must be in 1..=1073741824: requested={requested}");
+        assert_eq!(error.to_string(), text, "a channel needs no power of two");
     }
 }
 

@@ -19,7 +19,8 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_SEATS, Sequence};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The capacity is not a power of two in `1..=2^30`.
+    /// The capacity is not a power of two in `1..=2^30`; of a channel, which rounds up, not in that
+    /// range.
     Capacity {
         /// Slots asked for.
         requested: usize,
@@ -91,10 +92,12 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Capacity { requested } => write!(
-                f,
-                "capacity must be a power of two in 1..={MAX_CAPACITY}: requested={requested}"
-            ),
+            // What a channel would have rounded up is not out of range.
+            Self::Capacity { requested } => {
+                let is_in_range = (1..=MAX_CAPACITY).contains(requested);
+                let kind = if is_in_range { "a power of two " } else { "" };
+                write!(f, "capacity must be {kind}in 1..={MAX_CAPACITY}: requested={requested}")
+            }
             Self::Seats { requested } => {
                 write!(f, "seats must be in 0..={MAX_SEATS}: requested={requested}")
             }

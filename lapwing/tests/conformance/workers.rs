@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use lapwing::{
-    Action, EventHandler, Outcome, Sequence, Stage, TryPublishError, Workers,
-};
+use lapwing::{Action, EventHandler, Outcome, Sequence, Stage, TryPublishError, Workers};
 
 use crate::common::{MOMENT, PATIENCE, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};

@@ -113,6 +113,11 @@ impl Activity {
         store(&self.word, load(&self.word) & !DOING_MASK | doing as u64);
     }
 
+    /// Forgets whoever had the words before. Nobody has them now but the caller.
+    pub(crate) fn reset(&self) {
+        [&self.word, &self.parks, &self.wakes].into_iter().for_each(|figure| store(figure, 0));
+    }
+
     /// What there is to see now.
     pub(crate) fn figures(&self) -> Figures {
         let word = load(&self.word);

@@ -1,8 +1,9 @@
-//! What people call a ring and its stages: names, made when the ring is built and never changed.
-//! Not here: which stage comes after which (`control`).
+//! What people call a ring and its stages: names, made when the ring is built and never changed, and
+//! those of consumers that join and leave. Not here: which stage comes after which (`control`).
 
-// The standard library's in a model as well: what never changes needs no model.
-use std::sync::Arc;
+use std::collections::BTreeMap;
+// The standard library's in a model as well: no model is about a name.
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::control::StageIndex;
 
@@ -15,6 +16,8 @@ struct Names {
     ring: String,
     /// At the index that the stage has in the ring.
     stages: Box<[StageDescription]>,
+    /// Consumers that joined, and the seats where they sit; none for one that is about to.
+    guests: Mutex<BTreeMap<String, Option<StageIndex>>>,
 }
 
 /// What is known of a stage before it runs.
@@ -27,7 +30,7 @@ pub(crate) struct StageDescription {
 
 impl Description {
     pub(crate) fn new(ring: String, stages: impl Iterator<Item = StageDescription>) -> Self {
-        Self(Arc::new(Names { ring, stages: stages.collect() }))
+        Self(Arc::new(Names { ring, stages: stages.collect(), guests: Mutex::default() }))
     }
 
     /// Name of the ring.
@@ -39,5 +42,47 @@ impl Description {
     /// with.
     pub(crate) fn stage(&self, index: StageIndex) -> Option<&StageDescription> {
         self.0.stages.get(index)
+    }
+
+    /// Name of whoever sits at `seat`, if that is known just now.
+    pub(crate) fn guest(&self, seat: StageIndex) -> Option<String> {
+        let guests = self.guests();
+        guests.iter().find(|&(_, &at)| at == Some(seat)).map(|(name, _)| name.clone())
+    }
+
+    /// Takes `name` for a consumer that joins, unless a stage or another of them has it.
+    pub(crate) fn take_name(&self, name: &str) -> Option<TakenName> {
+        let is_of_a_stage = self.0.stages.iter().any(|stage| stage.name == name);
+        let mut guests = self.guests();
+        if is_of_a_stage || guests.contains_key(name) {
+            return None;
+        }
+        guests.insert(name.to_owned(), None);
+        Some(TakenName { description: self.clone(), name: name.to_owned() })
+    }
+
+    fn guests(&self) -> MutexGuard<'_, BTreeMap<String, Option<StageIndex>>> {
+        // Nothing panics under this lock.
+        self.0.guests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A name that nobody else has until this is dropped.
+#[derive(Debug)]
+pub(crate) struct TakenName {
+    description: Description,
+    name: String,
+}
+
+impl TakenName {
+    /// Says where the consumer of this name sits.
+    pub(crate) fn sits_at(&mut self, seat: StageIndex) {
+        self.description.guests().insert(self.name.clone(), Some(seat));
+    }
+}
+
+impl Drop for TakenName {
+    fn drop(&mut self) {
+        self.description.guests().remove(&self.name);
     }
 }

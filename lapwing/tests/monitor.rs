@@ -11,7 +11,7 @@ use common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until
 use lapwing::wait::{Blocking, Yielding};
 use lapwing::{
     Action, Consumers, Disruptor, EventHandler, Graph, Monitor, PollError, RingState, Sequence,
-    Snapshot, Stage, StageSnapshot, StageState, WhenFull,
+    Snapshot, Stage, StageSnapshot, StageState, StartAt, WhenFull,
 };
 
 common::for_both_producers! {
@@ -34,6 +34,7 @@ common::for_both_producers! {
     a_stage_that_was_halted_shows_halted,
     a_poller_shows_what_is_done_with_it,
     miri_a_poller_that_left_shows_what_those_before_it_have_finished,
+    a_consumer_in_a_seat_shows_its_own_name_and_figures,
     a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits,
     a_closed_ring_shows_closed_and_a_halted_one_halted,
     the_relations_of_a_snapshot_hold_while_the_ring_runs,
@@ -416,6 +417,29 @@ fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
     let snapshot = monitor.snapshot();
     assert_eq!(snapshot.state, RingState::Halted);
     assert!(snapshot.stages.iter().all(|stage| (stage.sequence, stage.lag) == (3, 0)));
+}
+
+fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
+    let (mut producer, mut consumers) =
+        K::ring(8, || 0_u64).seats(2).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let (seats, monitor) = (consumers.seats(), producer.monitor());
+    let names =
+        || -> Vec<_> { monitor.snapshot().stages.into_iter().map(|stage| stage.name).collect() };
+    for name in ["early", "late"] {
+        let other = seats.take("other", StartAt::Now).unwrap();
+        let mut poller = seats.take(name, StartAt::Now).unwrap().poller();
+        assert_eq!(names(), ["all", "other", name]);
+        assert_eq!(stage(&monitor.snapshot(), name).batches, 0, "those of the one before");
+        drop(other);
+        producer.publish(|_| {}).unwrap();
+        all.poll().unwrap().consume_all();
+        poller.poll().unwrap().consume_all();
+        let seen = monitor.snapshot();
+        assert_eq!((stage(&seen, name).batches, stage(&seen, name).sequence), (1, all.sequence()));
+        assert_eq!(names(), ["all", name]);
+    }
+    assert_eq!(names(), ["all"]);
 }
 
 fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {

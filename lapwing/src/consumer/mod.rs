@@ -36,7 +36,7 @@ pub use handler::EventHandler;
 pub use poller::Poller;
 pub use stop::StopHandle;
 
-pub(crate) use guest::{Guest, Names, Place};
+pub(crate) use guest::{Guest, Place};
 pub(crate) use processor::Processor;
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;

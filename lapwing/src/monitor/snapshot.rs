@@ -239,7 +239,8 @@ impl StageSnapshot {
     ) -> Self {
         let name = |index| match description.stage(index) {
             Some(stage) => stage.name.clone(),
-            None => format!("joined {index}"),
+            // Whoever sat there may just have left.
+            None => description.guest(index).unwrap_or_else(|| format!("seat {index}")),
         };
         let thread = description.stage(index).and_then(|stage| stage.thread.clone());
         let stage = &look.stages[index];

@@ -16,8 +16,8 @@ use super::check::is_thread_name;
 use super::stage::longest_batch;
 use crate::Sequence;
 use crate::consumer::{
-    Consumer, EventHandler, Guest, IntoAction, Names, PerBatch, PerEvent, Place, Poller, Post,
-    Processor, Reader, Recovery, Shared, WholeLife, Work,
+    Consumer, EventHandler, Guest, IntoAction, PerBatch, PerEvent, Place, Poller, Post, Processor,
+    Reader, Recovery, Shared, WholeLife, Work,
 };
 use crate::error::SeatError;
 use crate::joining::StartAt;
@@ -84,20 +84,15 @@ use crate::wait::AnyWaitStrategy;
 /// ```
 pub struct Seats<E> {
     ring: Ring<E>,
-    names: Arc<Names>,
     /// How a consumer waits that does not say so itself. Locked, since a strategy need not be
     /// `Sync`.
     wait: Arc<Mutex<Box<dyn AnyWaitStrategy>>>,
 }
 
 impl<E> Seats<E> {
-    /// The seats of `ring`, whose graph has stages with these names.
-    pub(super) fn new(
-        ring: Ring<E>,
-        names: impl IntoIterator<Item = String>,
-        wait: Box<dyn AnyWaitStrategy>,
-    ) -> Self {
-        Self { ring, names: Arc::new(Names::new(names)), wait: Arc::new(Mutex::new(wait)) }
+    /// The seats of `ring`.
+    pub(super) fn new(ring: Ring<E>, wait: Box<dyn AnyWaitStrategy>) -> Self {
+        Self { ring, wait: Arc::new(Mutex::new(wait)) }
     }
 
     fn default_wait(&self) -> Box<dyn AnyWaitStrategy> {
@@ -169,7 +164,7 @@ impl<E: Send + Sync> Seats<E> {
         if stage.is_acknowledged {
             return Err(SeatError::Acknowledged { stage: name() });
         }
-        let taken = Names::take(&self.names, &stage.name);
+        let taken = self.ring.description.take_name(&stage.name);
         let taken = taken.ok_or_else(|| SeatError::DuplicateName { stage: name() })?;
         let guest = Guest::join(&self.ring.control, taken, start)?;
         Ok(Seat { seats: self.clone(), stage, guest })
@@ -178,11 +173,7 @@ impl<E: Send + Sync> Seats<E> {
 
 impl<E> Clone for Seats<E> {
     fn clone(&self) -> Self {
-        Self {
-            ring: self.ring.clone(),
-            names: Arc::clone(&self.names),
-            wait: Arc::clone(&self.wait),
-        }
+        Self { ring: self.ring.clone(), wait: Arc::clone(&self.wait) }
     }
 }
 

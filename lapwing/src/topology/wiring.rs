@@ -101,7 +101,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             ends.add(index, node);
         }
         let Made { names, consumers, pollers, groups } = ends.made;
-        let seats = Seats::new(ring.clone(), names.iter().cloned(), self.wait);
+        let seats = Seats::new(ring.clone(), self.wait);
         let Ring { control, description, .. } = ring;
         let consumers =
             Consumers::new(control, description, names, consumers, pollers, acknowledgers, seats);

@@ -123,6 +123,8 @@ MUTANTS = [
      "loom_tap_loses_nothing_that_there_is_room_for"),
     ("O4", "joining.rs", "        next\n    }", "        claimed\n    }",
      "loom_join_now_behind_a_claim_that_is_held"),
+    ("O6", "joining.rs", "        self.published.wake_all();\n        result.map", "        result.map",
+     "loom_join_as_the_consumer_in_the_other_seat_leaves"),
     ("O10", "control.rs", "stop.fetch_max(turn, Ordering::Relaxed);\n        self.wake_everybody();", "stop.fetch_max(turn, Ordering::Relaxed);",
      "loom_stop_against_park"),
     ("O10", "control.rs", "stop.load(Ordering::Relaxed) >= turn", "stop.load(Ordering::Relaxed) > 0",

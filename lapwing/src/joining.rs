@@ -120,8 +120,8 @@ impl Control {
         if result.is_err() {
             self.leave_seat(seat);
         }
-        // Where the whole graph has left, a producer may have found nobody behind, and lain down with
-        // the publication. One that lies down later sees where this seat is (O7).
+        // O6: where the whole graph has left, a producer may have found nobody behind, and lain down
+        // with the publication. One that lies down later sees where this seat is (O7).
         self.published.wake_all();
         result.map(|start| Joined { seat, turn, start })
     }

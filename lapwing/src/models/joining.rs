@@ -118,6 +118,26 @@ fn loom_join_against_a_producer_that_parks() {
     });
 }
 
+/// O6: the whole graph has left, and so does the one consumer in a seat, just as another one joins: for a
+/// moment nobody is there for a producer to wait for.
+#[test]
+fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
+    loom::model(|| {
+        let (mut producer, mut consumers) =
+            single_ring(1).seats(2).then_poller("leaves").build().unwrap();
+        let seats = consumers.seats();
+        let first = seats.take("first", StartAt::Now).unwrap();
+        drop(consumers.take_poller("leaves").unwrap());
+        publish(&mut producer, 0);
+        let joining = thread::spawn(move || seats.take("second", StartAt::Now));
+        let leaving = thread::spawn(move || drop(first));
+        let published = producer.publish(|event| *event = 1);
+        let second = joining.join().unwrap();
+        assert_eq!(published.is_err(), second.is_err(), "{published:?}, {second:?}");
+        leaving.join().unwrap();
+    });
+}
+
 /// O2 and O6: a producer waits for a consumer in a seat, which leaves.
 #[test]
 fn loom_leave_a_seat_against_a_producer_that_parks() {

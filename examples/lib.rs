@@ -12,8 +12,11 @@
 //! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
 //! | `monitor`        | what a ring is doing, and which stage holds it up                     |
-//! | `workers`        | several threads share the events of a stage, more or fewer of them      |
+//! | `workers`        | several threads share the events of a stage, more or fewer of them    |
 //! | `outcomes`       | errors: skip an event, try it again, and who learns of it             |
+//! | `durable`        | nobody is answered before what he asked for is on disk                |
+//! | `one_thread`     | two stages with one owner of their books; a ring that keeps nothing   |
+//! | `full_ring`      | wait, wait for a time, or drop and count, for each producer           |
 //! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
 //!
 //! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so

@@ -36,33 +36,60 @@ struct Account {
     held: i64,
 }
 
+/// The two halves of the risk check, and what they work on.
+#[derive(Clone)]
+struct Risk {
+    accounts: Arc<Mutex<[Account; ACCOUNTS]>>,
+}
+
+impl Risk {
+    /// Before the match: takes the price of each order aside, if the account has as much.
+    fn hold(&self, orders: &mut [Order]) {
+        let mut accounts = self.accounts.lock().unwrap();
+        for order in orders {
+            let account = &mut accounts[order.account];
+            order.is_held = account.free >= order.price;
+            if order.is_held {
+                account.free -= order.price;
+                account.held += order.price;
+            }
+        }
+    }
+
+    /// After it: the price is spent, or free again where nobody sold.
+    fn settle(&self, orders: &[Order]) {
+        let mut accounts = self.accounts.lock().unwrap();
+        for order in orders.iter().filter(|order| order.is_held) {
+            let account = &mut accounts[order.account];
+            account.held -= order.price;
+            if !order.is_matched {
+                account.free += order.price;
+            }
+        }
+    }
+}
+
+/// Account and price of an order.
+fn order(number: usize) -> (usize, i64) {
+    (number % ACCOUNTS, (number % 7) as i64)
+}
+
+/// Whether somebody sells for this price.
+fn has_seller(price: i64) -> bool {
+    price % 3 != 0
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let accounts = Arc::new(Mutex::new([Account { free: START, held: 0 }; ACCOUNTS]));
-    let (before, after) = (Arc::clone(&accounts), Arc::clone(&accounts));
+    let before = Risk { accounts: Arc::clone(&accounts) };
+    let after = before.clone();
 
     let (mut producer, consumers) = Disruptor::single_producer(256, Order::default)
-        .then_batch_mut(Stage::new("hold").on_thread("risk"), move |orders, _| {
-            let mut accounts = before.lock().unwrap();
-            for order in orders {
-                let account = &mut accounts[order.account];
-                order.is_held = account.free >= order.price;
-                if order.is_held {
-                    account.free -= order.price;
-                    account.held += order.price;
-                }
-            }
+        .then_batch_mut(Stage::new("hold").on_thread("risk"), move |orders, _| before.hold(orders))
+        .then_mut("match", |order, _, _| {
+            order.is_matched = order.is_held && has_seller(order.price);
         })
-        .then_mut("match", |order, _, _| order.is_matched = order.is_held && order.price % 3 != 0)
-        .then_batch(Stage::new("settle").on_thread("risk"), move |orders, _| {
-            let mut accounts = after.lock().unwrap();
-            for order in orders.iter().filter(|order| order.is_held) {
-                let account = &mut accounts[order.account];
-                account.held -= order.price;
-                if !order.is_matched {
-                    account.free += order.price; // nobody sold
-                }
-            }
-        })
+        .then_batch(Stage::new("settle").on_thread("risk"), move |orders, _| after.settle(orders))
         .then_clear(|order| order.message = None)
         .build()?;
 
@@ -71,23 +98,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..ORDERS {
         let message: Arc<str> = format!("order {number}").into();
         messages.push(Arc::downgrade(&message));
-        producer.publish(|order| {
-            (order.account, order.price) = (number % ACCOUNTS, (number % 7) as i64);
-            order.message = Some(message); // moved in
+        producer.publish(|slot| {
+            (slot.account, slot.price) = order(number);
+            slot.message = Some(message); // moved in
         })?;
     }
     running.shutdown()?;
 
     let kept = messages.iter().filter(|message| message.strong_count() > 0).count();
-    println!(
-        "{ORDERS} orders, {kept} messages kept alive, accounts: {:?}",
-        accounts.lock().unwrap()
-    );
-    assert_eq!(kept, 0, "the ring still exists, and holds none of them");
-    let is_bought = |number: &usize| (number % 7) % 3 != 0;
+    println!("{ORDERS} orders, {kept} of their messages alive, {:?}", accounts.lock().unwrap());
+    assert_eq!(kept, 0, "the ring is still there, and holds none of them");
     for (at, account) in accounts.lock().unwrap().iter().enumerate() {
-        let orders = (0..ORDERS).filter(|number| number % ACCOUNTS == at);
-        let spent = orders.filter(is_bought).map(|number| (number % 7) as i64).sum::<i64>();
+        let orders = (0..ORDERS).map(order).filter(|&(account, _)| account == at);
+        let spent = orders.map(|(_, price)| price).filter(|&price| has_seller(price)).sum::<i64>();
         assert_eq!(*account, Account { free: START - spent, held: 0 });
     }
     drop(producer);

@@ -8,6 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 
 use crate::contenders::{ContenderName, WaitName};
+use crate::contention::Case;
+use crate::harness::Schedule;
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, MAX_EVENTS, Publish};
 
@@ -17,6 +19,8 @@ const MAX_RING_SLOTS: usize = 1 << 30;
 const MAX_RING_BYTES: usize = 1 << 30;
 /// The longest run to ask for, in seconds.
 const MAX_SECONDS: f64 = 3_600.0;
+/// Time of one run of `--quick`.
+const QUICK_RUN: Duration = Duration::from_millis(100);
 
 /// The performance laboratory of Lapwing.
 ///
@@ -41,6 +45,69 @@ pub(crate) enum Command {
     /// per-round ratio to the baseline (bounded-queue), and the mean number of events that a
     /// consumer is handed at once. Threads are not pinned.
     Throughput(ThroughputArguments),
+
+    /// What an increment of a counter costs, with and without contention: Table 1 of the paper
+    ///
+    /// Runs of all cases are interleaved in rounds, in a shuffled order; a first round warms up and
+    /// is not counted. Reported are nanoseconds from one increment to the next: the median of the
+    /// rounds, their range, and the median of the per-round ratio to one thread without any
+    /// protection. Threads are not pinned. Every run checks that no increment was lost.
+    Contention(ContentionArguments),
+}
+
+/// The flags of `lapwing contention`.
+#[derive(Args, Debug)]
+pub(crate) struct ContentionArguments {
+    /// Cases to run, separated by commas; all of them if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    case: Vec<Case>,
+
+    /// Increments of one run; by default short pilots find the number for each case
+    #[arg(long, value_name = "N", conflicts_with = "seconds_per_run")]
+    #[arg(value_parser = value_parser!(u32).range(1..=i64::from(MAX_EVENTS)))]
+    events: Option<u32>,
+
+    /// Time that one run should take, in seconds
+    #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
+    seconds_per_run: Duration,
+
+    /// Runs of each case that count
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+
+    /// A tenth of a second for each run: ten seconds in all
+    #[arg(long, conflicts_with_all = ["events", "seconds_per_run"])]
+    quick: bool,
+
+    /// Writes the machine and every run to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl ContentionArguments {
+    /// The cases asked for, each once.
+    pub(crate) fn cases(&self) -> Vec<Case> {
+        each_once(&self.case, &Case::ALL)
+    }
+
+    /// How many runs, and how long.
+    pub(crate) fn schedule(&self) -> Schedule {
+        let run_time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
+        Schedule { runs: self.runs, run_time, events: self.events }
+    }
+}
+
+/// Each of `asked` once, in its order; `all` if nothing is asked for.
+pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
+    let source = if asked.is_empty() { all } else { asked };
+    let mut once = Vec::with_capacity(source.len());
+    for item in source {
+        if !once.contains(item) {
+            once.push(*item);
+        }
+    }
+    once
 }
 
 /// The flags of `lapwing throughput`.
@@ -110,7 +177,7 @@ impl Cli {
     /// Checks what concerns more than one argument.
     fn check(&self) -> Result<(), clap::Error> {
         match &self.command {
-            None => Ok(()),
+            None | Some(Command::Contention(_)) => Ok(()),
             Some(Command::Throughput(arguments)) => arguments
                 .check()
                 .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
@@ -174,7 +241,7 @@ mod tests {
         cli.check().map_err(|error| error.to_string())?;
         match cli.command {
             Some(Command::Throughput(arguments)) => Ok(arguments),
-            None => unreachable!("the subcommand is given"),
+            _ => unreachable!("the subcommand is given"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! How runs become comparable: contenders are interleaved in rounds, each round in another order,
-//! and a first round only warms up. A run whose answer is wrong ends everything. Not here: threads
-//! and the clock (`crew`), how results are shown (`report`).
+//! and a first round only warms up. A run whose answer is wrong ends everything. Not here: what a run
+//! is (`row`, `contention`), threads and the clock (`crew`), how results are shown (`report`).
 //!
 //! ```text
 //! calibrate each row | warm-up round | round 1 | round 2 | ..    a round: every row once, shuffled
@@ -11,13 +11,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::calibration::{self, Verdict};
-use crate::contenders::{BASELINE, Contender, Pass};
-use crate::crew::Answers;
+use crate::contenders::Pass;
 use crate::error::Error;
 use crate::report::Progress;
-use crate::statistics::median;
-use crate::topologies::Topology;
-use crate::workload::Workload;
 
 /// Seed of the order within rounds: the same on every machine, so that a report can be repeated.
 const ORDER_SEED: u64 = 0x1A97;
@@ -42,104 +38,63 @@ pub(crate) struct Run {
     pub(crate) events_per_batch: f64,
 }
 
-/// One contender in one topology.
-pub(crate) struct Row<'a> {
-    /// The topology to run.
-    pub(crate) topology: Topology,
-    /// Who runs it.
-    pub(crate) contender: &'a dyn Contender,
-    /// How much it moves; the number of events is settled by calibration.
-    pub(crate) workload: Workload,
-    /// The right answers for this workload.
-    expected: Answers,
-    /// The runs that count, one for each round.
-    pub(crate) runs: Vec<Run>,
+impl Run {
+    /// What a run of `events` was like.
+    pub(crate) fn new(events: u32, pass: &Pass) -> Self {
+        Self {
+            events_per_second: f64::from(events) / pass.elapsed.as_secs_f64(),
+            events_per_batch: pass.events_per_batch,
+        }
+    }
 }
 
-impl<'a> Row<'a> {
-    /// A row that has not run yet.
-    pub(crate) fn new(
-        topology: Topology,
-        contender: &'a dyn Contender,
-        workload: Workload,
-    ) -> Self {
-        Self { topology, contender, workload, expected: Answers::new(), runs: Vec::new() }
-    }
+/// Something that is run once a round, and compared with others of its kind.
+pub(crate) trait Timed {
+    /// Its name in a progress line.
+    fn label(&self) -> String;
 
-    /// The median speed of its runs; zero before the first one.
-    pub(crate) fn median_events_per_second(&self) -> f64 {
-        median(self.runs.iter().map(|run| run.events_per_second)).unwrap_or(0.0)
-    }
+    /// Events of its next run.
+    fn events(&self) -> u32;
 
-    /// The name of the row in a progress line.
-    fn label(&self) -> String {
-        let contender = self.contender.name();
-        format!("{} {contender} {}", self.topology.name(), self.contender.wait())
-    }
-
-    /// Sets the number of events and computes their answers.
-    fn set_events(&mut self, events: u32) {
-        self.workload.events = events;
-        self.expected = self.topology.expected(&self.workload);
-    }
+    /// Sets the events of its runs.
+    fn set_events(&mut self, events: u32);
 
     /// Runs once and checks the answer.
-    fn run(&self) -> Result<Pass, Error> {
-        let topology = self.topology.name();
-        let contender = self.contender.name();
-        let pass = self
-            .contender
-            .run(self.topology, &self.workload)
-            .map_err(|source| Error::Run { topology, contender, source })?;
+    ///
+    /// # Errors
+    ///
+    /// A wrong answer, or a run that failed.
+    fn run(&self) -> Result<Pass, Error>;
 
-        if pass.answers == self.expected {
-            return Ok(pass);
-        }
-        Err(Error::WrongAnswer {
-            topology,
-            contender,
-            events: self.workload.events,
-            expected: self.expected.clone(),
-            found: pass.answers,
-        })
+    /// Keeps a checked run.
+    fn record(&mut self, run: Run);
+}
+
+/// Settles the number of events of a run.
+fn calibrate(row: &mut impl Timed, schedule: &Schedule) -> Result<(), Error> {
+    if let Some(events) = schedule.events {
+        row.set_events(events);
+        return Ok(());
     }
-
-    /// Settles the number of events of a run.
-    fn calibrate(&mut self, schedule: &Schedule) -> Result<(), Error> {
-        if let Some(events) = schedule.events {
-            self.set_events(events);
-            return Ok(());
-        }
-        self.set_events(calibration::PILOT_EVENTS);
-        loop {
-            let pilot = self.run()?;
-            let events = self.workload.events;
-            match calibration::judge(events, pilot.elapsed, schedule.run_time) {
-                Verdict::Again(events) => self.set_events(events),
-                Verdict::Settled(events) => {
-                    self.set_events(events);
-                    return Ok(());
-                }
+    row.set_events(calibration::PILOT_EVENTS);
+    loop {
+        let pilot = row.run()?;
+        match calibration::judge(row.events(), pilot.elapsed, schedule.run_time) {
+            Verdict::Again(events) => row.set_events(events),
+            Verdict::Settled(events) => {
+                row.set_events(events);
+                return Ok(());
             }
         }
     }
+}
 
-    /// Takes fewer events from now on if the warm-up took longer than asked: pilots are short, and
-    /// a contender may slow down when its queue fills or its threads crowd the machine.
-    fn shorten(&mut self, schedule: &Schedule, warm_up: &Pass) {
-        if schedule.events.is_some() || warm_up.elapsed <= schedule.run_time {
-            return;
-        }
-        let events = self.workload.events;
-        self.set_events(calibration::fitted(events, warm_up.elapsed, schedule.run_time));
-    }
-
-    /// Keeps a checked run.
-    fn record(&mut self, pass: &Pass) {
-        self.runs.push(Run {
-            events_per_second: f64::from(self.workload.events) / pass.elapsed.as_secs_f64(),
-            events_per_batch: pass.events_per_batch,
-        });
+/// Takes fewer events from now on if the warm-up took longer than asked: pilots are short, and a
+/// contender may slow down when its queue fills or its threads crowd the machine.
+fn shorten(row: &mut impl Timed, schedule: &Schedule, warm_up: &Pass) {
+    if schedule.events.is_none() && warm_up.elapsed > schedule.run_time {
+        let events = row.events();
+        row.set_events(calibration::fitted(events, warm_up.elapsed, schedule.run_time));
     }
 }
 
@@ -149,14 +104,14 @@ impl<'a> Row<'a> {
 ///
 /// The first wrong answer or failed run; nothing is reported then.
 pub(crate) fn measure(
-    rows: &mut [Row<'_>],
+    rows: &mut [impl Timed],
     schedule: &Schedule,
     progress: &Progress,
 ) -> Result<(), Error> {
     progress.stage("calibrating");
     for row in rows.iter_mut() {
         progress.step(&row.label());
-        row.calibrate(schedule)?;
+        calibrate(row, schedule)?;
     }
 
     let mut order = (0..rows.len()).collect::<Vec<_>>();
@@ -170,9 +125,9 @@ pub(crate) fn measure(
             progress.step(&row.label());
             let pass = row.run()?;
             if counts {
-                row.record(&pass);
+                row.record(Run::new(row.events(), &pass));
             } else {
-                row.shorten(schedule, &pass);
+                shorten(row, schedule, &pass);
             }
         }
     }
@@ -191,14 +146,4 @@ fn round_name(round: u32, rounds: u32) -> String {
         0 => "warm-up round".to_owned(),
         _ => format!("round {round} of {rounds}"),
     }
-}
-
-/// The median, over rounds, of a row's speed relative to the baseline's in the same round and
-/// topology; none if the baseline did not run.
-pub(crate) fn ratio_to_baseline(row: &Row<'_>, rows: &[Row<'_>]) -> Option<f64> {
-    let baseline = rows
-        .iter()
-        .find(|other| other.topology == row.topology && other.contender.name() == BASELINE)?;
-    let rounds = row.runs.iter().zip(&baseline.runs);
-    median(rounds.map(|(own, base)| own.events_per_second / base.events_per_second))
 }

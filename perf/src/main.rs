@@ -1,9 +1,9 @@
 //! `lapwing`, the performance laboratory: wiring only.
 //!
 //! ```text
-//! cli -> throughput --> harness --> contenders --> topologies --> event, fold
-//!   \--> quick ----/      |             \--------> crew (threads, clock)
-//!                         +--> calibration, statistics, report, machine
+//! cli -> throughput --> row -----> contenders --> topologies --> event, fold
+//!   |--> quick -----/   |              \--------> crew (threads, clock)
+//!   \--> contention ----+--> harness --> calibration, statistics, report, machine
 //! ```
 //!
 //! A further benchmark is a further subcommand: its arguments in `cli`, its file beside
@@ -12,6 +12,7 @@
 mod calibration; // how many events one timed run moves
 mod cli; // arguments, and what is refused before anything runs
 mod contenders; // one adapter per rival
+mod contention; // the cost of one increment, with and without contention
 mod crew; // threads that start together, the clock, failures
 mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
@@ -21,6 +22,7 @@ mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
 mod quick; // the evaluation without arguments
 mod report; // table, JSON, progress
+mod row; // one contender in one topology
 mod statistics; // median, spread, ratio
 mod throughput; // the benchmark of the paper's five configurations
 mod topologies; // the five configurations
@@ -47,5 +49,6 @@ fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         None => quick::run(),
         Some(Command::Throughput(arguments)) => throughput::run(&arguments),
+        Some(Command::Contention(arguments)) => contention::run(&arguments),
     }
 }

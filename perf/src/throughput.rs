@@ -1,12 +1,13 @@
 //! `lapwing throughput`: from arguments to rows, from rows to a report.
 
-use crate::cli::ThroughputArguments;
+use crate::cli::{ThroughputArguments, each_once};
 use crate::contenders::{Contender, ContenderName};
 use crate::error::Error;
-use crate::harness::{self, Row, Schedule};
+use crate::harness::{self, Schedule};
 use crate::machine::Machine;
 use crate::neighbours::Neighbours;
 use crate::report::{self, Progress, Record, json, table};
+use crate::row::Row;
 use crate::topologies::Topology;
 use crate::workload::Workload;
 
@@ -92,16 +93,4 @@ fn plan(arguments: &ThroughputArguments) -> Plan {
             events: arguments.events,
         },
     }
-}
-
-/// Each of `asked` once, in its order; `all` if nothing is asked for.
-fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
-    let source = if asked.is_empty() { all } else { asked };
-    let mut once = Vec::with_capacity(source.len());
-    for item in source {
-        if !once.contains(item) {
-            once.push(*item);
-        }
-    }
-    once
 }

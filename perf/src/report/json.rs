@@ -8,15 +8,14 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::machine::Machine;
-use crate::report::Record;
 
 /// The whole file.
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report<'a, R> {
     /// Where the numbers were measured.
     machine: &'a Machine,
     /// What was measured.
-    results: &'a [Record],
+    results: &'a [R],
 }
 
 /// Checks that `path` can be written, before minutes are spent on what it should hold. An existing
@@ -35,13 +34,17 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 /// # Errors
 ///
 /// [`Error::Json`] if the system refuses.
-pub(crate) fn write(path: &Path, machine: &Machine, results: &[Record]) -> Result<(), Error> {
+pub(crate) fn write(
+    path: &Path,
+    machine: &Machine,
+    results: &[impl Serialize],
+) -> Result<(), Error> {
     let text = text(machine, results).map_err(|source| error(path, source.into()))?;
     fs::write(path, text).map_err(|source| error(path, source))
 }
 
 /// The report as text.
-pub(super) fn text(machine: &Machine, results: &[Record]) -> serde_json::Result<String> {
+pub(crate) fn text(machine: &Machine, results: &[impl Serialize]) -> serde_json::Result<String> {
     let report = Report { machine, results };
     serde_json::to_string_pretty(&report).map(|text| text + "\n")
 }

@@ -11,7 +11,8 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::harness::{self, Row, Run};
+use crate::harness::Run;
+use crate::row::{self, Row};
 use crate::topologies::Topology;
 use crate::workload::Publish;
 
@@ -70,7 +71,7 @@ impl Record {
             verified: true, // the harness gives no row with a wrong answer
             runs: row.runs.clone(),
             median_events_per_second: row.median_events_per_second(),
-            ratio_to_baseline: harness::ratio_to_baseline(row, rows),
+            ratio_to_baseline: row::ratio_to_baseline(row, rows),
         }
     }
 }

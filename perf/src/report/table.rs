@@ -16,7 +16,7 @@ const COLUMNS: [&str; 7] =
 const QUIET_CPUS: f64 = 0.1;
 
 /// What stands where there is no value.
-const NONE: &str = "-";
+pub(crate) const NONE: &str = "-";
 
 /// Every record: a block for each topology, its rows ordered by speed.
 pub(crate) fn detailed(records: &[Record]) -> String {
@@ -59,8 +59,7 @@ pub(crate) fn summary(records: &[Record]) -> String {
 pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
     let rows = records.len();
     let runs = records.iter().map(|record| record.runs.len()).sum::<usize>();
-    let mut lines =
-        vec![format!("all verified: {rows} rows, {runs} runs, the right answer at every consumer")];
+    let mut lines = vec![verified(rows, runs) + " at every consumer"];
 
     let cpus = machine.available_parallelism();
     let crowded = topologies(records).filter(|topology| topology.threads() > cpus);
@@ -70,16 +69,25 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
             "more threads than the {cpus} usable CPUs, so the scheduler counts: {names}"
         ));
     }
-    if let Some(others) = machine.cpus_used_by_others.filter(|cpus| *cpus > QUIET_CPUS) {
-        lines.push(format!(
-            "others used {others:.2} CPUs meanwhile: repeat on a quiet machine before you compare"
-        ));
-    }
+    lines.extend(disturbance(machine));
     lines.join("\n")
 }
 
+/// That every run gave the right answer: there is no report otherwise.
+pub(crate) fn verified(rows: usize, runs: usize) -> String {
+    format!("all verified: {rows} rows, {runs} runs, the right answer")
+}
+
+/// A warning, if others used the machine meanwhile.
+pub(crate) fn disturbance(machine: &Machine) -> Option<String> {
+    let others = machine.cpus_used_by_others.filter(|cpus| *cpus > QUIET_CPUS)?;
+    Some(format!(
+        "others used {others:.2} CPUs meanwhile: repeat on a quiet machine before you compare"
+    ))
+}
+
 /// A table without rows, whose columns from `first_number` on are aligned to the right.
-fn empty(columns: &[&str], first_number: usize) -> Table {
+pub(crate) fn empty(columns: &[&str], first_number: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(columns.iter().map(Cell::new));
@@ -155,7 +163,7 @@ fn millions(events_per_second: f64) -> String {
 }
 
 /// A number with as many decimals as a reader can use.
-fn rounded(value: f64) -> String {
+pub(crate) fn rounded(value: f64) -> String {
     let decimals = match value {
         100.0.. => 0,
         10.0.. => 1,

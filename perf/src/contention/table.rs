@@ -1,0 +1,52 @@
+//! The table of `lapwing contention`, beside the paper's.
+
+use super::Record;
+use crate::machine::Machine;
+use crate::report::table;
+use crate::statistics;
+
+/// The columns; from the third on they hold numbers.
+const COLUMNS: [&str; 6] =
+    ["a counter incremented by", "case", "ns", "min .. max", "x one thread", "ns in the paper"];
+
+/// All `records`, in their order, and what a reader must know about them.
+pub(super) fn of(records: &[Record], machine: &Machine) -> String {
+    let mut lines = table::empty(&COLUMNS, 2);
+    for record in records {
+        lines.add_row(row(record));
+    }
+    let most_threads = records.iter().map(|record| record.threads).max().unwrap_or(1);
+    let mut closing = vec![
+        lines.to_string(),
+        "ns: from one increment to the next, of whichever thread; the paper: Java, Westmere, 2011"
+            .to_owned(),
+        table::verified(records.len(), records.iter().map(|record| record.runs.len()).sum()),
+    ];
+    if most_threads > machine.available_parallelism() {
+        closing.push(
+            "two threads on one CPU take turns and do not contend: their rows mean nothing here"
+                .to_owned(),
+        );
+    }
+    closing.extend(table::disturbance(machine));
+    closing.join("\n")
+}
+
+fn row(record: &Record) -> [String; COLUMNS.len()] {
+    let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
+    let spread =
+        statistics::spread(record.runs.iter().map(|run| nanoseconds(run.events_per_second)));
+    let range = |spread: statistics::Spread| {
+        format!("{} .. {}", table::rounded(spread.min), table::rounded(spread.max))
+    };
+    let cost = record.ratio_to_baseline.map(|speed| 1.0 / speed);
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| table::NONE.to_owned());
+    [
+        record.contender.description().to_owned(),
+        record.contender.name().to_owned(),
+        table::rounded(nanoseconds(record.median_events_per_second)),
+        or_none(spread.map(range)),
+        or_none(cost.map(table::rounded)),
+        or_none(record.nanoseconds_in_paper.map(table::rounded)),
+    ]
+}

@@ -8,8 +8,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 
 use crate::contenders::{ContenderName, WaitName};
-use crate::contention::Case;
 use crate::harness::Schedule;
+use crate::increments::Case;
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, MAX_EVENTS, Publish};
 

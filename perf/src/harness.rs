@@ -8,12 +8,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::calibration::{self, Verdict};
-use crate::contenders::Pass;
 use crate::error::Error;
-use crate::report::Progress;
+use crate::progress::Progress;
+use crate::run::{Pass, Run};
 
 /// Seed of the order within rounds: the same on every machine, so that a report can be repeated.
 const ORDER_SEED: u64 = 0x1A97;
@@ -27,25 +25,6 @@ pub(crate) struct Schedule {
     pub(crate) run_time: Duration,
     /// Events of one run; none to calibrate each row.
     pub(crate) events: Option<u32>,
-}
-
-/// One timed run.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Run {
-    /// Events of all producers, per second of the whole run.
-    pub(crate) events_per_second: f64,
-    /// Mean number of events that a consumer was handed at once.
-    pub(crate) events_per_batch: f64,
-}
-
-impl Run {
-    /// What a run of `events` was like.
-    pub(crate) fn new(events: u32, pass: &Pass) -> Self {
-        Self {
-            events_per_second: f64::from(events) / pass.elapsed.as_secs_f64(),
-            events_per_batch: pass.events_per_batch,
-        }
-    }
 }
 
 /// Something that is run once a round, and compared with others of its kind.

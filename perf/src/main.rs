@@ -1,9 +1,10 @@
 //! `lapwing`, the performance laboratory: wiring only.
 //!
 //! ```text
-//! cli -> throughput --> row -----> contenders --> topologies --> event, fold
-//!   |--> quick -----/   |              \--------> crew (threads, clock)
-//!   \--> contention ----+--> harness --> calibration, statistics, report, machine
+//! cli -> throughput --> row ----> contenders --> topologies --> queue, event, fold
+//!   |--> quick -----/    |             \--------> crew (threads, clock)
+//!   \--> contention -----+--> harness --> calibration, progress, run
+//!           \--> increments          report: table, JSON of rows and machine
 //! ```
 //!
 //! A further benchmark is a further subcommand: its arguments in `cli`, its file beside
@@ -18,11 +19,15 @@ mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
 mod fold; // what a consumer computes, and how loss or disorder shows
 mod harness; // rounds: interleaved, shuffled, checked
+mod increments; // the cases of contention
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
+mod progress; // a bar on a terminal, plain lines otherwise
+mod queue; // what a rival queue must offer
 mod quick; // the evaluation without arguments
-mod report; // table, JSON, progress
+mod report; // table, JSON
 mod row; // one contender in one topology
+mod run; // one run, before and after its answer is checked
 mod statistics; // median, spread, ratio
 mod throughput; // the benchmark of the paper's five configurations
 mod topologies; // the five configurations

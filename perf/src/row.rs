@@ -1,10 +1,11 @@
 //! One contender in one topology: what the harness runs for `lapwing throughput`, and what of it is
 //! reported.
 
-use crate::contenders::{BASELINE, Contender, Pass};
+use crate::contenders::{BASELINE, Contender};
 use crate::crew::Answers;
 use crate::error::Error;
-use crate::harness::{Run, Timed};
+use crate::harness::Timed;
+use crate::run::{Pass, Run};
 use crate::statistics::median;
 use crate::topologies::Topology;
 use crate::workload::Workload;

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::contenders::queue::{Payload, Queue, Receiver, Sender};
 use crate::crew::Disconnected;
+use crate::queue::{Payload, Queue, Receiver, Sender};
 
 /// A mutex with two condition variables.
 pub(super) struct BoundedQueue;

@@ -2,8 +2,8 @@
 
 use crossbeam_channel as channel;
 
-use crate::contenders::queue::{Payload, Queue, Receiver, Sender};
 use crate::crew::Disconnected;
+use crate::queue::{Payload, Queue, Receiver, Sender};
 
 /// `crossbeam_channel::bounded`, which spins briefly and then parks.
 pub(super) struct CrossbeamChannel;

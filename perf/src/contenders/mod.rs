@@ -1,5 +1,5 @@
-//! The rivals, one adapter each. A new rival that is a queue is one file that implements [`Queue`]
-//! and one line in [`ContenderName::enlist`]; every topology then runs over it.
+//! The rivals, one adapter each. A new rival that is a queue is one file that implements
+//! [`Queue`](crate::queue::Queue) and one line in [`ContenderName::enlist`]; every topology then runs over it.
 //!
 //! ```text
 //! Contender --+-- Lapwing                one ring for the whole graph
@@ -9,55 +9,23 @@
 //! ```
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
+mod contender; // what a rival must be able to do
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking
 mod lapwing; // this project
-mod queue; // what a rival queue must offer
+mod over_queues; // a rival queue at every arc
 mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a neighbour
 mod wrong_answer; // a contender that lies
 
-use std::time::Duration;
-
 use clap::ValueEnum;
 
-use crate::crew::{Answers, RunError};
-use crate::topologies::Topology;
-use crate::workload::Workload;
-
+pub(crate) use self::contender::Contender;
 pub(crate) use self::lapwing::WaitName;
-pub(crate) use self::queue::{Queue, Receiver, Sender};
 
 /// The contender that every ratio is relative to: the paper's baseline.
 pub(crate) const BASELINE: &str = "bounded-queue";
-
-/// One run of one contender that came to its end; its answers are not checked yet.
-#[derive(Debug)]
-pub(crate) struct Pass {
-    /// From the release of all threads to the end of the last one.
-    pub(crate) elapsed: Duration,
-    /// The answers of the consumers, in the order of [`Topology::expected`].
-    pub(crate) answers: Answers,
-    /// Mean number of events that a consumer was handed at once.
-    pub(crate) events_per_batch: f64,
-}
-
-/// A rival that can run every topology.
-pub(crate) trait Contender {
-    /// The name on the command line and in every report.
-    fn name(&self) -> &'static str;
-
-    /// How its threads wait, in one word.
-    fn wait(&self) -> &'static str;
-
-    /// Runs `topology` once.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
-    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError>;
-}
 
 /// A contender on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -92,13 +60,13 @@ impl ContenderName {
     pub(crate) fn enlist(self, waits: &[WaitName]) -> Vec<Box<dyn Contender>> {
         match self {
             Self::Lapwing => waits.iter().map(|wait| lapwing::contender(*wait)).collect(),
-            Self::BoundedQueue => vec![queue::contender::<bounded_queue::BoundedQueue>()],
-            Self::StdMpsc => vec![queue::contender::<std_mpsc::StdMpsc>()],
+            Self::BoundedQueue => vec![over_queues::contender::<bounded_queue::BoundedQueue>()],
+            Self::StdMpsc => vec![over_queues::contender::<std_mpsc::StdMpsc>()],
             Self::CrossbeamChannel => {
-                vec![queue::contender::<crossbeam_channel::CrossbeamChannel>()]
+                vec![over_queues::contender::<crossbeam_channel::CrossbeamChannel>()]
             }
             Self::CrossbeamArrayQueue => {
-                vec![queue::contender::<crossbeam_array_queue::CrossbeamArrayQueue>()]
+                vec![over_queues::contender::<crossbeam_array_queue::CrossbeamArrayQueue>()]
             }
             Self::WrongAnswer => vec![Box::new(wrong_answer::WrongAnswer)],
         }

@@ -7,8 +7,9 @@ use super::bounded_queue::BoundedQueue;
 use super::crossbeam_array_queue::CrossbeamArrayQueue;
 use super::crossbeam_channel::CrossbeamChannel;
 use super::std_mpsc::StdMpsc;
-use super::{Contender, ContenderName, Queue, Receiver, Sender, WaitName};
+use super::{Contender, ContenderName, WaitName};
 use crate::crew::{Crew, Disconnected, RunError};
+use crate::queue::{Queue, Receiver, Sender};
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Publish, Workload};
 

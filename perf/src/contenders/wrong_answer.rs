@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use crate::contenders::{Contender, Pass};
+use super::contender::Contender;
 use crate::crew::RunError;
+use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::Workload;
 

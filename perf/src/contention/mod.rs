@@ -1,20 +1,19 @@
 //! `lapwing contention`: Table 1 of the paper, what an increment costs with and without contention.
 
-mod counter; // the cases
 mod table; // how they are shown
 
 use serde::Serialize;
 
 use crate::cli::ContentionArguments;
-use crate::contenders::Pass;
 use crate::error::Error;
-use crate::harness::{self, Run, Schedule, Timed};
+use crate::harness::{self, Schedule, Timed};
+use crate::increments::Case;
 use crate::machine::Machine;
 use crate::neighbours::Neighbours;
-use crate::report::{self, Progress, json};
+use crate::progress::Progress;
+use crate::report::{self, json};
+use crate::run::{Pass, Run};
 use crate::statistics::median;
-
-pub(crate) use self::counter::Case;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "contention";

@@ -1,8 +1,7 @@
-//! How results are shown: a table for people, JSON for programs, progress while they wait. Every
+//! How results are shown: a table for people, JSON for programs. Every
 //! benchmark of this laboratory reports in the form of [`Record`].
 
 pub(crate) mod json; // the file of `--json`
-mod progress; // a bar on a terminal, plain lines otherwise
 pub(crate) mod table; // the tables on standard output
 #[cfg(test)]
 mod tests; // the form of the JSON, the tables
@@ -11,12 +10,10 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::harness::Run;
 use crate::row::{self, Row};
+use crate::run::Run;
 use crate::topologies::Topology;
 use crate::workload::Publish;
-
-pub(crate) use self::progress::Progress;
 
 /// One row of a report: one contender in one topology.
 #[derive(Clone, Debug, Serialize)]

@@ -1,10 +1,10 @@
 //! What a worker does at the ends of its queues. A worker knows how many events to expect, so a
 //! stream needs no mark at its end. A lost neighbour ends the worker.
 
-use crate::contenders::{Receiver, Sender};
 use crate::crew::{Answers, Disconnected};
 use crate::event::Message;
 use crate::fold::Fold;
+use crate::queue::{Receiver, Sender};
 
 /// Sends the events numbered `0..events` into every one of `arcs`, as the producer numbered
 /// `origin`.

@@ -6,10 +6,10 @@
 //!     +--> EP2 (buzz) --+
 //! ```
 
-use crate::contenders::{Queue, Receiver};
 use crate::crew::{Answers, Crew, Disconnected, Finish, RunError};
 use crate::event::Message;
 use crate::fold::Fold;
+use crate::queue::{Queue, Receiver};
 use crate::topologies::arcs;
 use crate::workload::Workload;
 

@@ -16,9 +16,9 @@ pub(crate) mod unicast; // one to one
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::contenders::Queue;
 use crate::crew::{Answers, Finish, RunError};
 use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::queue::Queue;
 use crate::workload::{EventBytes, Workload};
 
 /// A configuration of the paper's section 5.

@@ -6,9 +6,9 @@
 //!     +--> EP3
 //! ```
 
-use crate::contenders::Queue;
 use crate::crew::{Answers, Crew, Finish, RunError};
 use crate::event::Message;
+use crate::queue::Queue;
 use crate::topologies::{arcs, unicast};
 use crate::workload::Workload;
 

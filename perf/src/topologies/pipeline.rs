@@ -4,10 +4,10 @@
 //! P1 --> EP1 --> EP2 --> EP3
 //! ```
 
-use crate::contenders::Queue;
 use crate::crew::{Answers, Crew, Finish, RunError};
 use crate::event::Message;
 use crate::fold::Fold;
+use crate::queue::Queue;
 use crate::topologies::arcs;
 use crate::workload::Workload;
 

@@ -7,10 +7,10 @@
 //! P3 --+
 //! ```
 
-use crate::contenders::{Queue, Receiver};
 use crate::crew::{Answers, Crew, Finish, RunError};
 use crate::event::Message;
 use crate::fold::Fold;
+use crate::queue::{Queue, Receiver};
 use crate::topologies::arcs;
 use crate::workload::Workload;
 

@@ -11,9 +11,10 @@ use lapwing::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yield
 use lapwing::{Builder, Sequencer};
 
 use self::wiring::Wiring;
-use crate::contenders::{Contender, Pass};
+use super::contender::Contender;
 use crate::crew::RunError;
 use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Workload};
 

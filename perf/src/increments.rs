@@ -8,8 +8,8 @@ use clap::ValueEnum;
 use crossbeam_utils::CachePadded;
 use serde::{Serialize, Serializer};
 
-use crate::contenders::Pass;
 use crate::crew::{Crew, RunError};
+use crate::run::Pass;
 
 /// A way to increment, and by how many threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

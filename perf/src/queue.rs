@@ -4,12 +4,7 @@
 //! No rival hands over more than one message for one synchronisation (an iterator such as
 //! `try_iter` synchronises for each), so a batch of a queue is one event.
 
-use std::marker::PhantomData;
-
-use crate::contenders::{Contender, Pass};
-use crate::crew::{Disconnected, RunError};
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::crew::Disconnected;
 
 /// A kind of bounded queue.
 pub(crate) trait Queue: 'static {
@@ -58,27 +53,4 @@ pub(crate) trait Receiver<T>: Send {
     ///
     /// While the queue is empty.
     fn receive(&self) -> Result<T, Disconnected>;
-}
-
-/// The contender that puts a queue of kind `Q` at every arc.
-pub(super) fn contender<Q: Queue>() -> Box<dyn Contender> {
-    Box::new(OverQueues::<Q>(PhantomData))
-}
-
-/// Every topology over one kind of queue.
-struct OverQueues<Q>(PhantomData<Q>);
-
-impl<Q: Queue> Contender for OverQueues<Q> {
-    fn name(&self) -> &'static str {
-        Q::NAME
-    }
-
-    fn wait(&self) -> &'static str {
-        Q::WAIT
-    }
-
-    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        let finish = topology.over_queues::<Q>(workload)?;
-        Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
-    }
 }

@@ -1,0 +1,22 @@
+//! What a rival must be able to do to be compared.
+
+use crate::crew::RunError;
+use crate::run::Pass;
+use crate::topologies::Topology;
+use crate::workload::Workload;
+
+/// A rival that can run every topology.
+pub(crate) trait Contender {
+    /// The name on the command line and in every report.
+    fn name(&self) -> &'static str;
+
+    /// How its threads wait, in one word.
+    fn wait(&self) -> &'static str;
+
+    /// Runs `topology` once.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a worker could not start or did not come to its end.
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError>;
+}

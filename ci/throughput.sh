@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does every contender of the laboratory give the right answer on every workload, and every case of
-# `contention`; and is a wrong answer refused? A short run: its speeds mean nothing on a machine that
+# Does every contender of the laboratory give the right answer on every workload, and in
+# `ping-pong`, and every case of `contention`; and is a wrong answer refused? A short run: its speeds mean nothing on a machine that
 # does other work, and no speed is judged here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,6 +12,7 @@ rm -f "$json"
 
 cargo run --release --package lapwing-perf -- throughput --runs 1 --events 200000 --json "$json"
 cargo run --release --package lapwing-perf -- contention --runs 1 --events 20000
+cargo run --release --package lapwing-perf -- ping-pong --runs 1 --events 2000
 if cargo run --release --package lapwing-perf -- contention --events 20000 --case wrong-answer; then
     echo 'throughput: a lost increment was reported as a speed' >&2
     exit 1

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 
-use crate::contenders::{ContenderName, WaitName};
+use crate::contenders::{Contender, ContenderName, WaitName};
 use crate::harness::Schedule;
 use crate::increments::Case;
 use crate::topologies::Topology;
@@ -53,6 +53,16 @@ pub(crate) enum Command {
     /// rounds, their range, and the median of the per-round ratio to one thread without any
     /// protection. Threads are not pinned. Every run checks that no increment was lost.
     Contention(ContentionArguments),
+
+    /// How long a number takes to another thread: over two bare words, and through each contender
+    ///
+    /// One thread sends a number and waits for it to come back before it sends the next. Two words
+    /// in memory are the limit of the machine; the same program in C++ and in Java is compiled and
+    /// run where `g++` and `javac` are there. Runs are interleaved in rounds, in a shuffled order; a
+    /// first round warms up and is not counted. Reported are nanoseconds one way: half of the mean
+    /// of a run, the median of the rounds, their range, and the per-round ratio to the two words.
+    /// Threads are not pinned. Every run checks that every number came back.
+    PingPong(PingPongArguments),
 }
 
 /// The flags of `lapwing contention`.
@@ -62,7 +72,30 @@ pub(crate) struct ContentionArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     case: Vec<Case>,
 
-    /// Increments of one run; by default short pilots find the number for each case
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArguments,
+}
+
+/// The flags of `lapwing ping-pong`.
+#[derive(Args, Debug)]
+pub(crate) struct PingPongArguments {
+    /// Contenders to run beside the bare exchange, separated by commas; all five if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    contender: Vec<ContenderName>,
+
+    /// Wait strategies of Lapwing's ends, separated by commas: a row for each; all six if absent.
+    /// Other contenders wait in their own way
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    wait: Vec<WaitName>,
+
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArguments,
+}
+
+/// How often and how long, and where the result is written.
+#[derive(Args, Debug)]
+pub(crate) struct ScheduleArguments {
+    /// Events of one run; by default short pilots find the number for each row
     #[arg(long, value_name = "N", conflicts_with = "seconds_per_run")]
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(MAX_EVENTS)))]
     events: Option<u32>,
@@ -71,12 +104,12 @@ pub(crate) struct ContentionArguments {
     #[arg(long, value_name = "S", default_value = "0.5", value_parser = seconds)]
     seconds_per_run: Duration,
 
-    /// Runs of each case that count
+    /// Runs of each row that count
     #[arg(long, value_name = "N", default_value_t = 7)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     runs: u32,
 
-    /// A tenth of a second for each run: ten seconds in all
+    /// A tenth of a second for each run: ten to fifteen seconds in all
     #[arg(long, conflicts_with_all = ["events", "seconds_per_run"])]
     quick: bool,
 
@@ -90,7 +123,18 @@ impl ContentionArguments {
     pub(crate) fn cases(&self) -> Vec<Case> {
         each_once(&self.case, &Case::ALL)
     }
+}
 
+impl PingPongArguments {
+    /// The contenders asked for, each once.
+    pub(crate) fn contenders(&self) -> Vec<Box<dyn Contender>> {
+        let waits = each_once(&self.wait, &WaitName::ALL);
+        let contenders = each_once(&self.contender, &ContenderName::ALL).into_iter();
+        contenders.flat_map(|contender| contender.enlist(&waits)).collect()
+    }
+}
+
+impl ScheduleArguments {
     /// How many runs, and how long.
     pub(crate) fn schedule(&self) -> Schedule {
         let run_time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
@@ -177,7 +221,7 @@ impl Cli {
     /// Checks what concerns more than one argument.
     fn check(&self) -> Result<(), clap::Error> {
         match &self.command {
-            None | Some(Command::Contention(_)) => Ok(()),
+            None | Some(Command::Contention(_) | Command::PingPong(_)) => Ok(()),
             Some(Command::Throughput(arguments)) => arguments
                 .check()
                 .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),

@@ -55,6 +55,9 @@ pub(crate) enum RunError {
         /// The first worker, in order of enlistment, that stopped early.
         worker: String,
     },
+    /// A program in another language failed.
+    #[error("the program failed: {0}")]
+    Foreign(String),
     /// The contender refused to be built.
     #[error("cannot build the contender: {0}")]
     Build(String),

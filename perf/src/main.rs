@@ -3,6 +3,7 @@
 //! ```text
 //! cli -> throughput --> row ----> contenders --> topologies --> queue, event, fold
 //!   |--> quick -----/    |             \--------> crew (threads, clock)
+//!   |--> ping_pong ------+   (over contenders as well)
 //!   \--> contention -----+--> harness --> calibration, progress, run
 //!           \--> increments          report: table, JSON of rows and machine
 //! ```
@@ -22,6 +23,7 @@ mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
+mod ping_pong; // a number to another thread and back
 mod progress; // a bar on a terminal, plain lines otherwise
 mod queue; // what a rival queue must offer
 mod quick; // the evaluation without arguments
@@ -55,5 +57,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         None => quick::run(),
         Some(Command::Throughput(arguments)) => throughput::run(&arguments),
         Some(Command::Contention(arguments)) => contention::run(&arguments),
+        Some(Command::PingPong(arguments)) => ping_pong::run(&arguments),
     }
 }

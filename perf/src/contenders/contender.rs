@@ -19,4 +19,12 @@ pub(crate) trait Contender {
     ///
     /// [`RunError`] if a worker could not start or did not come to its end.
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError>;
+
+    /// Sends the numbers `1..=exchanges` to another thread, which sends each back before the next
+    /// one comes. The answer is their sum.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError>;
 }

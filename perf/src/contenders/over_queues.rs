@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::contender::Contender;
-use crate::crew::RunError;
-use crate::queue::Queue;
+use crate::crew::{Crew, RunError};
+use crate::queue::{Queue, Receiver, Sender};
 use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::Workload;
@@ -28,6 +28,26 @@ impl<Q: Queue> Contender for OverQueues<Q> {
 
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
         let finish = topology.over_queues::<Q>(workload)?;
+        Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
+    }
+
+    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
+        let (there, numbers) = Q::bounded::<u64>(slots);
+        let (back, answers) = Q::bounded::<u64>(slots);
+        let mut crew = Crew::new();
+        crew.enlist("ping", move || {
+            let mut sum = 0;
+            for number in 1..=u64::from(exchanges) {
+                there.send(number)?;
+                sum += answers.receive()?;
+            }
+            Ok(vec![sum])
+        });
+        crew.enlist("pong", move || {
+            (0..exchanges).try_for_each(|_| back.send(numbers.receive()?))?;
+            Ok(Vec::new())
+        });
+        let finish = crew.run()?;
         Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
     }
 }

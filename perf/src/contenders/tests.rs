@@ -16,16 +16,6 @@ use crate::workload::{EventBytes, Publish, Workload};
 /// Events of one test run: many laps of the rings below.
 const EVENTS: u32 = 1_000;
 
-/// Every wait strategy of Lapwing.
-const WAITS: [WaitName; 6] = [
-    WaitName::Adaptive,
-    WaitName::BusySpin,
-    WaitName::Yielding,
-    WaitName::Sleeping,
-    WaitName::Blocking,
-    WaitName::PhasedBackoff,
-];
-
 /// Runs `contender` in every topology and asserts its answers.
 fn assert_right(contender: &dyn Contender, workload: Workload) {
     for topology in Topology::ALL {
@@ -85,7 +75,7 @@ fn crossbeam_array_queue_is_right_at_every_size() {
 
 #[test]
 fn lapwing_is_right_with_every_wait_strategy() {
-    for contender in ContenderName::Lapwing.enlist(&WAITS) {
+    for contender in ContenderName::Lapwing.enlist(&WaitName::ALL) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
     }
 }

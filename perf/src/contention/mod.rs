@@ -108,19 +108,19 @@ impl Record {
 ///
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &ContentionArguments) -> Result<(), Error> {
-    if let Some(path) = &arguments.json {
+    if let Some(path) = &arguments.schedule.json {
         json::check(path)?;
     }
     let mut machine = Machine::detect();
     report::print(&machine.to_string())?;
 
-    let schedule = arguments.schedule();
+    let schedule = arguments.schedule.schedule();
     let neighbours = Neighbours::watch();
     let records = measure(&arguments.cases(), &schedule, Progress::new)?;
     machine.cpus_used_by_others = neighbours.cpus_used();
     report::print(&table::of(&records, &machine))?;
 
-    if let Some(path) = &arguments.json {
+    if let Some(path) = &arguments.schedule.json {
         json::write(path, &machine, &records)?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! This project: one ring for the whole graph, events written and read in place.
 
 mod crew; // threads for a ring's ends
+mod ping_pong; // a number there and back
 mod tally; // what a consumer keeps
 mod wiring; // the five topologies over a ring
 
@@ -40,6 +41,16 @@ pub(crate) enum WaitName {
 }
 
 impl WaitName {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Adaptive,
+        Self::BusySpin,
+        Self::Yielding,
+        Self::Sleeping,
+        Self::Blocking,
+        Self::PhasedBackoff,
+    ];
+
     /// The name on the command line and in every report.
     const fn name(self) -> &'static str {
         match self {
@@ -97,5 +108,9 @@ impl Contender for Lapwing {
             EventBytes::B64 => wiring.run::<PAD_64>(topology),
             EventBytes::B256 => wiring.run::<PAD_256>(topology),
         }
+    }
+
+    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
+        ping_pong::run(self.wait, slots, exchanges)
     }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does every contender of the laboratory give the right answer on every workload, and in
-# `ping-pong`, and every case of `contention`; and is a wrong answer refused? A short run: its speeds mean nothing on a machine that
-# does other work, and no speed is judged here.
+# Does every contender of the laboratory give the right answer on every workload and in `ping-pong`, and
+# every case of `contention`; and is a wrong answer refused? Short runs: their speeds mean nothing on a
+# machine that does other work, and no speed is judged here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

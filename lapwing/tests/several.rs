@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::{Kind, PATIENCE};
@@ -15,6 +15,7 @@ common::for_both_producers! {
     boxed_handlers_of_several_types_share_a_stage,
     second_handler_sees_what_the_first_wrote,
     second_handler_does_not_get_what_the_first_skipped,
+    second_handler_gets_what_the_first_released,
 }
 
 /// What was called, and of which handler.
@@ -198,4 +199,51 @@ fn second_handler_does_not_get_what_the_first_skipped<K: Kind>() {
     assert_eq!(report.stages().next().unwrap().skipped(), 1);
     let (_, Sums(sum)) = report.take::<(Limit, Sums)>("several").unwrap();
     assert_eq!(sum, 15);
+}
+
+/// Releases each event, and so do all that come before it.
+struct Releases;
+
+impl EventHandler<u64, Shared, Action> for Releases {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) -> Action {
+        Action::ReleaseNow
+    }
+}
+
+/// Whether a stage lets go of its first event while it is at its second.
+struct Early<P>(P, mpsc::Sender<bool>);
+
+impl<P: FnMut() -> bool> EventHandler<u64, Shared, Action> for Early<P> {
+    fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) -> Action {
+        if sequence == 1 {
+            self.1.send((self.0)()).unwrap();
+        }
+        Action::Continue
+    }
+}
+
+/// It was lost to the second one. And what the pair says is what either said.
+fn second_handler_gets_what_the_first_released<K: Kind>() {
+    let (send, early) = mpsc::channel();
+    let (give, given) = mpsc::channel::<lapwing::Poller<u64>>();
+    let mut after = None;
+    let is_there = move || {
+        after
+            .get_or_insert_with(|| given.recv().unwrap())
+            .poll()
+            .is_ok_and(|batch| batch.len() == 1)
+    };
+    let pair = (Releases, (Early(is_there, send), Sums::default()));
+    let stage = Stage::new("several").max_batch(4);
+    let (mut producer, mut consumers) =
+        K::ring(4, || 0_u64).then_handler(stage, pair).then_poller("after").build().unwrap();
+    give.send(consumers.take_poller("after").unwrap()).unwrap();
+    for price in [7, 9, 8] {
+        producer.publish(|event| *event = price).unwrap();
+    }
+    drop(producer);
+    let finished = consumers.into_iter().next().unwrap().run();
+    assert_eq!(finished.processed(), 3);
+    assert!(early.recv().unwrap(), "the release counts although the others said nothing");
+    drop(finished);
 }

@@ -92,8 +92,18 @@ pub trait IntoAction: Sized {
     /// Whether every value means [`Action::Continue`]. Then a stage needs no room for failures.
     const ALWAYS_CONTINUES: bool = false;
 
-    /// Whether this value means [`Action::Continue`], so that the next of [several
-    /// handlers](crate::EventHandler#several-handlers-in-one-stage) gets the event.
+    /// Whether the event is done: [`Action::Continue`] or [`Action::ReleaseNow`]. Then the next of
+    /// [several handlers](crate::EventHandler#several-handlers-in-one-stage) gets it.
+    ///
+    /// ```
+    /// use lapwing::{Action, IntoAction};
+    ///
+    /// assert!(().is_done() && Ok::<_, String>(Action::ReleaseNow).is_done());
+    /// assert!(!Action::Skip.is_done() && !Err::<(), _>("no route").is_done());
+    /// ```
+    fn is_done(&self) -> bool;
+
+    /// Whether this value means [`Action::Continue`], so that nothing is to be done about it.
     ///
     /// ```
     /// use lapwing::{Action, IntoAction};
@@ -126,6 +136,11 @@ impl IntoAction for () {
     const ALWAYS_CONTINUES: bool = true;
 
     #[inline(always)]
+    fn is_done(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn continues(&self) -> bool {
         true
     }
@@ -138,6 +153,11 @@ impl IntoAction for () {
 
 impl IntoAction for Action {
     #[inline(always)]
+    fn is_done(&self) -> bool {
+        matches!(self, Self::Continue | Self::ReleaseNow)
+    }
+
+    #[inline(always)]
     fn continues(&self) -> bool {
         *self == Self::Continue
     }
@@ -149,6 +169,11 @@ impl IntoAction for Action {
 }
 
 impl<T: IntoAction, X: Into<BoxError>> IntoAction for Result<T, X> {
+    #[inline(always)]
+    fn is_done(&self) -> bool {
+        self.as_ref().is_ok_and(T::is_done)
+    }
+
     #[inline(always)]
     fn continues(&self) -> bool {
         self.as_ref().is_ok_and(T::continues)
@@ -176,6 +201,10 @@ impl<T> Returns for fn() -> T {
 /// For a closure that never returns, such as one that only panics.
 impl IntoAction for <fn() -> ! as Returns>::Output {
     const ALWAYS_CONTINUES: bool = true;
+
+    fn is_done(&self) -> bool {
+        *self
+    }
 
     fn continues(&self) -> bool {
         *self

@@ -15,9 +15,9 @@ use crate::Sequence;
 /// # Several handlers in one stage
 ///
 /// A pair of handlers and a `Vec` of them are a handler: each event goes to all of them, in their
-/// order, and so does every other call. If the first of a pair says something else than
-/// [`Action::Continue`], that is the pair's word, and the second does not get the event. The handlers
-/// of a `Vec` return nothing. A `Box` is the handler in it, so a `Vec<Box<dyn EventHandler<E> + Send>>`
+/// order, and so does every other call. If the first of a pair says that the event is not
+/// [done](IntoAction::is_done), that is the pair's word, and the second does not get the event. The
+/// handlers of a `Vec` return nothing. A `Box` is the handler in it, so a `Vec<Box<dyn EventHandler<E> + Send>>`
 /// can be made as the program runs.
 ///
 /// # Examples

@@ -64,7 +64,11 @@ where
     #[inline]
     fn on_event(&mut self, mut event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R {
         let said = self.0.on_event(A::reborrow(&mut event), sequence, end_of_batch);
-        if said.continues() { self.1.on_event(event, sequence, end_of_batch) } else { said }
+        if said.is_done() {
+            both(said, self.1.on_event(event, sequence, end_of_batch))
+        } else {
+            said
+        }
     }
 
     fn on_failed_event(
@@ -74,7 +78,11 @@ where
         end_of_batch: bool,
     ) -> R {
         let said = self.0.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
-        if said.continues() { self.1.on_failed_event(event, sequence, end_of_batch) } else { said }
+        if said.is_done() {
+            both(said, self.1.on_failed_event(event, sequence, end_of_batch))
+        } else {
+            said
+        }
     }
 
     fn on_timeout(&mut self, next_sequence: Sequence) {
@@ -91,6 +99,13 @@ where
         self.0.on_shutdown();
         self.1.on_shutdown();
     }
+}
+
+/// The word of a pair whose first handler is done with the event: that of the second, if it is not
+/// merely done as well; so a release is not forgotten.
+#[inline(always)]
+fn both<R: IntoAction>(first: R, second: R) -> R {
+    if second.continues() { first } else { second }
 }
 
 /// The handlers of a list return nothing: an empty list would have nothing else to say.

@@ -9,6 +9,7 @@ mod failure;
 mod finished;
 mod guest;
 mod handler;
+mod pause;
 mod poller;
 mod processor;
 mod reader;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
@@ -92,21 +93,24 @@ pub(crate) trait Source<E> {
     /// A copy of its strategy, for a thread that waits for several consumers.
     fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
 
-    /// Sleeps for `pause`, or until the ring is halted or this consumer is asked to leave; whether it
-    /// is neither.
+    /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]
-    fn pause(&self, pause: Duration) -> bool {
-        self.activity().set(Doing::Pausing);
-        let until = Instant::now().checked_add(pause);
-        while !self.control().life.is_halted() && !self.is_stopping() {
-            let left =
-                until.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return true;
-            }
+    fn sleep(&self, pause: &Pause) {
+        while self.is_held_by(pause)
+            && let Some(left) = pause.left()
+        {
             thread::sleep(left.min(LONGEST_SLEEP));
         }
-        false
+    }
+
+    /// Whether `pause` is not over, and this consumer is not to end before it is.
+    fn is_held_by(&self, pause: &Pause) -> bool {
+        !self.is_ending() && pause.left().is_some()
+    }
+
+    /// Whether the ring is halted, or this consumer is asked to leave.
+    fn is_ending(&self) -> bool {
+        self.control().life.is_halted() || self.is_stopping()
     }
 
     /// Whether a stage before this one has skipped an event from `first` on, among those that this

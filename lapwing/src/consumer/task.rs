@@ -39,10 +39,13 @@ pub(crate) trait Task {
     /// Whether [`take_turn`](Self::take_turn) would find something.
     fn is_ready(&self) -> bool;
 
+    /// Whether it is in a pause before something is given again.
+    fn is_pausing(&self) -> bool;
+
     /// When the stage wants a turn at the latest.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Ends the stage because waiting for it panicked.
+    /// Code of the user's panicked for this stage. Its policy says whether that ends it.
     fn fail(&mut self, message: String);
 
     /// What is left of the stage. The last call.

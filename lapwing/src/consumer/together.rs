@@ -95,7 +95,9 @@ struct Anything<'a, 'env> {
 impl Anything<'_, '_> {
     /// Tells each stage what its thread does.
     fn tell(&self, what: impl Fn(&Activity)) {
-        self.tasks.iter().for_each(|(_, task)| what(task.activity()));
+        // One that pauses waits for nothing.
+        let waiting = self.tasks.iter().filter(|(_, task)| !task.is_pausing());
+        waiting.for_each(|(_, task)| what(task.activity()));
     }
 }
 

@@ -106,7 +106,8 @@ impl Stage {
 
     /// The thread of this name runs the stage, and every other stage of the ring that names it:
     /// [`start`](crate::Consumers::start) makes one thread for all of them, and they take turns, a
-    /// batch each. For stages that work on the same data, and for more stages than CPUs.
+    /// batch each; one that pauses before it tries again holds up no other. For stages that work on the
+    /// same data, and for more stages than CPUs.
     ///
     /// Such a thread waits by the strategy of its first stage. A stage that does not say has a thread
     /// of its own, with its own name; so naming that one joins it. Stages that are run one by one

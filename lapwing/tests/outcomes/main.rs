@@ -16,6 +16,7 @@ mod marks;
 mod pauses;
 mod random;
 mod stopping;
+mod together;
 mod user_code;
 
 use std::ops::Range;
@@ -23,7 +24,8 @@ use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
 use lapwing::{
-    Access, Action, Builder, Consumer, EventHandler, Finished, Outcome, Sequence, Sequencer, Stage,
+    Access, Action, Builder, Consumer, Consumers, EventHandler, Finished, Outcome, Sequence,
+    Sequencer, Stage,
 };
 
 /// What most handlers here return.
@@ -199,12 +201,20 @@ impl<E, A: Access> EventHandler<E, A> for Book {
 /// Publishes `events` events, which must fit the ring, each its own sequence; then closes it and runs its stages to
 /// their ends, one after another, on this thread: so each finds all that there is for it.
 fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+    fill(ring, events).into_iter().map(Consumer::run).collect()
+}
+
+/// As [`drain`], but the stages take turns.
+fn drain_together<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
+    Consumer::run_together(fill(ring, events))
+}
+
+fn fill<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Consumers<'_, u64> {
     let (mut producer, consumers) = ring.build().unwrap();
     for value in 0..events {
         assert_eq!(producer.publish(|event| *event = value), Ok(value));
     }
-    drop(producer);
-    consumers.into_iter().map(Consumer::run).collect()
+    consumers
 }
 
 /// The one stage of [`drain`].

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing::{Action, Failure, Outcome, Sequence, Stage};
+use lapwing::{Action, Failure, Finished, Outcome, Sequence, Stage};
 
 use crate::common::{self, Kind, Lcg, ON_PURPOSE, quiet_panics, repeats};
-use crate::{Call, Form, Log, Ring, Spy, counts, drain};
+use crate::{Call, Form, Log, Ring, Spy, counts, drain, drain_together};
 
 common::for_both_producers! {
     random_outcomes_are_those_of_a_simple_model,
@@ -195,7 +195,14 @@ fn scripted(
     })
 }
 
+/// Alone on its thread, or beside the stage that comes after it.
 fn check_seed<K: Kind>(seed: u64) {
+    for drain in [drain, drain_together] {
+        check_seed_by::<K>(seed, drain);
+    }
+}
+
+fn check_seed_by<K: Kind>(seed: u64, drain: fn(Ring<K>, u64) -> Vec<Finished>) {
     let events = 1 + seed % 16;
     let max = 1 + seed % 7;
     let script = || Script(Lcg(seed));

@@ -16,6 +16,7 @@ use crate::consumer::access::Access;
 use crate::consumer::action::Action;
 use crate::consumer::catch::catch;
 use crate::consumer::failure::Cause;
+use crate::consumer::pause::Pause;
 use crate::consumer::recovery::Recovery;
 use crate::consumer::source::Source;
 use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
@@ -44,8 +45,12 @@ pub(super) struct Shift<E, A, S, H, B> {
     is_broken: bool,
     /// Number of events that were left behind as failed.
     skipped: u64,
+    /// Whether it shares its thread, and so takes turns there.
+    takes_turns: bool,
     /// Taking turns: when nothing has come for the timeout.
     expires: Option<Instant>,
+    /// Taking turns: the pause before something is given again.
+    pause: Option<Pause>,
     /// How it ended, once it has.
     outcome: Option<Outcome>,
     /// Tells producers on this thread that nobody else gets this stage on.
@@ -74,7 +79,9 @@ impl<E, A, S, H, B> Shift<E, A, S, H, B> {
             is_announcing: false,
             is_broken: false,
             skipped: 0,
+            takes_turns: false,
             expires: None,
+            pause: None,
             outcome: None,
             here,
         }
@@ -91,7 +98,8 @@ where
     fn start(&mut self) {
         self.source.activity().set(Doing::Handling);
         if let Err(message) = catch(|| self.work.on_start()) {
-            self.fail(message);
+            let sequence = self.source.next();
+            self.outcome = Some(Outcome::Panicked { message, sequence });
         }
         self.source.activity().set(Doing::Between);
     }
@@ -105,6 +113,7 @@ where
     }
 
     fn take_turn(&mut self) -> Turn {
+        self.takes_turns = true;
         if self.outcome.is_none() {
             match self.survive(Self::poll_batch) {
                 Some(Ok(turn)) => return turn,
@@ -116,16 +125,23 @@ where
     }
 
     fn is_ready(&self) -> bool {
-        self.outcome.is_some() || self.source.is_ready()
+        self.outcome.is_some()
+            || match &self.pause {
+                Some(pause) => !self.source.is_held_by(pause),
+                None => self.source.is_ready(),
+            }
+    }
+
+    fn is_pausing(&self) -> bool {
+        self.pause.is_some()
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.expires
+        self.pause.map_or(self.expires, |pause| pause.until)
     }
 
     fn fail(&mut self, message: String) {
-        let sequence = self.source.next();
-        self.outcome.get_or_insert(Outcome::Panicked { message, sequence });
+        self.recover(message);
     }
 
     fn finish(self: Box<Self>) -> Finished {
@@ -151,11 +167,16 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         match catch(|| body(self)) {
             Ok(value) => Some(value),
             Err(message) => {
-                self.outcome = self.panicked(message);
-                self.is_broken = self.outcome.is_some();
+                self.recover(message);
                 None
             }
         }
+    }
+
+    /// After a panic, which may end the stage.
+    fn recover(&mut self, message: String) {
+        self.outcome = self.panicked(message);
+        self.is_broken = self.outcome.is_some();
     }
 
     fn handle_batches(&mut self) -> Outcome {
@@ -180,6 +201,15 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
 
     /// Handles one batch, or notices that none has come for too long.
     fn poll_batch(&mut self) -> Result<Turn, Outcome> {
+        if let Some(pause) = self.pause {
+            if self.source.is_held_by(&pause) {
+                return Ok(Turn::Idle);
+            }
+            self.pause = None;
+            if let Some(outcome) = self.resume(pause) {
+                return Err(outcome);
+            }
+        }
         if self.source.is_stopping() {
             return Err(Outcome::Stopped);
         }
@@ -303,22 +333,13 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
             Action::Continue | Action::ReleaseNow => self.source.release(events.end),
             Action::Skip => self.skip(events),
             Action::Retry(pause) => {
-                self.is_announcing = false;
                 self.source.release(events.start);
-                self.source.pause(pause);
+                return self.pause(Pause::new(pause, false));
             }
-            Action::Rewind(pause) => {
-                self.is_announcing = false;
-                self.source.pause(pause);
-            }
+            Action::Rewind(pause) => return self.pause(Pause::new(pause, false)),
             Action::Restart(pause) => {
-                self.is_announcing = false;
                 self.source.release(events.start);
-                let is_over = self.source.pause(pause);
-                self.source.activity().set(Doing::Handling);
-                if is_over && let Err(message) = catch(|| self.work.on_restart()) {
-                    return Some(Outcome::Panicked { message, sequence });
-                }
+                return self.pause(Pause::new(pause, true));
             }
             Action::Stop => {
                 self.source.release(events.start);
@@ -328,6 +349,31 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 self.source.release(events.start);
                 self.source.control().halt();
                 return Some(failure.unwrap_or(Outcome::Halted));
+            }
+        }
+        self.source.activity().set(Doing::Between);
+        None
+    }
+
+    /// Pauses before something is given again. A thread of several stages does not sleep: another has
+    /// its turn.
+    fn pause(&mut self, pause: Pause) -> Option<Outcome> {
+        self.is_announcing = false;
+        self.source.activity().set(Doing::Pausing);
+        if self.takes_turns {
+            self.pause = Some(self.pause.map_or(pause, |before| before.and(&pause)));
+            return None;
+        }
+        self.source.sleep(&pause);
+        self.resume(pause)
+    }
+
+    /// After a pause, which may have been cut short. Returns how the stage ends, if it does.
+    fn resume(&mut self, pause: Pause) -> Option<Outcome> {
+        if pause.restarts && !self.source.is_ending() {
+            self.source.activity().set(Doing::Handling);
+            if let Err(message) = catch(|| self.work.on_restart()) {
+                return Some(Outcome::Panicked { message, sequence: self.source.next() });
             }
         }
         self.source.activity().set(Doing::Between);

@@ -16,8 +16,17 @@ struct Names {
     ring: String,
     /// At the index that the stage has in the ring.
     stages: Box<[StageDescription]>,
-    /// Consumers that joined, and the seats where they sit; none for one that is about to.
-    guests: Mutex<BTreeMap<String, Option<StageIndex>>>,
+    /// Consumers that joined, by their names.
+    guests: Mutex<BTreeMap<String, Guest>>,
+}
+
+/// What is known of a consumer that joined, or is about to.
+#[derive(Debug, Default)]
+struct Guest {
+    /// Where it sits, once it does.
+    seat: Option<StageIndex>,
+    /// Whether it has a handler, and so a thread that runs it.
+    has_handler: bool,
 }
 
 /// What is known of a stage before it runs.
@@ -44,10 +53,14 @@ impl Description {
         self.0.stages.get(index)
     }
 
-    /// Name of whoever sits at `seat`, if that is known just now.
-    pub(crate) fn guest(&self, seat: StageIndex) -> Option<String> {
+    /// What is known of whoever sits at `seat`, if anything is just now.
+    pub(crate) fn guest(&self, seat: StageIndex) -> Option<StageDescription> {
         let guests = self.guests();
-        guests.iter().find(|&(_, &at)| at == Some(seat)).map(|(name, _)| name.clone())
+        let (name, guest) = guests.iter().find(|(_, guest)| guest.seat == Some(seat))?;
+        Some(StageDescription {
+            name: name.clone(),
+            thread: guest.has_handler.then(|| name.clone()),
+        })
     }
 
     /// Takes `name` for a consumer that joins, unless a stage or another of them has it.
@@ -57,11 +70,11 @@ impl Description {
         if is_of_a_stage || guests.contains_key(name) {
             return None;
         }
-        guests.insert(name.to_owned(), None);
+        guests.insert(name.to_owned(), Guest::default());
         Some(TakenName { description: self.clone(), name: name.to_owned() })
     }
 
-    fn guests(&self) -> MutexGuard<'_, BTreeMap<String, Option<StageIndex>>> {
+    fn guests(&self) -> MutexGuard<'_, BTreeMap<String, Guest>> {
         // Nothing panics under this lock.
         self.0.guests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,8 +89,19 @@ pub(crate) struct TakenName {
 
 impl TakenName {
     /// Says where the consumer of this name sits.
-    pub(crate) fn sits_at(&mut self, seat: StageIndex) {
-        self.description.guests().insert(self.name.clone(), Some(seat));
+    pub(crate) fn sits_at(&self, seat: StageIndex) {
+        self.change(|guest| guest.seat = Some(seat));
+    }
+
+    /// Says that it has a handler.
+    pub(crate) fn has_handler(&self) {
+        self.change(|guest| guest.has_handler = true);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Guest)) {
+        if let Some(guest) = self.description.guests().get_mut(&self.name) {
+            change(guest);
+        }
     }
 }
 

@@ -169,6 +169,18 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 /// ```
 pub const MAX_SEATS: usize = 256;
 
+/// Most receivers that a [broadcast](channel::Builder::broadcast) may have. A sender that finds it
+/// full looks at each of them.
+///
+/// ```
+/// use lapwing::{BuildError, MAX_RECEIVERS, channel};
+///
+/// let requested = MAX_RECEIVERS + 1;
+/// let error = channel::Builder::new(8).broadcast::<u64>(requested).unwrap_err();
+/// assert_eq!(error, BuildError::Receivers { requested });
+/// ```
+pub const MAX_RECEIVERS: usize = 1024;
+
 /// Compiles and runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

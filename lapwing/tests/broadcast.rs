@@ -13,11 +13,12 @@ use lapwing::channel::{
     TryRecvError, TrySendError,
 };
 use lapwing::wait::Blocking;
-use lapwing::{BuildError, MAX_CAPACITY};
+use lapwing::{BuildError, MAX_CAPACITY, MAX_RECEIVERS};
 
 common::for_both_producers! {
     miri_every_receiver_sees_every_value_in_order,
     capacity_is_rounded_up_and_an_impossible_one_is_an_error,
+    broadcast_to_too_many_receivers_is_an_error,
     broadcast_without_receivers_is_an_error,
     slowest_receiver_holds_the_sender_back,
     receiver_that_goes_holds_nobody_back,
@@ -115,6 +116,14 @@ fn capacity_is_rounded_up_and_an_impossible_one_is_an_error<K: Channels>() {
         let text = format!("capacity must be in 1..=1073741824: requested={requested}");
         assert_eq!(error.to_string(), text, "a channel needs no power of two");
     }
+}
+
+fn broadcast_to_too_many_receivers_is_an_error<K: Channels>() {
+    for requested in [MAX_RECEIVERS + 1, usize::MAX] {
+        let error = K::try_open::<u64>(8, requested).unwrap_err();
+        assert_eq!(error, BuildError::Receivers { requested });
+    }
+    assert_eq!(K::open::<u64>(8, MAX_RECEIVERS).1.len(), MAX_RECEIVERS);
 }
 
 fn broadcast_without_receivers_is_an_error<K: Channels>() {

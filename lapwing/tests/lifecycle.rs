@@ -32,6 +32,7 @@ common::for_both_producers! {
     detached_stages_stay_at_work,
     dropping_running_closes_the_ring_and_lets_the_stages_drain,
     shutdown_timeout_says_what_is_left_and_hands_back_the_stages,
+    shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it,
     backlog_tells_of_stages_and_not_of_pollers,
     report_hands_back_handlers_by_name_and_type,
     report_lists_stages_in_the_order_of_the_graph,
@@ -340,6 +341,30 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
     drop(may_go_on);
     let Err(ShutdownError::Failed(failed)) = running.shutdown_timeout(PATIENCE) else { panic!() };
     assert_eq!(failed.report().stages().last().unwrap().processed(), 1);
+}
+
+fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
+    let (hand_over, handed_over) = mpsc::channel::<lapwing::Running<'static>>();
+    let (tell, told) = mpsc::channel();
+    let handed_over = std::sync::Mutex::new(handed_over);
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then("first", |_, _, _| {})
+        .then("ends", move |_, _, _| {
+            let running = handed_over.lock().unwrap().recv().unwrap();
+            let failed = running.shutdown().unwrap_err();
+            let ends: Vec<_> = failed.report().stages().map(|end| end.outcome().clone()).collect();
+            tell.send(ends).unwrap();
+        })
+        .then("last", |_, _, _| {})
+        .build()
+        .unwrap();
+    hand_over.send(consumers.start().unwrap()).unwrap();
+    producer.publish(|_| {}).unwrap();
+    let ends = told.recv_timeout(PATIENCE).unwrap();
+    assert!(matches!(ends[0], Outcome::Halted | Outcome::Drained), "{ends:?}");
+    assert!(matches!(ends[1], Outcome::Panicked { .. }), "it has not ended: {ends:?}");
+    assert_eq!(ends[2], Outcome::Halted);
+    while producer.publish(|_| {}).is_ok() {}
 }
 
 /// As `Running::backlog` promises.

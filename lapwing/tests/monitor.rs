@@ -4,6 +4,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ common::for_both_producers! {
     a_stage_that_was_halted_shows_halted,
     a_poller_shows_what_is_done_with_it,
     miri_a_poller_that_left_shows_what_those_before_it_have_finished,
+    a_consumer_in_a_seat_hides_no_worker_that_stands_still,
     a_consumer_in_a_seat_shows_its_own_name_and_figures,
     a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits,
     a_closed_ring_shows_closed_and_a_halted_one_halted,
@@ -439,7 +441,37 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
         assert_eq!((stage(&seen, name).batches, stage(&seen, name).sequence), (1, all.sequence()));
         assert_eq!(names(), ["all", name]);
     }
+    let late = seats.take("late", StartAt::Now).unwrap().read(|_, _, _| {});
+    assert_eq!(state(&monitor, "late"), StageState::NotStarted, "it is no poller");
+    drop(late);
     assert_eq!(names(), ["all"]);
+}
+
+/// A consumer that joins has finished nothing of what came before it, and says nothing of others.
+fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
+    let (go, gate) = mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .seats(1)
+        .then_workers("work", 2, |_| {
+            let gate = &gate;
+            move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "nobody sends")
+        })
+        .build()
+        .unwrap();
+    let (seats, monitor) = (consumers.seats(), producer.monitor());
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        (0..8).try_for_each(|_| producer.publish(|_| {}).map(|_| ())).unwrap();
+        wait_until(|| state(&monitor, "work") == StageState::InHandler);
+        let _late = seats.take("late", StartAt::Now).unwrap();
+        let seen = monitor.snapshot();
+        let work = stage(&seen, "work");
+        assert_eq!((work.sequence, work.lag, work.available), (0, 8, 8));
+        assert_eq!(stage(&seen, "late").sequence, 8);
+        drop(go);
+        running.shutdown().unwrap();
+    });
 }
 
 fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {

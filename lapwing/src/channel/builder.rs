@@ -5,11 +5,11 @@ use std::fmt;
 use super::broadcast::BroadcastReceiver;
 use super::receiver::Receiver;
 use super::sender::{MultiSender, Sender, SingleSender};
-use crate::MAX_CAPACITY;
 use crate::error::BuildError;
 use crate::sequencer::Sequencer;
 use crate::topology::{Builder as RingBuilder, Disruptor, Graph};
 use crate::wait::{Adaptive, WaitStrategy};
+use crate::{MAX_CAPACITY, MAX_RECEIVERS};
 
 /// Name of the one stage of a channel that moves its values.
 const RECEIVER: &str = "receiver";
@@ -145,7 +145,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// # Errors
     ///
-    /// As [`spsc`](Self::spsc), and [`BuildError::NoConsumers`] for no receiver.
+    /// As [`spsc`](Self::spsc), [`BuildError::NoConsumers`] for no receiver, and
+    /// [`BuildError::Receivers`] for more than [`MAX_RECEIVERS`].
     #[allow(clippy::type_complexity)] // a pair, as every channel is
     pub fn broadcast<T: Send + Sync>(
         self,
@@ -197,6 +198,9 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         ring: RingBuilder<'env, Option<T>, Q>,
         receivers: usize,
     ) -> Result<(Sender<T, Q>, Vec<BroadcastReceiver<T>>), BuildError> {
+        if receivers > MAX_RECEIVERS {
+            return Err(BuildError::Receivers { requested: receivers });
+        }
         let mut graph = Graph::new();
         let names: Vec<String> = (0..receivers).map(|index| index.to_string()).collect();
         for name in &names {

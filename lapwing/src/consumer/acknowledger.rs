@@ -12,7 +12,8 @@ use crate::sync::Arc;
 /// disk, at the replica, at the client. Until then they hold back producers and the stages after it.
 ///
 /// Clones acknowledge for the same stage, from any thread; the furthest counts. When the last one is
-/// dropped before every event is acknowledged, nobody will ever do it: then the ring halts.
+/// dropped before the ring is closed and every event acknowledged, nobody will ever do it: then the ring
+/// halts.
 ///
 /// ```
 /// use std::{sync::mpsc, thread};

@@ -105,7 +105,7 @@ pub struct Finished {
 impl Finished {
     /// A stage whose thread ended without a word.
     pub(crate) fn lost(name: &str) -> Self {
-        let message = "the stage's thread ended outside its handler".to_owned();
+        let message = "it has not ended, or its thread ended outside of its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
         Self { name: name.to_owned(), outcome, processed: 0, skipped: 0, handler: None }
     }

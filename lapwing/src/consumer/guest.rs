@@ -41,7 +41,7 @@ pub(crate) struct Guest {
     control: Arc<Control>,
     joined: Joined,
     /// Given back after the seat.
-    _name: TakenName,
+    name: TakenName,
 }
 
 impl Guest {
@@ -52,14 +52,19 @@ impl Guest {
     /// As [`Control::join`].
     pub(crate) fn join(
         control: &Arc<Control>,
-        mut name: TakenName,
+        name: TakenName,
         start: StartAt,
     ) -> Result<Self, SeatError> {
         let joined = control.join(start)?;
         name.sits_at(joined.seat);
         // Of whoever sat there before.
         control.stages[joined.seat].activity.reset();
-        Ok(Self { control: Arc::clone(control), joined, _name: name })
+        Ok(Self { control: Arc::clone(control), joined, name })
+    }
+
+    /// Says that it has a handler, for monitors: it is no poller.
+    pub(crate) fn has_handler(&self) {
+        self.name.has_handler();
     }
 
     /// Its first sequence.

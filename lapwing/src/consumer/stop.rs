@@ -8,7 +8,8 @@ use crate::sync::Arc;
 /// Stops one stage and leaves the others running: it finishes its batch, leaves the graph, and its
 /// run ends with [`Outcome::Stopped`](crate::Outcome::Stopped). Its handler can be taken back.
 ///
-/// Stages that come after it go on with what it came after, and producers no longer wait for it.
+/// Stages that come after it go on with what it came after, and producers no longer wait for it; nor
+/// for [acknowledgements](crate::Stage::acknowledged) of what it has handled.
 /// Its events are not handed to anybody else. If it was the last consumer, the ring halts.
 ///
 /// ```

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_SEATS, Sequence};
+use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
 /// been started.
@@ -87,6 +87,12 @@ pub enum BuildError {
         /// Most workers that it may have.
         max: usize,
     },
+    /// More receivers of a broadcast than [`MAX_RECEIVERS`]: a sender
+    /// looks at each of them.
+    Receivers {
+        /// Receivers asked for.
+        requested: usize,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -111,7 +117,9 @@ impl fmt::Display for BuildError {
                 let most = MAX_FIRST_SEQUENCE;
                 write!(f, "the first sequence must be in 0..={most}: requested={requested}")
             }
-            Self::NoConsumers => f.write_str("the graph has no stage: add a consumer before build"),
+            Self::NoConsumers => {
+                f.write_str("nobody consumes: a graph needs a stage, a broadcast a receiver")
+            }
             Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
             Self::InvalidName { stage } => {
                 write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
@@ -136,6 +144,9 @@ impl fmt::Display for BuildError {
                 f,
                 "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"
             ),
+            Self::Receivers { requested } => {
+                write!(f, "receivers must be in 1..={MAX_RECEIVERS}: requested={requested}")
+            }
         }
     }
 }

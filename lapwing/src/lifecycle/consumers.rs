@@ -350,7 +350,8 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
     /// The stages with handlers, to be run on threads of the caller's own. A poller that was not
-    /// taken leaves the graph.
+    /// taken leaves the graph; an [`Acknowledger`](crate::Acknowledger) that was not taken halts it,
+    /// since nobody would acknowledge anything.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()
     }

@@ -119,9 +119,10 @@ fn look_at_stages(control: &Control) -> Vec<StageLook> {
     looks
 }
 
-/// The bound of a worker may fall for a moment: no group shows behind a stage after it.
+/// The bound of a worker may fall for a moment: no group shows behind a stage after it. Behind a consumer
+/// in a seat it may be, which has read nothing below where it joined.
 fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
-    for (index, stage) in control.stages.iter().enumerate().rev() {
+    for (index, stage) in control.stages[..control.seating.seats().start].iter().enumerate().rev() {
         let least = looks[index].sequence;
         for &group in
             stage.upstream.iter().filter(|&&near| !control.stages[near].workers.is_empty())

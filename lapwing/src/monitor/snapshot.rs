@@ -240,9 +240,14 @@ impl StageSnapshot {
         let name = |index| match description.stage(index) {
             Some(stage) => stage.name.clone(),
             // Whoever sat there may just have left.
-            None => description.guest(index).unwrap_or_else(|| format!("seat {index}")),
+            None => {
+                description.guest(index).map_or_else(|| format!("seat {index}"), |guest| guest.name)
+            }
         };
-        let thread = description.stage(index).and_then(|stage| stage.thread.clone());
+        let thread = match description.stage(index) {
+            Some(stage) => stage.thread.clone(),
+            None => description.guest(index).and_then(|guest| guest.thread),
+        };
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
         let upstream = control.stages[index].upstream.iter().copied();
@@ -253,7 +258,8 @@ impl StageSnapshot {
             upstream: upstream.iter().map(|&index| name(index)).collect(),
             sequence,
             acknowledged: look.acknowledged(control, index),
-            lag: look.published.saturating_sub(sequence),
+            // The ring has gone on since the stage was looked at.
+            lag: look.published.saturating_sub(sequence).min(control.capacity),
             available: limit.saturating_sub(sequence),
             state: match stage.sequence {
                 Some(_) => StageState::of(doing, thread.is_none()),

@@ -348,6 +348,7 @@ impl<E: Send + Sync> Seat<E> {
         E: 'env,
         H: Work<E, Shared> + Send + 'env,
     {
+        self.guest.has_handler();
         let longest = longest_batch(self.seats.ring.control.capacity);
         let (reader, stage) = self.into_reader(longest);
         let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;

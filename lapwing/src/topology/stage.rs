@@ -204,6 +204,12 @@ impl Stage {
     /// hold back producers and the stages after this one. Who does so is
     /// [taken](crate::Consumers::take_acknowledger) by the stage's name before the start.
     ///
+    /// A stage that leaves the graph, since it was [stopped](crate::StopHandle) or its policy says so,
+    /// holds nobody back any more: what it has handled goes on to the stages after it, acknowledged or
+    /// not. And a [shutdown](crate::Running::shutdown) waits for stages, not for acknowledgements that no
+    /// stage waits for: after it, [`Acknowledger::acknowledged`](crate::Acknowledger::acknowledged)
+    /// says how far those of a last stage are.
+    ///
     /// ```
     /// use lapwing::{Disruptor, Stage};
     ///

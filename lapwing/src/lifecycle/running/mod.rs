@@ -85,6 +85,15 @@ pub(super) enum Handle<'scope> {
 }
 
 impl Handle<'_> {
+    /// Whether the caller runs on this thread.
+    fn is_own(&self) -> bool {
+        let id = match self {
+            Self::Owned(handle) => handle.thread().id(),
+            Self::Scoped(handle) => handle.thread().id(),
+        };
+        id == thread::current().id()
+    }
+
     /// Waits for the thread. What its stage did is in the report, and that it left nothing as well.
     pub(super) fn join(self) {
         let _ = match self {
@@ -116,6 +125,12 @@ impl<'scope> Running<'scope> {
     }
 
     fn join_threads(&mut self) {
+        // A handler of this ring would wait for itself.
+        let threads = self.threads.len();
+        self.threads.retain(|thread| !thread.is_own());
+        if self.threads.len() < threads {
+            self.halt();
+        }
         self.threads.drain(..).for_each(Handle::join);
     }
 

@@ -29,8 +29,10 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// [`Failed`] with the report, if a stage panicked or the ring was halted before it was
-    /// drained.
+    /// [`Failed`] with the report, if a stage failed, panicked or was detached by its policy, or the
+    /// ring was halted before it was drained. Called by a handler of this ring, which cannot wait for
+    /// itself, it halts the ring and is such an error: to stop from there, [`close`](Self::close) or
+    /// [`Action::Halt`](crate::Action::Halt).
     ///
     /// # Blocking
     ///

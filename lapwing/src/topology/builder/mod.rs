@@ -326,7 +326,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Panics
     ///
-    /// Only if the factory of the events does.
+    /// Only if the factory of the events does, or the `clone` of a wait strategy.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
     }

@@ -306,8 +306,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     }
 
     /// Adds a last look at each event that is done, to let go of what it keeps alive: a stage
-    /// `"clear"` that runs alone, on the thread of the stage before it. Without it, an event lives in
-    /// its slot until it is overwritten, a lap later.
+    /// `"clear"` that runs alone, on the thread of the stage before it if that is a single one with a
+    /// handler. Without it, an event lives in its slot until it is overwritten, a lap later; and so does
+    /// what was written into a claim that was given up, which no stage sees.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -17,9 +17,19 @@ use crate::control::{Control, StageIndex};
 use crate::sync::{Arc, thread_local};
 
 thread_local! {
-    /// The stages that have begun on this thread and not ended, each with its ring, which an address
-    /// names for as long as this holds it. Several if they take turns, or if a handler runs others.
-    static RUNNING: RefCell<Vec<(Arc<Control>, StageIndex)>> = RefCell::default();
+    /// The stages that have begun on this thread and not ended. Several if they take turns, or if a
+    /// handler runs others.
+    static RUNNING: RefCell<Vec<Entry>> = RefCell::default();
+}
+
+/// A word that only this thread moves.
+struct Entry {
+    /// Its ring, which an address names for as long as this holds it.
+    control: Arc<Control>,
+    /// The stage that runs here.
+    stage: StageIndex,
+    /// That of the stage, or of a worker that left what it had to this one.
+    word: StageIndex,
 }
 
 /// While it lives, this thread runs a stage.
@@ -34,18 +44,29 @@ pub(crate) struct OnThisThread {
 /// Notes that this thread begins to run `stage`.
 pub(crate) fn enter(control: &Arc<Control>, stage: StageIndex) -> OnThisThread {
     let control = Arc::clone(control);
-    // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
-    let _ = RUNNING.try_with(|running| running.borrow_mut().push((Arc::clone(&control), stage)));
+    note(&control, stage, stage);
     OnThisThread { control, stage, thread: PhantomData }
+}
+
+/// Notes that the worker with `own` on this thread moves `word` as well, which another one left to it.
+pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageIndex) {
+    note(control, own, word);
+}
+
+fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex) {
+    let entry = Entry { control: Arc::clone(control), stage, word };
+    // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
+    let _ = RUNNING.try_with(|running| running.borrow_mut().push(entry));
 }
 
 impl Drop for OnThisThread {
     fn drop(&mut self) {
         let _ = RUNNING.try_with(|running| {
             let mut running = running.borrow_mut();
-            let is_this = |(control, stage): &(Arc<Control>, StageIndex)| {
-                Arc::ptr_eq(control, &self.control) && *stage == self.stage
+            let is_this = |entry: &Entry| {
+                Arc::ptr_eq(&entry.control, &self.control) && entry.stage == self.stage
             };
+            running.retain(|entry| !(is_this(entry) && entry.word != entry.stage));
             if let Some(place) = running.iter().rposition(is_this) {
                 running.remove(place);
             }
@@ -65,9 +86,9 @@ pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
 }
 
 fn any_stage_of(control: &Control, is_so: impl Fn(StageIndex) -> bool) -> bool {
-    let look = |running: &RefCell<Vec<(Arc<Control>, StageIndex)>>| {
+    let look = |running: &RefCell<Vec<Entry>>| {
         let running = running.borrow();
-        running.iter().any(|(ring, stage)| ptr::eq(&**ring, control) && is_so(*stage))
+        running.iter().any(|entry| ptr::eq(&*entry.control, control) && is_so(entry.word))
     };
     RUNNING.try_with(look).unwrap_or(false)
 }

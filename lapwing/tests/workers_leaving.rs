@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ common::for_both_producers! {
     the_last_worker_that_leaves_halts_the_ring,
     a_worker_that_is_asked_to_stop_leaves_the_others_at_work,
     a_sleeping_worker_that_is_asked_to_stop_ends,
+    a_worker_that_would_wait_for_what_it_took_over_is_told_so,
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_event,
     a_panic_may_cost_one_worker,
@@ -248,7 +249,7 @@ fn miri_lmax_trap_17_shutdown_ends_though_workers_have_left<K: Kind>() {
 
 fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K: Kind>() {
     let (go, gate) = mpsc::channel::<()>();
-    let gate = std::sync::Mutex::new(Some(gate));
+    let gate = Mutex::new(Some(gate));
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .then_workers_mut("work", 2, |_| {
@@ -394,6 +395,35 @@ fn fail_at_three<K: Kind>(stage: Stage, times: u64) -> (Vec<Outcome>, u64, Count
     (outcomes, skipped, counts)
 }
 
+fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
+    let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
+    let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_workers("work", 2, |_| {
+            |event: &u64, _, _| {
+                let Some(producer) = &mut *slot.lock().unwrap() else { return Action::Continue };
+                if *event == 0 && !has_stopped.swap(true, Ordering::Relaxed) {
+                    return Action::Stop;
+                }
+                if *event == 0 {
+                    while producer.publish(|event| *event = 1) != Err(PublishError::WouldDeadlock) {
+                    }
+                    deadlocks.fetch_add(1, Ordering::Relaxed);
+                }
+                Action::Continue
+            }
+        })
+        .build()
+        .unwrap();
+    producer.publish(|_| {}).unwrap();
+    *slot.lock().unwrap() = Some(producer);
+    thread::scope(|scope| {
+        let running = consumers.start_scoped(scope).unwrap();
+        wait_until(|| deadlocks.load(Ordering::Relaxed) == 1);
+        running.shutdown().unwrap();
+    });
+}
+
 fn a_panic_halts_the_ring_and_names_the_worker<K: Kind>() {
     let (outcomes, _, counts) = fail_at_three::<K>(Stage::new("work"), 1);
     let message = format!("{ON_PURPOSE}: three");
@@ -483,7 +513,7 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>() {
 
 fn a_rewind_gives_the_claim_again_and_no_more<K: Kind>() {
     let counts = Counts::new(64);
-    let claim = std::sync::Mutex::new(None);
+    let claim = Mutex::new(None);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .then_workers_mut("work", 2, |_| {
             let mut first = None;

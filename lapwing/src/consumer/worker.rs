@@ -12,6 +12,7 @@ use crate::barrier::Barrier;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
 use crate::group::{Claim, Group};
+use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
@@ -59,9 +60,7 @@ impl<E> Worker<E> {
         if !self.group.is_wanted(self.worker) {
             return Err(self.nothing_more());
         }
-        if self.group.has_orphans()
-            && let Some(claim) = self.group.take_over()
-        {
+        if let Some(claim) = self.take_over() {
             return Ok(self.claim.insert(claim).events.clone());
         }
         let word = self.group.word_of(self.worker);
@@ -87,6 +86,16 @@ impl<E> Worker<E> {
             self.group.rest(word);
         }
         Err(error)
+    }
+
+    /// Takes over what another worker left behind, if there is something.
+    fn take_over(&self) -> Option<Claim> {
+        if !self.group.has_orphans() {
+            return None;
+        }
+        let claim = self.group.take_over()?;
+        on_this_thread::take_over(self.control(), self.stage(), claim.word);
+        Some(claim)
     }
 
     /// What this worker should claim from `reader.next` on: a fair share of what is there, so that the

@@ -10,7 +10,7 @@ pub(crate) use std::{
     hint::spin_loop,
     sync::{
         Arc,
-        atomic::{AtomicU32, AtomicU64, Ordering, fence},
+        atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
     thread_local,
@@ -25,7 +25,7 @@ pub(crate) use loom::{
     hint::spin_loop,
     sync::{
         Arc, Condvar, Mutex,
-        atomic::{AtomicU32, AtomicU64, Ordering, fence},
+        atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence},
     },
     thread::yield_now,
     thread_local,

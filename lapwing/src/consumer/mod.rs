@@ -9,6 +9,7 @@ mod failure;
 mod finished;
 mod guest;
 mod handler;
+mod keyed;
 mod pause;
 mod poller;
 mod processor;
@@ -38,6 +39,7 @@ pub use poller::Poller;
 pub use stop::StopHandle;
 
 pub(crate) use guest::{Guest, Place};
+pub(crate) use keyed::SharedKeys;
 pub(crate) use processor::Processor;
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::finished::Outcome;
 use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
@@ -129,6 +130,11 @@ pub(crate) trait Source<E> {
     /// Leaves the graph, or its group, once; true for the last worker of a group, which has halted the
     /// ring. The caller reads no more.
     fn leave(&mut self) -> bool;
+
+    /// How it ends in a ring that is halted.
+    fn halted(&mut self) -> Outcome {
+        Outcome::Halted
+    }
 
     /// What it is doing, for monitors.
     #[inline(always)]

@@ -9,8 +9,9 @@ use crate::sync::Arc;
 /// run ends with [`Outcome::Stopped`](crate::Outcome::Stopped). Its handler can be taken back.
 ///
 /// Stages that come after it go on with what it came after, and producers no longer wait for it; nor
-/// for [acknowledgements](crate::Stage::acknowledged) of what it has handled.
-/// Its events are not handed to anybody else. If it was the last consumer, the ring halts.
+/// for [acknowledgements](crate::Stage::acknowledged) of what it has handled. Its events are not
+/// handed to anybody else, unless it is a worker: then its group has them. If it was the last
+/// consumer, or the last worker of a group, the ring halts.
 ///
 /// ```
 /// use std::thread;

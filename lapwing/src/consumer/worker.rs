@@ -1,9 +1,12 @@
-//! A worker of a group: where its batches come from. Not here: the words that workers share (`group`).
+//! A worker of a group: where its batches come from, and how it waits for them. Not here: the words that
+//! workers share (`group`), what is different by key (`keyed`).
 
 use std::mem;
 use std::ops::Range;
 use std::time::Instant;
 
+use super::finished::Outcome;
+use super::keyed::{ByKey, Look, SharedKeys};
 use super::reader::Reader;
 use super::source::Source;
 use crate::Sequence;
@@ -19,23 +22,31 @@ use crate::sync::Arc;
 use crate::wait::event_count::EventCount;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
-/// A consumer that claims its events from those that its group may have.
+/// A consumer that claims its events from those that its group may have, or gets those whose keys are
+/// its own.
 pub(crate) struct Worker<E> {
     /// What the group may read, seen from `reader.next`, and how to wait for it.
-    reader: Reader<E>,
-    group: Arc<Group>,
-    worker: usize,
-    /// What it has claimed and not finished. Without it, its word is idle.
-    claim: Option<Claim>,
+    pub(super) reader: Reader<E>,
+    pub(super) group: Arc<Group>,
+    pub(super) worker: usize,
+    /// What it has and has not finished. Without it, its word is idle, except by key.
+    pub(super) claim: Option<Claim>,
     /// Number of sequences that it has finished.
-    finished: u64,
+    pub(super) finished: u64,
     has_left: bool,
+    pub(super) by_key: Option<ByKey<E>>,
 }
 
 impl<E> Worker<E> {
     /// `reader` is that of the group's stage.
-    pub(crate) fn new(reader: Reader<E>, group: Arc<Group>, worker: usize) -> Self {
-        Self { reader, group, worker, claim: None, finished: 0, has_left: false }
+    pub(crate) fn new(
+        reader: Reader<E>,
+        group: Arc<Group>,
+        worker: usize,
+        keys: Option<SharedKeys<E>>,
+    ) -> Self {
+        let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
+        Self { reader, group, worker, claim: None, finished: 0, has_left: false, by_key }
     }
 
     #[cfg(all(test, loom))]
@@ -89,7 +100,7 @@ impl<E> Worker<E> {
     }
 
     /// Takes over what another worker left behind, if there is something.
-    fn take_over(&self) -> Option<Claim> {
+    pub(super) fn take_over(&self) -> Option<Claim> {
         if !self.group.has_orphans() {
             return None;
         }
@@ -123,7 +134,7 @@ impl<E> Worker<E> {
     /// Why a worker that finds nothing to claim has nothing: at the end of the ring it stays for as
     /// long as others are at work, since they may leave events behind.
     #[cold]
-    fn nothing_more(&self) -> PollError {
+    pub(super) fn nothing_more(&self) -> PollError {
         let life = &self.reader.ring.control.life;
         match life.end() {
             _ if life.is_halted() => self.end(PollError::Halted),
@@ -168,23 +179,26 @@ impl<E> Source<E> for Worker<E> {
         match &self.claim {
             _ if self.reader.ring.control.life.is_halted() => Err(self.end(PollError::Halted)),
             Some(claim) => Ok(claim.events.clone()),
+            None if self.by_key.is_some() => self.poll_by_key(),
             None => self.claim(),
         }
     }
 
     fn is_ready(&self) -> bool {
         let Reader { ring, barrier, .. } = &self.reader;
-        let wait = || Wait::of(&ring.control, barrier, &self.group, self.worker);
+        let words = self.by_key.as_ref().map(ByKey::words);
+        let wait = || Wait::of(&ring.control, barrier, &self.group, self.worker, words);
         let is_over = || wait().is_some_and(|wait| wait.is_over());
         self.is_stopping() || self.claim.is_some() || is_over()
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        let Self { reader, group, worker, .. } = self;
+        let Self { reader, group, worker, by_key, .. } = self;
         let control = &*reader.ring.control;
         let own = group.word_of(*worker);
-        let Some(wait) = Wait::of(control, &reader.barrier, group, *worker) else {
+        let words = by_key.as_ref().map(ByKey::words);
+        let Some(wait) = Wait::of(control, &reader.barrier, group, *worker, words) else {
             group.sleep_until_wanted(*worker);
             return control.is_stopping(own, ONLY_TURN);
         };
@@ -220,17 +234,31 @@ impl<E> Source<E> for Worker<E> {
         debug_assert!(sequence >= events.start, "a worker never goes back: sequence={sequence}");
         self.finished += sequence - events.start;
         events.start = sequence;
-        if events.is_empty() {
-            self.group.rest(*word);
+        let (word, is_done) = (*word, events.is_empty());
+        if is_done {
             self.claim = None;
+        }
+        if is_done && self.by_key.is_none() {
+            self.group.rest(word);
         } else {
-            self.reader.ring.control.advance(*word, sequence);
+            self.group.control.advance(word, sequence);
         }
     }
 
     fn leave(&mut self) -> bool {
-        let is_first_call = !mem::replace(&mut self.has_left, true);
-        is_first_call && self.group.leave(self.worker, self.claim.take())
+        if mem::replace(&mut self.has_left, true) {
+            return false;
+        }
+        let claim = self.claim.take();
+        match &self.by_key {
+            None => self.group.leave(self.worker, claim),
+            Some(by_key) => self.group.leave(self.worker, by_key.left_behind(&self.group)),
+        }
+    }
+
+    fn halted(&mut self) -> Outcome {
+        let failure = self.by_key.as_mut().and_then(ByKey::take_failure);
+        failure.unwrap_or(Outcome::Halted)
     }
 }
 
@@ -240,11 +268,13 @@ impl<E> Source<E> for Worker<E> {
 /// The second is another wait. Where to sleep is chosen by a look at the group's word, and whether to by
 /// another one: in between, somebody may claim the last event.
 #[derive(Debug)]
-struct Wait<'a> {
-    control: &'a Control,
-    barrier: &'a Barrier,
-    group: &'a Group,
-    worker: usize,
+pub(super) struct Wait<'a> {
+    pub(super) control: &'a Control,
+    pub(super) barrier: &'a Barrier,
+    pub(super) group: &'a Group,
+    pub(super) worker: usize,
+    /// By key, the words that it looks after.
+    pub(super) words: Option<&'a [StageIndex]>,
     /// Where the ring ends, for a worker that has nothing to claim any more.
     end: Option<Sequence>,
 }
@@ -256,13 +286,15 @@ impl<'a> Wait<'a> {
         barrier: &'a Barrier,
         group: &'a Group,
         worker: usize,
+        words: Option<&'a [StageIndex]>,
     ) -> Option<Self> {
-        let is_wanted = group.is_wanted(worker);
-        if !is_wanted && control.life.is_open() {
+        let mut wait = Self { control, barrier, group, worker, words, end: None };
+        let is_needed = group.is_wanted(worker) || wait.is_in_the_team();
+        if !is_needed && control.life.is_open() {
             return None;
         }
-        let end = control.life.end().filter(|end| !is_wanted || group.claimed() >= *end);
-        Some(Self { control, barrier, group, worker, end })
+        wait.end = control.life.end().filter(|end| !is_needed || group.claimed() >= *end);
+        Some(wait)
     }
 
     /// Whether there is something to claim, or this wait is for nothing.
@@ -285,7 +317,9 @@ impl<'a> Wait<'a> {
     /// Whether the group has finished everything, or somebody left this worker something to do.
     fn is_work_over(&self, end: Sequence) -> bool {
         let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
-        self.group.has_finished(end) || self.group.is_wanted(self.worker) && is_anything_left()
+        self.group.has_finished(end)
+            || self.has_routed()
+            || self.group.is_wanted(self.worker) && is_anything_left()
     }
 }
 
@@ -295,16 +329,21 @@ impl Awaited for Wait<'_> {
         if self.control.life.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
             return true;
         }
-        match self.end {
-            None => self.is_share_over(),
-            Some(end) => self.is_work_over(end),
+        match (self.end, &self.group.routes) {
+            (Some(end), _) => self.is_work_over(end),
+            (None, None) => self.is_share_over(),
+            (None, Some(routes)) => matches!(self.look(routes), Look::Over),
         }
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        match self.end {
-            None => self.barrier.behind(self.control, self.group.claimed()),
-            Some(end) => self.control.behind(self.group.words(), end.saturating_sub(1)),
+        match (self.end, &self.group.routes) {
+            (Some(end), _) => self.control.behind(self.group.words(), end.saturating_sub(1)),
+            (None, None) => self.barrier.behind(self.control, self.group.claimed()),
+            (None, Some(routes)) => match self.look(routes) {
+                Look::Over => None,
+                Look::Behind(place) => place,
+            },
         }
     }
 }

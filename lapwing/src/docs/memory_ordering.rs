@@ -7,7 +7,7 @@
 //! | O3 | `Control::advance`, `detach`, `acknowledge`: stage's sequence | `Control::sequence_of`, for a barrier | the stage's writes and the end of its reads, and what came before an acknowledgement, to stages after it | `loom_dependent_stage`, `loom_acknowledgement_comes_after_what_it_says` |
 //! | O4 | `Stamps::settle`: stamp | `Stamps::fate` | the event, to a first stage, and that it is settled, to a consumer that joins; many producers | `loom_multi_producer_stamps`, `loom_join_now_behind_a_claim_that_is_held` |
 //! | O5 | `Stamps::settle`: count of tombstones, then stamp | `Stamps::known_settled`, after O3 and O4 | that there is a tombstone to look for | `loom_tombstone_downstream` |
-//! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring`, `loom_park_on_doorbell`, `loom_park_on_doorbell_for_another_stage`, `loom_join_against_a_producer_that_parks`, `loom_join_as_the_consumer_in_the_other_seat_leaves`; and that the waiter chose whom to wait for rightly: `loom_park_on_full_ring_with_two_gates`, `loom_park_on_two_upstream_stages`, `loom_park_on_full_ring_while_another_claims`, `loom_park_while_a_worker_claims_in_vain`, `loom_park_on_full_ring_of_a_group`, `loom_two_workers_share_the_last_event` |
+//! | O6 | sequence or stamp, `light` fence, look for sleepers | sleepers, `heavy` fence, look at the sequence | either the waiter sees the sequence or the other side sees the sleeper | `loom_park_on_publication`, `loom_park_on_upstream_stage`, `loom_park_on_full_ring`, `loom_park_on_doorbell`, `loom_park_on_doorbell_for_another_stage`, `loom_join_against_a_producer_that_parks`, `loom_join_as_the_consumer_in_the_other_seat_leaves`; and that the waiter chose whom to wait for rightly: `loom_park_on_full_ring_with_two_gates`, `loom_park_on_two_upstream_stages`, `loom_park_on_full_ring_while_another_claims`, `loom_park_while_a_worker_claims_in_vain`, `loom_park_on_full_ring_of_a_group`, `loom_two_workers_share_the_last_event`, `loom_park_until_a_key_is_routed`, `loom_workers_by_key_drain_a_closed_ring` |
 //! | O7 | `Epoch::advance_and_wake` | `Epoch::current` and the look before the sleep | what was stored before the epoch was advanced, to sleepers counted or not | `loom_halt_against_park`, `loom_halt_against_sleep`, `loom_close_against_sleep`, `loom_halt_against_sleep_on_full_ring` |
 //! | O8 | cursor, `light` fence, look for a close; reader: cursor, `light` fence, look for a close | closing, `heavy` fence, cursor | either the close counts the event or the producer learns of the close; and no reader or monitor sees an event that was not counted, so that a channel's sender may take it back | `loom_close_against_publish`, `loom_a_look_counts_no_event_that_a_close_does_not`, `loom_single_send_against_a_receiver_that_leaves`, `loom_send_batch_against_a_receiver_that_leaves` |
 //! | O9 | `Life::finish_close`: end, then closed | `Life::end` | the number of events accepted | `loom_close_against_publish` |
@@ -23,9 +23,10 @@
 //! | O20 | `Slot::open`: state | `Slot::enter` | the entry of a tap, to a reader | `loom_tap_slot_hands_on_its_entry` |
 //! | O21 | `Visit::drop`: state | `Slot::seal` | the end of the read, to the writer that writes the slot again | `loom_tap_slot_is_written_after_its_readers` |
 //! | O22 | `Head::advance` | `Head::look` | what became of each position below: a reader counts none as passed over that was written; and that there will be no more | `loom_tap_counts_exactly`, `loom_tap_loses_nothing_that_there_is_room_for` |
-//! | O25 | `Group::try_claim`: worker's bound, then the group's word | `Control::finished_by_all` and `behind`: the group's word, then the workers' | that what is claimed below the group's word shows in a worker's word until it is finished | `loom_no_event_is_overwritten_while_a_worker_has_it`, `loom_two_workers_never_get_one_event`, `loom_stage_after_a_group` |
-//! | O26 | `Group::resize`, `leave`: who is to work, what is left behind; then O7 | every look at them | nothing: numbers, and to sleepers by O7 | `loom_resize_against_sleep`, `loom_a_worker_takes_over_what_another_left` |
-//! | O27 | `Group::leave`: end of the claim left behind | `Group::take_over` | the claim's word, and what the worker that left has done to its events | `loom_a_worker_takes_over_what_another_left` |
+//! | O25 | `Group::try_claim`, `Router::settle_team` and `finish`: worker's bound, then the group's word | `Control::finished_by_all` and `behind`: the group's word, then the workers' | that what is claimed below the group's word shows in a worker's word until it is finished | `loom_no_event_is_overwritten_while_a_worker_has_it`, `loom_two_workers_never_get_one_event`, `loom_stage_after_a_group`, `loom_a_worker_that_joins_by_key_holds_its_events` |
+//! | O26 | `Group::resize`, `leave`: who is to work, what is left behind; then O7 | every look at them | nothing: numbers, and to sleepers by O7; who routes to a worker without having heard that it is not to work wakes it by O7 as well | `loom_resize_against_sleep`, `loom_a_worker_takes_over_what_another_left`, `loom_a_worker_that_goes_to_sleep_is_routed_to` |
+//! | O27 | `Group::leave`: end of the claim left behind | `Group::take_over` | the claim's word, and what the worker that left has done to its events | `loom_a_worker_takes_over_what_another_left`, `loom_a_worker_takes_over_what_was_routed_to_another` |
+//! | O28 | `Router::finish`: group's word; `Router::drop`: lock | `Group::claimed`; `Router::new` | who has which event and the end of the look at its key, to its owner; the team and its words, to who routes next | `loom_a_key_is_read_before_its_event_is_handled`, `loom_two_route_one_after_another`, `loom_resize_by_key_keeps_the_order` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
 //! seen before a later load of something else (O6, O8, O15); on Linux the frequent side of O6 and
@@ -51,3 +52,20 @@
 //! compare-and-swap fails has stored a bound that is too low, which holds others back until it
 //! stores the next, and does no other harm. A claim that was left behind keeps the word of the worker
 //! that left, which passes to the one that takes it over (O27).
+//!
+//! # By key (O25, O28)
+//!
+//! Here `g` is how far events are routed. Whoever holds the lock moves it. The `w` of a worker of the
+//! team is how far it has gone through what is routed; the others are idle.
+//!
+//! - Before `g` passes an event, the `w` of its owner is at or below it: either it was so before, or
+//!   whoever holds the lock has just put it at `g`.
+//! - That is done only while all of the old team stand at `g`. There they store nothing: each reads `g`
+//!   first and its own `w` afterwards, so whoever sees that `g` has gone on sees as well what `w` was
+//!   set to before.
+//! - So the least word is below all that is routed and not finished, by the argument above, with "the
+//!   owner" for "the worker that claimed it". And whoever has a key after the team has changed comes
+//!   after all that was done to its events before: `has_finished` has acquired each `w` of the old
+//!   team, the lock or the same thread hands that on, and `g` carries it to the new owner.
+//! - The slot of `owners` is that of the event. It is written again for an event a lap later, which is
+//!   published only when every `w` is past the one before.

@@ -10,7 +10,7 @@
 //! | I6 | A stage with exclusive access is before or after each other stage of its graph. | `Builder` and `Side` by their types; `topology::check` for every graph. A stage that leaves hands its own upstream on to those that came after it. A consumer in a seat only reads, and comes after the last stage with exclusive access. |
 //! | I7 | The entry of a tap's slot is read by the readers that are counted in its state, or written by the writer that has sealed it; never both. | `Slot::seal` swaps only a state with no reader, `Slot::enter` only one that is not sealed, and all of that is one word. A `Visit` ends after its copy. |
 //! | I8 | A slot of a tap that can be entered has an entry. | A new slot is sealed; `Slots::write` opens it only after it has written the entry. |
-//! | I12 | Of the workers of a group, one touches an event: the one that has claimed it, until it has finished it or leaves it behind for one other to take over. | `Group::try_claim` and `take_over`, each by one atomic read-modify-write that only one worker wins. |
+//! | I12 | Of the workers of a group, one touches an event: the one that has claimed it, until it has finished it or leaves it behind for one other to take over; by key, its owner, or who took over the owner's word, and before it has an owner whoever holds the lock, who only reads. | `Group::try_claim` and `take_over`, each by one atomic read-modify-write that only one worker wins; `Router`, whose lock is one too. |
 //!
 //! # Consumers that join
 //!

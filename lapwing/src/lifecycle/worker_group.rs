@@ -84,6 +84,7 @@ impl WorkerGroup {
 
     /// Has `workers` of the group work from now on, `1..=max`. A worker too many finishes what it has
     /// claimed, and then sleeps until it is asked for again. Returns at once.
+    /// [By key](crate::Workers::by_key) it holds for events that come once all have finished what they have.
     ///
     /// A worker that has left the group is replaced by one that sleeps, if there is one.
     ///

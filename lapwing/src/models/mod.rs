@@ -8,6 +8,7 @@
 mod channel;
 mod closing;
 mod joining;
+mod keyed;
 mod leaving;
 mod monitoring;
 mod parking;

@@ -9,7 +9,7 @@ use std::iter;
 use loom::thread;
 
 use super::{PARK, check_without_fences};
-use crate::consumer::{Place, Reader, Source, Worker};
+use crate::consumer::{Place, Reader, SharedKeys, Source, Worker};
 use crate::control::Control;
 use crate::description::Description;
 use crate::group::Group;
@@ -18,56 +18,69 @@ use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::seating::Seating;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicU8};
 use crate::{PollError, Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
-/// and one for each worker.
-fn group_and_stage(
+/// and one for each worker. By key if there is room for owners.
+pub(super) fn ring_with_group(
     capacity: usize,
     workers: usize,
     size: usize,
-) -> (SingleProducer<u64>, Vec<Worker<u64>>, Reader<u64>) {
-    let group = [0].into_iter().chain(2..2 + workers);
-    let group: Box<[_]> = group.collect();
-    let mut upstream = vec![Box::default(), group.clone()];
+    owners: Option<Room<AtomicU8>>,
+) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, Reader<u64>) {
+    let words: Box<[_]> = iter::once(0).chain(2..2 + workers).collect();
+    let mut upstream = vec![Box::default(), words.clone()];
     upstream.resize_with(2 + workers, Box::default);
-    let (ring, workers) = ring(capacity, upstream, group, size);
+    let ring = ring(capacity, upstream, 2);
+    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, size, owners));
     let after = reader(&ring, 1);
-    (Producer::new(ring, Box::new(PARK)), workers, after)
+    (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }
 
-/// A ring with a group of `workers` and nothing else.
-fn group(capacity: usize, workers: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
-    let upstream = vec![Box::default(); 1 + workers];
-    let (ring, workers) = ring(capacity, upstream, (0..=workers).collect(), workers);
-    (Producer::new(ring, Box::new(PARK)), workers)
-}
-
-fn ring(
-    capacity: usize,
-    upstream: Vec<Box<[usize]>>,
-    words: Box<[usize]>,
-    size: usize,
-) -> (Ring<u64>, Vec<Worker<u64>>) {
+/// The words of `stages` stages, and behind them those of workers.
+fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64> {
     let failures = upstream.iter().map(|_| None).collect();
-    let seating = Seating::new(upstream.len() - (words.len() - 1), upstream.len(), 0);
+    let seating = Seating::new(stages, upstream.len(), 0);
     let control = Control::new(capacity as u64, None, upstream, failures, seating, true);
     let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), |_| 0);
-    let ring = Ring::new(control, buffer, Description::new(String::new(), iter::empty()));
-    let workers = words.len() - 1;
-    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, size));
-    let worker = |index| Worker::new(reader(&ring, 0), Arc::clone(&group), index);
-    let workers = (0..workers).map(worker).collect();
-    (ring, workers)
+    Ring::new(control, buffer, Description::new(String::new(), iter::empty()))
 }
 
-fn reader(ring: &Ring<u64>, stage: usize) -> Reader<u64> {
+pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> Reader<u64> {
     Reader::new(ring.clone(), Place::Graph(stage), Box::new(PARK), u64::MAX >> 1)
 }
 
+pub(super) fn workers(
+    ring: &Ring<u64>,
+    group: &Arc<Group>,
+    keys: Option<SharedKeys<u64>>,
+) -> Vec<Worker<u64>> {
+    let worker = |index| Worker::new(reader(ring, 0), Arc::clone(group), index, keys.clone());
+    (0..group.max()).map(worker).collect()
+}
+
+/// A ring with a group of workers and a stage after it.
+fn group_and_stage(
+    capacity: usize,
+    count: usize,
+    size: usize,
+) -> (SingleProducer<u64>, Vec<Worker<u64>>, Reader<u64>) {
+    let (producer, ring, group, after) = ring_with_group(capacity, count, size, None);
+    (producer, workers(&ring, &group, None), after)
+}
+
+/// A ring with a group of workers and nothing else.
+fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
+    let ring = ring(capacity, vec![Box::default(); 1 + count], 1);
+    let words = (0..=count).collect();
+    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, count, None));
+    let workers = workers(&ring, &group, None);
+    (Producer::new(ring, Box::new(PARK)), workers)
+}
+
 /// What one poll finds, written to and finished.
-fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
+pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
     match worker.poll() {
         Ok(events) => {
             worker.ring().buffer.watch_write(events.clone());
@@ -82,7 +95,7 @@ fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
 }
 
 /// What one poll of the stage after the group finds, read and finished.
-fn read(after: &mut Reader<u64>) -> Vec<Sequence> {
+pub(super) fn read(after: &mut Reader<u64>) -> Vec<Sequence> {
     match Source::poll(after) {
         Ok(events) => {
             after.ring().buffer.watch_read(events.clone());

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::iter;
 use std::marker::PhantomData;
+use std::mem;
 use std::vec;
 
 use super::check::check;
@@ -27,7 +28,7 @@ use crate::ring_buffer::RingBuffer;
 use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
-use crate::sync::{Arc, AtomicU32, AtomicU64};
+use crate::sync::{Arc, AtomicU8, AtomicU32, AtomicU64};
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
@@ -72,7 +73,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let groups = add_workers(&graph.nodes, &mut upstream);
         let seating = add_seats(&graph.nodes, &acknowledged, &groups, &mut upstream, self.seats);
         let parks = self.parks(&graph.nodes);
-        let rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
+        let mut rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
+        let owners = mem::take(&mut rooms.owners);
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
         let capacity = buffer.capacity();
@@ -95,8 +97,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             (graph.nodes[stage].stage.name.clone(), Some(acknowledger))
         };
         let acknowledgers = acknowledged.iter().map(acknowledger).collect();
-        let groups = groups.into_iter();
-        let mut ends = Ends { ring: &ring, wait: &*self.wait, groups, made: Made::default() };
+        let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
+        let mut ends = Ends { ring: &ring, wait: &*self.wait, groups, owners, made };
         for (index, node) in graph.nodes.into_iter().enumerate() {
             ends.add(index, node);
         }
@@ -122,6 +124,8 @@ struct Ends<'a, 'env, E> {
     wait: &'a dyn AnyWaitStrategy,
     /// The words of the groups that come.
     groups: vec::IntoIter<Box<[StageIndex]>>,
+    /// Room for the owners of their events, where they are by key.
+    owners: vec::IntoIter<Option<Room<AtomicU8>>>,
     made: Made<'env, E>,
 }
 
@@ -166,12 +170,13 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             return;
         };
         let words = self.groups.next().expect("each group has words");
+        let owners = self.owners.next().flatten();
         let control = Arc::clone(&self.ring.control);
-        let group = Arc::new(Group::new(control, words, workers.size));
+        let group = Arc::new(Group::new(control, words, workers.size, owners));
         let stages = workers.stages(&mut node.stage);
         let parts = bodies.into_iter().zip(stages).zip(readers).enumerate();
         for (worker, ((make, stage), reader)) in parts {
-            let worker = Worker::new(reader, Arc::clone(&group), worker);
+            let worker = Worker::new(reader, Arc::clone(&group), worker, workers.keys.clone());
             self.made.consumers.push(make(worker, stage));
         }
         self.made.groups.insert(name, group);
@@ -215,15 +220,20 @@ struct Rooms<E> {
     stamps: Option<Room<AtomicU32>>,
     /// For each stage of the graph.
     failures: Vec<Option<Room<AtomicU64>>>,
+    /// For each group.
+    owners: Vec<Option<Room<AtomicU8>>>,
 }
 
 impl<E> Rooms<E> {
     fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
         let failures = nodes.iter().map(|node| node.may_fail.then(|| Room::reserve(capacity)));
+        let groups = nodes.iter().filter_map(Node::workers);
+        let owners = groups.map(|group| group.keys.as_ref().map(|_| Room::reserve(capacity)));
         Ok(Self {
             events: Room::reserve(capacity)?,
             stamps: is_multi.then(|| Room::reserve(capacity)).transpose()?,
             failures: failures.map(Option::transpose).collect::<Result<_, _>>()?,
+            owners: owners.map(Option::transpose).collect::<Result<_, _>>()?,
         })
     }
 

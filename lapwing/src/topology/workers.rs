@@ -1,10 +1,10 @@
 //! What a worker group is asked to be, apart from its stage: how many workers, and on which CPUs.
 
 use std::fmt;
-use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::stage::Stage;
-use crate::consumer::SharedPolicy;
+use crate::consumer::{SharedKeys, SharedPolicy};
 use crate::group::{MAX_WORKERS, worker_name};
 
 /// How many workers share the events of a stage: each event goes to exactly one of them. A number is as
@@ -12,7 +12,7 @@ use crate::group::{MAX_WORKERS, worker_name};
 ///
 /// A worker claims some of the events that are there, its fair share, and gives way to nobody until it
 /// has handled them. Which worker gets which event, and in what order events are finished, is left to
-/// chance. The stages after the group wait for all of them: they see each event once it is finished,
+/// chance, unless they are told apart [by key](Self::by_key). The stages after the group wait for all of them: they see each event once it is finished,
 /// and in order.
 ///
 /// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
@@ -50,7 +50,8 @@ pub struct Workers<E> {
     pub(super) size: usize,
     pub(super) max: Option<usize>,
     cpus: Vec<usize>,
-    events: PhantomData<fn(&E)>,
+    /// Which events go to the same worker, if that matters.
+    pub(super) keys: Option<SharedKeys<E>>,
 }
 
 impl<E> Workers<E> {
@@ -65,7 +66,7 @@ impl<E> Workers<E> {
     /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
     /// ```
     pub fn new(workers: usize) -> Self {
-        Self { size: workers, max: None, cpus: Vec::new(), events: PhantomData }
+        Self { size: workers, max: None, cpus: Vec::new(), keys: None }
     }
 
     /// Most workers that the group may be [resized](crate::WorkerGroup::resize) to as the ring runs.
@@ -87,6 +88,61 @@ impl<E> Workers<E> {
     /// ```
     pub fn up_to(mut self, max: usize) -> Self {
         self.max = Some(max);
+        self
+    }
+
+    /// Events with the same key go to the same worker, one after another in their order. Different keys
+    /// are spread over the workers and may share one.
+    ///
+    /// Whichever worker comes first to events that have no owner yet asks for their keys, before anybody
+    /// handles them: so a handler may change what the key was made of, and `key` must not wait for the
+    /// ring. A batch of a worker is a run of events that are its own, so it is short where keys change
+    /// with each event.
+    ///
+    /// A [resize](crate::WorkerGroup::resize) gives keys to other workers. None of them gets an event
+    /// before all that were given out earlier are finished, so the order of each key holds; for that
+    /// moment the group waits for its slowest worker. What a handler knows of its keys stays with it.
+    ///
+    /// A worker that [stops](crate::Action::Stop) leaves its events to another one, in their order, the
+    /// event that it stopped at included. Later events of its keys go to those that are left. If `key`
+    /// panics, the ring halts, whatever the stage's policy says, since nobody knows whose the event is;
+    /// the outcome of the worker that asked for it is
+    /// [`Panicked`](crate::Outcome::Panicked), with the event's sequence.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use lapwing::{Disruptor, EventHandler, Sequence, Workers};
+    ///
+    /// #[derive(Default)]
+    /// struct Trade { account: u64, amount: u64 }
+    ///
+    /// /// Each account is in one of these, which needs no lock.
+    /// #[derive(Default)]
+    /// struct Balances(HashMap<u64, u64>);
+    ///
+    /// impl EventHandler<Trade> for Balances {
+    ///     fn on_event(&mut self, trade: &Trade, _: Sequence, _: bool) {
+    ///         *self.0.entry(trade.account).or_default() += trade.amount;
+    ///     }
+    /// }
+    ///
+    /// let workers = Workers::new(2).by_key(|trade: &Trade| trade.account);
+    /// let (mut trades, consumers) = Disruptor::single_producer(64, Trade::default)
+    ///     .then_worker_handlers("balances", workers, |_worker| Balances::default())
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// for amount in 1..=100 {
+    ///     trades.publish(|trade| (trade.account, trade.amount) = (amount % 10, amount))?;
+    /// }
+    /// let mut report = running.shutdown()?;
+    /// let Balances(left) = report.take("balances-0")?;
+    /// let Balances(right) = report.take("balances-1")?;
+    /// assert_eq!(left.len() + right.len(), 10); // no account is in both
+    /// assert_eq!(left.values().chain(right.values()).sum::<u64>(), 5050);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_key(mut self, key: impl Fn(&E) -> u64 + Send + Sync + 'static) -> Self {
+        self.keys = Some(Arc::new(key));
         self
     }
 
@@ -154,6 +210,7 @@ impl<E> fmt::Debug for Workers<E> {
             .field("size", &self.size)
             .field("max", &self.max)
             .field("cpus", &self.cpus)
+            .field("is_by_key", &self.keys.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -191,7 +191,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                     None
                 }
                 Err(WaitTimeoutError::Closed) => Some(Outcome::Drained),
-                Err(WaitTimeoutError::Halted) => Some(Outcome::Halted),
+                Err(WaitTimeoutError::Halted) => Some(self.source.halted()),
             };
             if let Some(outcome) = ended {
                 return outcome;
@@ -227,7 +227,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 Ok(Turn::Idle)
             }
             Err(PollError::Closed) => Err(Outcome::Drained),
-            Err(PollError::Halted) => Err(Outcome::Halted),
+            Err(PollError::Halted) => Err(self.source.halted()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The words of a worker group: several consumers at one place of the graph, each event for one of
 //! them. Who claims what, who is to work, and what becomes of the events of a worker that leaves. Not
-//! here: how a worker finds events and waits for them (`consumer::worker`).
+//! here: who has which key (`routes`), how a worker finds events and waits for them (`consumer::worker`).
 //!
 //! ```text
 //! sequences   ... 8   9  10  11  12  13 | 14 ...        worker 0 has 8 and 9, worker 2 has 12 and
@@ -16,12 +16,17 @@
 //! not finished. It may fall for a moment, when a worker was about to claim what another has just
 //! claimed: what was finished before stays finished.
 
+mod routes;
+
 use std::ops::Range;
 
 use crate::Sequence;
 use crate::control::{Control, IDLE, ONLY_TURN, StageIndex};
+use crate::memory::Room;
 use crate::padded::Padded;
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
+
+pub(crate) use routes::{Router, Routes};
 
 /// Most workers of a group: as many as a word has bits.
 pub(crate) const MAX_WORKERS: usize = 64;
@@ -40,6 +45,8 @@ pub(crate) struct Group {
     roster: Padded<Roster>,
     /// Where the claim ends that a worker has left behind; 0 for none. It begins with its word.
     left_behind: Box<[AtomicU64]>,
+    /// Who has which event, in a group by key.
+    pub(crate) routes: Option<Routes>,
 }
 
 /// Who works. Written when the group is resized or a worker leaves, read before each claim.
@@ -54,7 +61,7 @@ struct Roster {
     orphans: AtomicU64,
 }
 
-/// Events that a worker has claimed and not finished.
+/// Events that a worker has and has not finished.
 #[derive(Debug)]
 pub(crate) struct Claim {
     /// The word that shows it.
@@ -63,15 +70,22 @@ pub(crate) struct Claim {
 }
 
 impl Group {
-    /// A group with `words`, its own first, of which `size` workers are to work.
-    pub(crate) fn new(control: Arc<Control>, words: Box<[StageIndex]>, size: usize) -> Self {
+    /// A group with `words`, its own first, of which `size` workers are to work; by key, if there is
+    /// room for the owners of events.
+    pub(crate) fn new(
+        control: Arc<Control>,
+        words: Box<[StageIndex]>,
+        size: usize,
+        owners: Option<Room<AtomicU8>>,
+    ) -> Self {
         for &word in &words[1..] {
             control.advance(word, IDLE);
         }
         let left_behind = words[1..].iter().map(|_| AtomicU64::new(0)).collect();
         let size = AtomicU64::new(size as u64);
         let roster = Roster { size, left: AtomicU64::new(0), orphans: AtomicU64::new(0) };
-        Self { control, words, roster: Padded(roster), left_behind }
+        let routes = owners.map(Routes::new);
+        Self { control, words, roster: Padded(roster), left_behind, routes }
     }
 
     /// Most workers that it may have.
@@ -82,6 +96,11 @@ impl Group {
     /// The group's word and those of its workers, in the order in which they are to be read.
     pub(crate) fn words(&self) -> &[StageIndex] {
         &self.words
+    }
+
+    /// The words of its workers.
+    pub(crate) fn words_of_workers(&self) -> &[StageIndex] {
+        &self.words[1..]
     }
 
     pub(crate) fn word_of(&self, worker: usize) -> StageIndex {
@@ -148,8 +167,21 @@ impl Group {
         (before.count_ones() as usize) < self.size()
     }
 
-    /// Sleeps until `worker` is to work, or the ring is closed or halted, or for no reason. Whatever the
-    /// stage's strategy is: a worker that is not to work costs nothing.
+    /// A bit for each worker that is to work.
+    pub(crate) fn wanted(&self) -> u64 {
+        // O26, Relaxed: a look.
+        let left = self.roster.left.load(Ordering::Relaxed);
+        let (mut there, mut wanted) = (!left & (u64::MAX >> (MAX_WORKERS - self.max())), 0);
+        for _ in 0..self.size() {
+            let rest = there & there.wrapping_sub(1);
+            wanted |= there ^ rest;
+            there = rest;
+        }
+        wanted
+    }
+
+    /// Sleeps until `worker` is to work, or has something in hand, or the ring is closed or halted, or for
+    /// no reason. Whatever the stage's strategy is: a worker that is not to work costs nothing.
     #[cold]
     pub(crate) fn sleep_until_wanted(&self, worker: usize) {
         let Control { fence, life, stages, .. } = &*self.control;
@@ -157,16 +189,18 @@ impl Group {
         let place = &stages[self.word_of(worker)].released;
         let is_over = || {
             self.is_wanted(worker)
+                // By key, who has not yet heard that it is not to work may make it one of the team.
+                || self.control.sequence_of(self.word_of(worker)) != IDLE
                 || !life.is_open()
                 || self.control.is_stopping(self.word_of(worker), ONLY_TURN)
         };
         place.park(*fence, || None, is_over);
     }
 
-    /// Takes `worker` out, which leaves `claim` behind, if it has one, for the others. Halts the ring
-    /// if it was the last, and says so: its events would never be done.
-    pub(crate) fn leave(&self, worker: usize, claim: Option<Claim>) -> bool {
-        if let Some(Claim { word, events }) = claim {
+    /// Takes `worker` out, which leaves `claims` behind for the others. Halts the ring if it was the
+    /// last, and says so: its events would never be done.
+    pub(crate) fn leave(&self, worker: usize, claims: impl IntoIterator<Item = Claim>) -> bool {
+        for Claim { word, events } in claims {
             let slot = self.slot_of(word);
             // O27, Release: pairs with the Acquire in `take_over`; carries what this worker did to
             // the events before them, and to these.
@@ -185,7 +219,7 @@ impl Group {
         is_last
     }
 
-    /// Which worker's word `word` is.
+    /// Which worker's word `word` is, or was before that one left.
     fn slot_of(&self, word: StageIndex) -> usize {
         word - self.words[1]
     }

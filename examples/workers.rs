@@ -1,26 +1,42 @@
-//! Workers: a stage that is too slow for one thread, shared by several; and a stage after it that gets
-//! every event again, in order.
+//! Workers: a stage that is too slow for one thread, shared by several; one where events of the same key
+//! must come one after another; and a stage after them that gets every event again, in order.
 //!
 //! ```text
-//!                  +-- price-0 --+
-//! P1 --> [ring] <--+-- price-1 <-+-- book          arrow: "waits for"
-//!                  +-- price-2 --+                 each event goes to one of the three
-//! ```
+//!                  +-- price-0 --+  +-- risk-0 --+
+//! P1 --> [ring] <--+-- price-1 <-+--+            +-- book     arrow: "waits for"
+//!                  +-- price-2 --+  +-- risk-1 --+            each event goes to one of the three,
+//! ```                                                         then to the one that has its account
 //!
 //! A worker claims a batch of events, changes them, and claims the next. One more worker sits down
-//! when the market opens and gets up when it is quiet again.
+//! when the market opens and gets up when it is quiet again. Whose option comes first matters to the
+//! risk of its account, so there each account has its own worker, which needs no lock.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 
-use lapwing::{Disruptor, Stage, Workers};
+use lapwing::{Disruptor, EventHandler, Sequence, Stage, Workers};
 
 const OPTIONS: u64 = 3_000;
+const ACCOUNTS: u64 = 30;
 
 /// An option to be priced.
 #[derive(Default)]
 struct Quote {
+    account: u64,
     strike: f64,
     price: f64,
+}
+
+/// The accounts of one worker, with what each has and the last option that it got.
+#[derive(Default)]
+struct Risk(BTreeMap<u64, (f64, Sequence)>);
+
+impl EventHandler<Quote> for Risk {
+    fn on_event(&mut self, quote: &Quote, sequence: Sequence, _: bool) {
+        let (total, last) = self.0.entry(quote.account).or_insert((0.0, sequence));
+        assert!(*last <= sequence, "one after another");
+        (*total, *last) = (*total + quote.price, sequence);
+    }
 }
 
 /// Slow on purpose: a sum with many terms.
@@ -34,10 +50,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         .then_workers_mut(Stage::new("price").max_batch(8), Workers::new(2).up_to(3), |_worker| {
             |quote: &mut Quote, _, _| quote.price = price(quote.strike)
         })
+        .then_worker_handlers(
+            "risk",
+            Workers::new(2).by_key(|quote: &Quote| quote.account),
+            |_worker| Risk::default(),
+        )
         .then("book", |quote, sequence, _| quotes.push((sequence, quote.price)))
         .build()?;
 
-    let shares = std::thread::scope(|scope| {
+    let mut report = std::thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;
         let workers = running.workers("price").expect("the group above");
         for number in 0..OPTIONS {
@@ -48,16 +69,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             let strike = 10.0 + number as f64 / 100.0;
             expected += price(strike);
-            market.publish(|quote| quote.strike = strike)?;
+            market.publish(|quote| (quote.account, quote.strike) = (number % ACCOUNTS, strike))?;
         }
-        let report = running.shutdown()?;
-        let share = |stage: &lapwing::Finished| (stage.name().to_owned(), stage.processed());
-        Ok::<Vec<_>, Box<dyn Error>>(report.stages().map(share).collect())
+        Ok::<_, Box<dyn Error>>(running.shutdown()?)
     })?;
 
-    for (name, events) in &shares {
-        println!("{name:8} {events:5} events");
+    for stage in report.stages() {
+        println!("{:8} {:5} events", stage.name(), stage.processed());
     }
+    let (Risk(one), Risk(other)) = (report.take("risk-0")?, report.take("risk-1")?);
+    assert_eq!(one.len() + other.len(), ACCOUNTS as usize, "no account has two workers");
+    let at_risk: f64 = one.values().chain(other.values()).map(|(total, _)| total).sum();
+    assert!((at_risk - expected).abs() < 1e-6, "each option is in one account");
     let in_order = quotes.iter().map(|(sequence, _)| *sequence).eq(0..OPTIONS);
     let sum: f64 = quotes.iter().map(|(_, price)| price).sum();
     assert!(in_order, "the book gets each event once, in order");

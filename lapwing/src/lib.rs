@@ -49,7 +49,7 @@
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`].
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
-//! - To share the events of a stage among several: [`Workers`], [`WorkerGroup`].
+//! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
 //! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).

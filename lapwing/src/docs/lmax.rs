@@ -85,7 +85,7 @@
 //! | `IgnoreExceptionHandler` | [`Action::Skip`] | Stages after it are told: [`EventHandler::on_failed_event`]. |
 //! | `AggregateEventHandler` | [several handlers in one stage](EventHandler#several-handlers-in-one-stage) | Every call is forwarded, not only three of them. |
 //! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | A batch, or [`PollError::Empty`] for the last two, or that the ring has ended; which of the two it is, a [`StageSnapshot`] tells. It can also [wait](Poller::wait). An event that an iterator yielded is consumed; to get one again that failed, look at [`Batch::as_slice`](crate::Batch::as_slice) and [consume](crate::Batch::consume) what is done. |
-//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Builder::then_workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. |
+//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Builder::then_workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. [`Workers::by_key`] keeps the order of each key. |
 //! | custom `EventProcessor` | a [`Poller`] on a thread of yours | |
 //!
 //! ## The builder
@@ -231,5 +231,5 @@ use crate::{
     Disruptor, EventHandler, Failure, FailurePolicy, Graph, Monitor, Multi, PollError, Poller,
     Producer, Report, Retries, Running, Seats, Sequence, Sequencer, Side, Single, SingleProducer,
     Slots, Snapshot, Stage, StageSnapshot, Stall, StopHandle, Stopped, TryPublishError,
-    WaitTimeoutError, WhenFull, WorkerGroup,
+    WaitTimeoutError, WhenFull, WorkerGroup, Workers,
 };

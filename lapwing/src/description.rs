@@ -35,6 +35,14 @@ pub(crate) struct StageDescription {
     pub(crate) name: String,
     /// Name of its thread, which it may share; `None` for a poller.
     pub(crate) thread: Option<String>,
+    /// Names of its workers, if it is a group.
+    pub(crate) workers: Vec<String>,
+}
+
+impl StageDescription {
+    fn has(&self, name: &str) -> bool {
+        self.name == name || self.workers.iter().any(|worker| worker == name)
+    }
 }
 
 impl Description {
@@ -57,15 +65,13 @@ impl Description {
     pub(crate) fn guest(&self, seat: StageIndex) -> Option<StageDescription> {
         let guests = self.guests();
         let (name, guest) = guests.iter().find(|(_, guest)| guest.seat == Some(seat))?;
-        Some(StageDescription {
-            name: name.clone(),
-            thread: guest.has_handler.then(|| name.clone()),
-        })
+        let thread = guest.has_handler.then(|| name.clone());
+        Some(StageDescription { name: name.clone(), thread, workers: Vec::new() })
     }
 
     /// Takes `name` for a consumer that joins, unless a stage or another of them has it.
     pub(crate) fn take_name(&self, name: &str) -> Option<TakenName> {
-        let is_of_a_stage = self.0.stages.iter().any(|stage| stage.name == name);
+        let is_of_a_stage = self.0.stages.iter().any(|stage| stage.has(name));
         let mut guests = self.guests();
         if is_of_a_stage || guests.contains_key(name) {
             return None;

@@ -5,6 +5,9 @@
 //!   └─ handler ── publish to R, full ───> is a behind? then only this thread could free a slot
 //! ```
 //!
+//! A worker with nothing in hand is behind nobody. But if all of its group that are to work are on this
+//! thread, nobody else claims what the group has not.
+//!
 //! Not here: a poller, and a consumer that has not begun to run. Each is a value, of which nobody
 //! knows which thread will ask it.
 
@@ -14,6 +17,7 @@ use std::ptr;
 
 use crate::Sequence;
 use crate::control::{Control, StageIndex};
+use crate::group::Group;
 use crate::sync::{Arc, thread_local};
 
 thread_local! {
@@ -30,6 +34,14 @@ struct Entry {
     stage: StageIndex,
     /// That of the stage, or of a worker that left what it had to this one.
     word: StageIndex,
+    /// Its group, if it is a worker.
+    group: Option<Arc<Group>>,
+}
+
+impl Entry {
+    fn is_of(&self, control: &Control) -> bool {
+        ptr::eq(&*self.control, control)
+    }
 }
 
 /// While it lives, this thread runs a stage.
@@ -41,20 +53,25 @@ pub(crate) struct OnThisThread {
     thread: PhantomData<*const ()>,
 }
 
-/// Notes that this thread begins to run `stage`.
-pub(crate) fn enter(control: &Arc<Control>, stage: StageIndex) -> OnThisThread {
+/// Notes that this thread begins to run `stage`, which may be a worker of `group`.
+pub(crate) fn enter(
+    control: &Arc<Control>,
+    stage: StageIndex,
+    group: Option<&Arc<Group>>,
+) -> OnThisThread {
     let control = Arc::clone(control);
-    note(&control, stage, stage);
+    note(&control, stage, stage, group);
     OnThisThread { control, stage, thread: PhantomData }
 }
 
 /// Notes that the worker with `own` on this thread moves `word` as well, which another one left to it.
 pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageIndex) {
-    note(control, own, word);
+    note(control, own, word, None);
 }
 
-fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex) {
-    let entry = Entry { control: Arc::clone(control), stage, word };
+fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex, group: Option<&Arc<Group>>) {
+    let (control, group) = (Arc::clone(control), group.cloned());
+    let entry = Entry { control, stage, word, group };
     // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
     let _ = RUNNING.try_with(|running| running.borrow_mut().push(entry));
 }
@@ -76,19 +93,32 @@ impl Drop for OnThisThread {
 
 /// Whether this thread runs a stage of the ring.
 pub(crate) fn runs_a_stage_of(control: &Control) -> bool {
-    any_stage_of(control, |_| true)
+    with_entries(|entries| entries.iter().any(|entry| entry.is_of(control)))
 }
 
 /// Whether this thread runs a stage of the ring that has not finished everything below `sequence`:
 /// then nobody else will.
 pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
-    any_stage_of(control, |stage| control.is_behind(stage, sequence))
+    with_entries(|entries| {
+        entries.iter().filter(|entry| entry.is_of(control)).any(|entry| {
+            let has_nobody_else = |group: &Arc<Group>| {
+                group.claimed() < sequence && are_all_here(entries, control, group)
+            };
+            control.is_behind(entry.word, sequence)
+                || entry.group.as_ref().is_some_and(has_nobody_else)
+        })
+    })
 }
 
-fn any_stage_of(control: &Control, is_so: impl Fn(StageIndex) -> bool) -> bool {
-    let look = |running: &RefCell<Vec<Entry>>| {
-        let running = running.borrow();
-        running.iter().any(|entry| ptr::eq(&*entry.control, control) && is_so(entry.word))
-    };
-    RUNNING.try_with(look).unwrap_or(false)
+/// Whether all of `group` that are to work run on this thread.
+fn are_all_here(entries: &[Entry], control: &Control, group: &Group) -> bool {
+    let is_here =
+        |word: StageIndex| entries.iter().any(|entry| entry.is_of(control) && entry.stage == word);
+    (0..group.max())
+        .filter(|&worker| group.is_wanted(worker))
+        .all(|worker| is_here(group.word_of(worker)))
+}
+
+fn with_entries(look: impl FnOnce(&[Entry]) -> bool) -> bool {
+    RUNNING.try_with(|running| look(&running.borrow())).unwrap_or(false)
 }

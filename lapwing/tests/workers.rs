@@ -5,15 +5,16 @@ mod common;
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use common::{Kind, Lcg, ProducerOf, repeats, wait_until};
+use common::{Kind, Lcg, PATIENCE, ProducerOf, repeats, wait_until};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Backlog, BuildError, Disruptor, EventHandler, Exclusive, Graph, Outcome, PublishError,
-    Sequence, Shared, Stage, StageState, StartAt, TakeError, TryPublishError, Workers,
+    Backlog, BuildError, Disruptor, EventHandler, Exclusive, Graph, Outcome, Producer,
+    PublishError, SeatError, Sequence, Sequencer, Shared, Stage, StageState, StartAt, TakeError,
+    TryPublishError, Workers,
 };
 
 common::for_both_producers! {
@@ -39,6 +40,10 @@ common::for_both_producers! {
     a_ring_that_begins_elsewhere_hands_out_its_first_event,
     a_monitor_shows_a_group_as_one_stage,
     a_worker_that_would_wait_for_itself_is_told_so,
+    an_idle_worker_that_would_wait_for_itself_is_told_so,
+    an_idle_worker_waits_for_one_on_another_thread,
+    a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes,
+    no_consumer_in_a_seat_has_the_name_of_a_worker,
     a_worker_that_is_dropped_without_having_run_halts_the_ring,
 }
 
@@ -460,9 +465,9 @@ fn lmax_trap_17_timeout_is_called_while_nothing_comes<K: Kind>() {
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    assert_eq!(alarms.recv_timeout(common::PATIENCE), Ok(0));
+    assert_eq!(alarms.recv_timeout(PATIENCE), Ok(0));
     producer.publish(|_| {}).unwrap();
-    wait_until(|| alarms.recv_timeout(common::PATIENCE) == Ok(1));
+    wait_until(|| alarms.recv_timeout(PATIENCE) == Ok(1));
     running.shutdown().unwrap();
 }
 
@@ -659,6 +664,98 @@ fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
         wait_until(|| deadlocks.load(Ordering::Relaxed) == 1);
         running.shutdown().unwrap();
     });
+}
+
+/// Publishes as it starts, with nothing in hand, and tells how that ended.
+struct Starts<S: Sequencer> {
+    producer: Arc<Mutex<Option<Producer<u64, S>>>>,
+    tell: mpsc::Sender<Result<Sequence, PublishError>>,
+    is_first: bool,
+}
+
+impl<S: Sequencer> EventHandler<u64> for Starts<S> {
+    fn on_start(&mut self) {
+        if self.is_first {
+            let mut producer = self.producer.lock().unwrap().take().unwrap();
+            self.tell.send(producer.publish(|_| {})).unwrap();
+        }
+    }
+
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+}
+
+/// What the first worker of `stage` is told that publishes to the full ring as it starts.
+fn publish_at_the_start<K: Kind>(
+    stage: Stage,
+    workers: Workers<u64>,
+) -> Result<Sequence, PublishError> {
+    let (tell, told) = mpsc::channel();
+    let slot: Arc<Mutex<Option<ProducerOf<u64, K>>>> = Arc::default();
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_worker_handlers(stage, workers, |worker| Starts {
+            producer: Arc::clone(&slot),
+            tell: tell.clone(),
+            is_first: worker == 0,
+        })
+        .build()
+        .unwrap();
+    producer.publish_batch(2, |_| {}).unwrap();
+    *slot.lock().unwrap() = Some(producer);
+    let running = consumers.start().unwrap();
+    let result = told.recv_timeout(PATIENCE).unwrap();
+    running.shutdown().unwrap();
+    result
+}
+
+fn an_idle_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
+    let alone = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1));
+    assert_eq!(alone, Err(PublishError::WouldDeadlock));
+    let others_rest = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1).up_to(3));
+    assert_eq!(others_rest, Err(PublishError::WouldDeadlock));
+    let one_thread = Stage::new("work").on_thread("all");
+    let others_are_here = publish_at_the_start::<K>(one_thread, Workers::new(3));
+    assert_eq!(others_are_here, Err(PublishError::WouldDeadlock));
+    let by_key = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1).by_key(|key| *key));
+    assert_eq!(by_key, Err(PublishError::WouldDeadlock));
+}
+
+fn an_idle_worker_waits_for_one_on_another_thread<K: Kind>() {
+    assert_eq!(publish_at_the_start::<K>(Stage::new("work"), Workers::new(2)), Ok(2));
+}
+
+fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind>() {
+    struct Times(usize, mpsc::Sender<usize>);
+    impl EventHandler<u64> for Times {
+        fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+        fn on_timeout(&mut self, _: Sequence) {
+            let _ = self.1.send(self.0);
+        }
+    }
+    let (tell, told) = mpsc::channel();
+    let stage = Stage::new("work").on_thread("all").timeout(Duration::from_millis(1));
+    let (_producer, consumers) = K::ring(8, || 0_u64)
+        .then_worker_handlers(stage, Workers::new(1).up_to(3), |worker| Times(worker, tell.clone()))
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    assert!((0..20).all(|_| told.recv_timeout(PATIENCE) == Ok(0)), "the others rest");
+    running.workers("work").unwrap().resize(3).unwrap();
+    let mut seen = [false; 3];
+    while seen != [true; 3] {
+        seen[told.recv_timeout(PATIENCE).unwrap()] = true;
+    }
+    running.shutdown().unwrap();
+}
+
+fn no_consumer_in_a_seat_has_the_name_of_a_worker<K: Kind>() {
+    let ring = K::ring(8, || 0_u64).seats(1);
+    let (_producer, consumers) =
+        ring.then_workers("work", 2, |_| |_: &u64, _, _| {}).build().unwrap();
+    for name in ["work", "work-0", "work-1"] {
+        let error = consumers.seats().take(name, StartAt::Now).unwrap_err();
+        assert_eq!(error, SeatError::DuplicateName { stage: name.to_owned() });
+    }
+    assert_eq!(consumers.seats().take("work-2", StartAt::Now).unwrap().name(), "work-2");
 }
 
 fn a_halt_ends_every_worker<K: Kind>() {

@@ -42,7 +42,7 @@ where
         let Self { mut post, make, hand_back, access: _ } = *self;
         let (control, stage) = (post.source.control(), post.source.stage());
         post.lifeline.arm(control, stage);
-        let here = on_this_thread::enter(control, stage);
+        let here = on_this_thread::enter(control, stage, post.source.group());
         post.source.activity().set(Doing::Handling);
         match catch(make) {
             Ok(work) => {

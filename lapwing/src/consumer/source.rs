@@ -12,6 +12,7 @@ use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::group::Group;
 use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
@@ -31,6 +32,16 @@ pub(crate) trait Source<E> {
     /// Which of the consumers of these words it is.
     fn turn(&self) -> u64 {
         ONLY_TURN
+    }
+
+    /// Its group, if it is a worker of one.
+    fn group(&self) -> Option<&Arc<Group>> {
+        None
+    }
+
+    /// Whether it is not to work just now, and sleeps: a worker too many.
+    fn is_resting(&self) -> bool {
+        false
     }
 
     /// Whether it joined a ring that ran: if it goes, nobody misses it.

@@ -131,6 +131,13 @@ impl<E> Worker<E> {
         Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
     }
 
+    /// What it waits for with nothing in hand; `None` if it is not to work.
+    fn what_it_waits_for(&self) -> Option<Wait<'_>> {
+        let Reader { ring, barrier, .. } = &self.reader;
+        let words = self.by_key.as_ref().map(ByKey::words);
+        Wait::of(&ring.control, barrier, &self.group, self.worker, words)
+    }
+
     /// Why a worker that finds nothing to claim has nothing: at the end of the ring it stays for as
     /// long as others are at work, since they may leave events behind.
     #[cold]
@@ -155,6 +162,14 @@ impl<E> Source<E> for Worker<E> {
 
     fn stage(&self) -> StageIndex {
         self.group.word_of(self.worker)
+    }
+
+    fn group(&self) -> Option<&Arc<Group>> {
+        Some(&self.group)
+    }
+
+    fn is_resting(&self) -> bool {
+        self.claim.is_none() && self.what_it_waits_for().is_none()
     }
 
     fn next(&self) -> Sequence {
@@ -185,10 +200,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     fn is_ready(&self) -> bool {
-        let Reader { ring, barrier, .. } = &self.reader;
-        let words = self.by_key.as_ref().map(ByKey::words);
-        let wait = || Wait::of(&ring.control, barrier, &self.group, self.worker, words);
-        let is_over = || wait().is_some_and(|wait| wait.is_over());
+        let is_over = || self.what_it_waits_for().is_some_and(|wait| wait.is_over());
         self.is_stopping() || self.claim.is_some() || is_over()
     }
 

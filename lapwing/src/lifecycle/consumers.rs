@@ -101,7 +101,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.seats.clone()
     }
 
-    /// Names of all stages, pollers included, upstream ones first.
+    /// Names of all stages, pollers included, upstream ones first. A group is one stage.
     ///
     /// ```
     /// # use lapwing::Disruptor;

@@ -66,7 +66,8 @@ impl Report {
         self.stages.iter()
     }
 
-    /// Takes the handler of the stage `name`, as it was given to `then_handler` or its kin.
+    /// Takes the handler of the stage `name`, as it was given to `then_handler` or its kin; of a worker,
+    /// by its own name, such as "price-0".
     ///
     /// ```
     /// # use lapwing::{Disruptor, EventHandler, Sequence, TakeError};

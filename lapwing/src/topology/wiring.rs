@@ -18,7 +18,7 @@ use crate::control::{Control, StageIndex};
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::failures::Failures;
-use crate::group::Group;
+use crate::group::{Group, worker_name};
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
 use crate::padded::Padded;
@@ -268,10 +268,13 @@ fn add_acknowledgements<E>(
 
 /// What people call the ring and its stages.
 fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
-    let describe = |Node { stage, body, .. }: &Node<'_, E>| {
+    let describe = |node: &Node<'_, E>| {
+        let Node { stage, body, .. } = node;
         let thread = || stage.thread.as_ref().unwrap_or(&stage.name).clone();
-        let is_run = !matches!(body, Body::Poller);
-        StageDescription { name: stage.name.clone(), thread: is_run.then(thread) }
+        let thread = (!matches!(body, Body::Poller)).then(thread);
+        let most = node.workers().and_then(|workers| workers.max()).unwrap_or(0);
+        let workers = (0..most).map(|worker| worker_name(&stage.name, worker)).collect();
+        StageDescription { name: stage.name.clone(), thread, workers }
     };
     Description::new(ring, nodes.iter().map(describe))
 }

@@ -218,6 +218,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 self.expires = None;
                 self.handle(batch).map_or(Ok(Turn::Handled), Err)
             }
+            Err(PollError::Empty) if self.source.is_resting() => {
+                self.expires = None;
+                Ok(Turn::Idle)
+            }
             Err(PollError::Empty) => {
                 if self.expires.is_some_and(|at| at <= Instant::now()) {
                     self.expires = None;

@@ -171,7 +171,7 @@ impl<'scope> Running<'scope> {
     }
 
     /// Stops the stage `name` without stopping the others; none if no stage with a thread has this
-    /// name.
+    /// name. The workers of a group are stopped one by one, by their own names.
     ///
     /// ```
     /// # use lapwing::{Disruptor, Outcome};

@@ -79,7 +79,7 @@ pub(crate) struct ContentionArguments {
 /// The flags of `lapwing ping-pong`.
 #[derive(Args, Debug)]
 pub(crate) struct PingPongArguments {
-    /// Contenders to run beside the bare exchange, separated by commas; all five if absent
+    /// Contenders to run beside the bare exchange, separated by commas; all seven if absent
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<ContenderName>,
 
@@ -161,7 +161,7 @@ pub(crate) struct ThroughputArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) topology: Vec<Topology>,
 
-    /// Contenders to run, separated by commas; all five if absent
+    /// Contenders to run, separated by commas; all seven if absent
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) contender: Vec<ContenderName>,
 

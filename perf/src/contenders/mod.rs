@@ -4,7 +4,7 @@
 //! ```text
 //! Contender --+-- Lapwing                one ring for the whole graph
 //!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
-//!             |                          crossbeam_channel, crossbeam_array_queue
+//!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
 
@@ -12,6 +12,8 @@ mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition
 mod contender; // what a rival must be able to do
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking
+mod flume; // a lock around a queue
+mod kanal; // values handed from stack to stack
 mod lapwing; // this project
 mod over_queues; // a rival queue at every arc
 mod std_mpsc; // the standard library's bounded channel
@@ -41,6 +43,10 @@ pub(crate) enum ContenderName {
     /// `crossbeam_queue::ArrayQueue` for each arc, yielding on full and on empty.
     #[value(name = "crossbeam-arrayqueue")]
     CrossbeamArrayQueue,
+    /// `flume::bounded` for each arc.
+    Flume,
+    /// `kanal::bounded` for each arc.
+    Kanal,
     /// Computes a wrong answer, to show that it is refused.
     #[value(hide = true)]
     WrongAnswer,
@@ -48,7 +54,18 @@ pub(crate) enum ContenderName {
 
 impl ContenderName {
     /// The rivals of a full comparison, in the order of the columns of a table.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Lapwing,
+        Self::BoundedQueue,
+        Self::StdMpsc,
+        Self::CrossbeamChannel,
+        Self::CrossbeamArrayQueue,
+        Self::Flume,
+        Self::Kanal,
+    ];
+
+    /// Those of the quick evaluation, which is to take a minute.
+    pub(crate) const QUICK: [Self; 5] = [
         Self::Lapwing,
         Self::BoundedQueue,
         Self::StdMpsc,
@@ -68,6 +85,8 @@ impl ContenderName {
             Self::CrossbeamArrayQueue => {
                 vec![over_queues::contender::<crossbeam_array_queue::CrossbeamArrayQueue>()]
             }
+            Self::Flume => vec![over_queues::contender::<flume::Flume>()],
+            Self::Kanal => vec![over_queues::contender::<kanal::Kanal>()],
             Self::WrongAnswer => vec![Box::new(wrong_answer::WrongAnswer)],
         }
     }

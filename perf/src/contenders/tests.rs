@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use super::bounded_queue::BoundedQueue;
 use super::crossbeam_array_queue::CrossbeamArrayQueue;
 use super::crossbeam_channel::CrossbeamChannel;
+use super::flume::Flume;
+use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
 use super::{Contender, ContenderName, WaitName};
 use crate::crew::{Crew, Disconnected, RunError};
@@ -71,6 +73,16 @@ fn crossbeam_channel_is_right_at_every_size() {
 #[test]
 fn crossbeam_array_queue_is_right_at_every_size() {
     assert_right_at_every_size(ContenderName::CrossbeamArrayQueue);
+}
+
+#[test]
+fn flume_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::Flume);
+}
+
+#[test]
+fn kanal_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::Kanal);
 }
 
 #[test]
@@ -151,6 +163,8 @@ fn assert_panics_are_reported<Q: Queue>() {
 fn panic_at_either_end_of_a_queue_is_reported() {
     assert_panics_are_reported::<BoundedQueue>();
     assert_panics_are_reported::<StdMpsc>();
+    assert_panics_are_reported::<Flume>();
+    assert_panics_are_reported::<Kanal>();
     assert_panics_are_reported::<CrossbeamChannel>();
     assert_panics_are_reported::<CrossbeamArrayQueue>();
 }
@@ -168,6 +182,8 @@ fn last_message_arrives_after_its_sender_is_gone() {
     let expected = [Ok(7), Err(Disconnected)];
     assert_eq!(receive_twice::<BoundedQueue>(), expected);
     assert_eq!(receive_twice::<StdMpsc>(), expected);
+    assert_eq!(receive_twice::<Flume>(), expected);
+    assert_eq!(receive_twice::<Kanal>(), expected);
     assert_eq!(receive_twice::<CrossbeamChannel>(), expected);
     assert_eq!(receive_twice::<CrossbeamArrayQueue>(), expected);
 }

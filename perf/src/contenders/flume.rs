@@ -1,0 +1,35 @@
+//! A channel without unsafe code: `flume::bounded`, a lock around a queue.
+
+use flume as channel;
+
+use crate::crew::Disconnected;
+use crate::queue::{Payload, Queue, Receiver, Sender};
+
+/// `flume::bounded`, which spins briefly and then parks.
+pub(super) struct Flume;
+
+impl Queue for Flume {
+    const NAME: &'static str = "flume";
+    const WAIT: &'static str = "park";
+
+    type Sender<T: Payload> = channel::Sender<T>;
+    type Receiver<T: Payload> = channel::Receiver<T>;
+
+    fn bounded<T: Payload>(capacity: usize) -> (channel::Sender<T>, channel::Receiver<T>) {
+        channel::bounded(capacity)
+    }
+}
+
+impl<T: Payload> Sender<T> for channel::Sender<T> {
+    #[inline]
+    fn send(&self, message: T) -> Result<(), Disconnected> {
+        channel::Sender::send(self, message).map_err(|_| Disconnected)
+    }
+}
+
+impl<T: Payload> Receiver<T> for channel::Receiver<T> {
+    #[inline]
+    fn receive(&self) -> Result<T, Disconnected> {
+        self.recv().map_err(|_| Disconnected)
+    }
+}

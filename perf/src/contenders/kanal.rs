@@ -1,0 +1,35 @@
+//! A channel that hands values from stack to stack: `kanal::bounded`.
+
+use kanal as channel;
+
+use crate::crew::Disconnected;
+use crate::queue::{Payload, Queue, Receiver, Sender};
+
+/// `kanal::bounded`, which spins briefly and then parks.
+pub(super) struct Kanal;
+
+impl Queue for Kanal {
+    const NAME: &'static str = "kanal";
+    const WAIT: &'static str = "park";
+
+    type Sender<T: Payload> = channel::Sender<T>;
+    type Receiver<T: Payload> = channel::Receiver<T>;
+
+    fn bounded<T: Payload>(capacity: usize) -> (channel::Sender<T>, channel::Receiver<T>) {
+        channel::bounded(capacity)
+    }
+}
+
+impl<T: Payload> Sender<T> for channel::Sender<T> {
+    #[inline]
+    fn send(&self, message: T) -> Result<(), Disconnected> {
+        channel::Sender::send(self, message).map_err(|_| Disconnected)
+    }
+}
+
+impl<T: Payload> Receiver<T> for channel::Receiver<T> {
+    #[inline]
+    fn receive(&self) -> Result<T, Disconnected> {
+        self.recv().map_err(|_| Disconnected)
+    }
+}

@@ -337,6 +337,9 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
             }
             producer.publish(|event| *event = value).unwrap();
         }
+        // One that has not heard of it before the ring is drained, is drained.
+        let group = running.workers("work").unwrap();
+        wait_until(|| group.size() == 1);
         let report = running.shutdown().unwrap();
         let outcomes: Vec<_> = report.stages().map(|worker| worker.outcome().clone()).collect();
         assert_eq!(outcomes, [Outcome::Stopped, Outcome::Stopped, Outcome::Drained]);

@@ -61,12 +61,17 @@ impl Description {
         self.0.stages.get(index)
     }
 
-    /// What is known of whoever sits at `seat`, if anything is just now.
-    pub(crate) fn guest(&self, seat: StageIndex) -> Option<StageDescription> {
+    /// Name of the consumer at `index`, a stage or whoever sits there, and of its thread.
+    pub(crate) fn consumer(&self, index: StageIndex) -> (String, Option<String>) {
+        if let Some(stage) = self.stage(index) {
+            return (stage.name.clone(), stage.thread.clone());
+        }
         let guests = self.guests();
-        let (name, guest) = guests.iter().find(|(_, guest)| guest.seat == Some(seat))?;
-        let thread = guest.has_handler.then(|| name.clone());
-        Some(StageDescription { name: name.clone(), thread, workers: Vec::new() })
+        match guests.iter().find(|(_, guest)| guest.seat == Some(index)) {
+            Some((name, guest)) => (name.clone(), guest.has_handler.then(|| name.clone())),
+            // Whoever sat there has just left.
+            None => (format!("seat {index}"), None),
+        }
     }
 
     /// Takes `name` for a consumer that joins, unless a stage or another of them has it.

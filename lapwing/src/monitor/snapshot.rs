@@ -237,25 +237,15 @@ impl StageSnapshot {
         control: &Control,
         description: &Description,
     ) -> Self {
-        let name = |index| match description.stage(index) {
-            Some(stage) => stage.name.clone(),
-            // Whoever sat there may just have left.
-            None => {
-                description.guest(index).map_or_else(|| format!("seat {index}"), |guest| guest.name)
-            }
-        };
-        let thread = match description.stage(index) {
-            Some(stage) => stage.thread.clone(),
-            None => description.guest(index).and_then(|guest| guest.thread),
-        };
+        let (name, thread) = description.consumer(index);
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
         let upstream = control.stages[index].upstream.iter().copied();
         let upstream: Box<[_]> = upstream.filter(|&index| !is_part(control, index)).collect();
         let Figures { doing, batches, parks, wakes } = stage.figures;
         Self {
-            name: name(index),
-            upstream: upstream.iter().map(|&index| name(index)).collect(),
+            name,
+            upstream: upstream.iter().map(|&index| description.consumer(index).0).collect(),
             sequence,
             acknowledged: look.acknowledged(control, index),
             // The ring has gone on since the stage was looked at.

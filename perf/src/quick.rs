@@ -39,7 +39,7 @@ pub(crate) fn run() -> Result<(), Error> {
 
 /// Everything, for a short time each.
 fn plan() -> Plan {
-    let contenders = ContenderName::QUICK.into_iter();
+    let contenders = ContenderName::QUICK.iter();
     Plan {
         topologies: Topology::ALL.to_vec(),
         contenders: contenders

@@ -5,8 +5,7 @@ use crate::contenders::{BASELINE, Contender};
 use crate::crew::Answers;
 use crate::error::Error;
 use crate::harness::Timed;
-use crate::run::{Pass, Run};
-use crate::statistics::median;
+use crate::run::{self, Pass, Run};
 use crate::topologies::Topology;
 use crate::workload::Workload;
 
@@ -36,7 +35,7 @@ impl<'a> Row<'a> {
 
     /// The median speed of its runs; zero before the first one.
     pub(crate) fn median_events_per_second(&self) -> f64 {
-        median(self.runs.iter().map(|run| run.events_per_second)).unwrap_or(0.0)
+        run::median_speed(&self.runs)
     }
 }
 
@@ -63,17 +62,7 @@ impl Timed for Row<'_> {
             .contender
             .run(self.topology, &self.workload)
             .map_err(|source| Error::Run { topology, contender, source })?;
-
-        if pass.answers == self.expected {
-            return Ok(pass);
-        }
-        Err(Error::WrongAnswer {
-            topology,
-            contender,
-            events: self.workload.events,
-            expected: self.expected.clone(),
-            found: pass.answers,
-        })
+        pass.checked(topology, contender, self.workload.events, &self.expected)
     }
 
     fn record(&mut self, run: Run) {
@@ -87,6 +76,5 @@ pub(crate) fn ratio_to_baseline(row: &Row<'_>, rows: &[Row<'_>]) -> Option<f64> 
     let baseline = rows
         .iter()
         .find(|other| other.topology == row.topology && other.contender.name() == BASELINE)?;
-    let rounds = row.runs.iter().zip(&baseline.runs);
-    median(rounds.map(|(own, base)| own.events_per_second / base.events_per_second))
+    run::median_ratio(&row.runs, &baseline.runs)
 }

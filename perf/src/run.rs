@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::crew::Answers;
+use crate::crew::{Answers, Finish};
+use crate::error::Error;
+use crate::statistics::median;
 
 /// One run of one contender that came to its end; its answers are not checked yet.
 #[derive(Debug)]
@@ -15,6 +17,32 @@ pub(crate) struct Pass {
     pub(crate) answers: Answers,
     /// Mean number of events that a consumer was handed at once.
     pub(crate) events_per_batch: f64,
+}
+
+impl Pass {
+    /// The pass of a contender that hands over one event at a time.
+    pub(crate) fn one_by_one(finish: Finish) -> Self {
+        Self { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 }
+    }
+
+    /// This pass, of `contender` over `events` in `topology`, if its answers are right.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongAnswer`] if they are not `expected`.
+    pub(crate) fn checked(
+        self,
+        topology: &'static str,
+        contender: &'static str,
+        events: u32,
+        expected: &Answers,
+    ) -> Result<Self, Error> {
+        if self.answers == *expected {
+            return Ok(self);
+        }
+        let (expected, found) = (expected.clone(), self.answers);
+        Err(Error::WrongAnswer { topology, contender, events, expected, found })
+    }
 }
 
 /// One timed run.
@@ -34,4 +62,15 @@ impl Run {
             events_per_batch: pass.events_per_batch,
         }
     }
+}
+
+/// The median speed of `runs`, in events per second; zero of no runs.
+pub(crate) fn median_speed(runs: &[Run]) -> f64 {
+    median(runs.iter().map(|run| run.events_per_second)).unwrap_or(0.0)
+}
+
+/// The median, over rounds, of the speed of `runs` relative to that of `baseline` in the same round.
+pub(crate) fn median_ratio(runs: &[Run], baseline: &[Run]) -> Option<f64> {
+    let rounds = runs.iter().zip(baseline);
+    median(rounds.map(|(own, base)| own.events_per_second / base.events_per_second))
 }

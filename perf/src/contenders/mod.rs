@@ -65,13 +65,7 @@ impl ContenderName {
     ];
 
     /// Those of the quick evaluation, which is to take a minute.
-    pub(crate) const QUICK: [Self; 5] = [
-        Self::Lapwing,
-        Self::BoundedQueue,
-        Self::StdMpsc,
-        Self::CrossbeamChannel,
-        Self::CrossbeamArrayQueue,
-    ];
+    pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
 
     /// The contenders of this name: Lapwing once for each of `waits`, any other once.
     pub(crate) fn enlist(self, waits: &[WaitName]) -> Vec<Box<dyn Contender>> {

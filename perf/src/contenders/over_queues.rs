@@ -27,8 +27,7 @@ impl<Q: Queue> Contender for OverQueues<Q> {
     }
 
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        let finish = topology.over_queues::<Q>(workload)?;
-        Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
+        topology.over_queues::<Q>(workload).map(Pass::one_by_one)
     }
 
     fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
@@ -47,7 +46,6 @@ impl<Q: Queue> Contender for OverQueues<Q> {
             (0..exchanges).try_for_each(|_| back.send(numbers.receive()?))?;
             Ok(Vec::new())
         });
-        let finish = crew.run()?;
-        Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
+        crew.run().map(Pass::one_by_one)
     }
 }

@@ -12,8 +12,7 @@ use crate::machine::Machine;
 use crate::neighbours::Neighbours;
 use crate::progress::Progress;
 use crate::report::{self, json};
-use crate::run::{Pass, Run};
-use crate::statistics::median;
+use crate::run::{self, Pass, Run};
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "contention";
@@ -67,11 +66,7 @@ impl Timed for Row {
         let failed = |source| Error::Run { topology, contender, source };
         let pass = self.case.run(self.increments).map_err(failed)?;
         let expected = vec![u64::from(self.increments)];
-        if pass.answers == expected {
-            return Ok(pass);
-        }
-        let (events, found) = (self.increments, pass.answers);
-        Err(Error::WrongAnswer { topology, contender, events, expected, found })
+        pass.checked(topology, contender, self.increments, &expected)
     }
 
     fn record(&mut self, run: Run) {
@@ -82,12 +77,7 @@ impl Timed for Row {
 impl Record {
     /// The record of `row`, compared with `plain` among `rows`.
     fn new(row: &Row, rows: &[Row]) -> Self {
-        let speeds =
-            |row: &Row| -> Vec<f64> { row.runs.iter().map(|run| run.events_per_second).collect() };
-        let plain = rows.iter().find(|row| row.case == Case::Plain).map(speeds);
-        let own = speeds(row);
-        let ratio =
-            plain.and_then(|plain| median(own.iter().zip(plain).map(|(own, plain)| own / plain)));
+        let plain = rows.iter().find(|row| row.case == Case::Plain);
         Self {
             benchmark: BENCHMARK,
             contender: row.case,
@@ -95,8 +85,8 @@ impl Record {
             events: row.increments,
             verified: true, // the harness gives no row with a wrong answer
             runs: row.runs.clone(),
-            median_events_per_second: median(own).unwrap_or(0.0),
-            ratio_to_baseline: ratio,
+            median_events_per_second: run::median_speed(&row.runs),
+            ratio_to_baseline: plain.and_then(|plain| run::median_ratio(&row.runs, &plain.runs)),
             nanoseconds_in_paper: row.case.nanoseconds_in_paper(),
         }
     }

@@ -36,16 +36,13 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let spread =
         statistics::spread(record.runs.iter().map(|run| nanoseconds(run.events_per_second)));
-    let range = |spread: statistics::Spread| {
-        format!("{} .. {}", table::rounded(spread.min), table::rounded(spread.max))
-    };
     let cost = record.ratio_to_baseline.map(|speed| 1.0 / speed);
     let or_none = |text: Option<String>| text.unwrap_or_else(|| table::NONE.to_owned());
     [
         record.contender.description().to_owned(),
         record.contender.name().to_owned(),
         table::rounded(nanoseconds(record.median_events_per_second)),
-        or_none(spread.map(range)),
+        or_none(spread.map(table::range)),
         or_none(cost.map(table::rounded)),
         or_none(record.nanoseconds_in_paper.map(table::rounded)),
     ]

@@ -32,8 +32,7 @@ pub(super) fn run(exchanges: u32) -> Result<Pass, RunError> {
         }
         Ok(Vec::new())
     });
-    let finish = crew.run()?;
-    Ok(Pass { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 })
+    crew.run().map(Pass::one_by_one)
 }
 
 /// Looks until `word` has `number`.

@@ -17,8 +17,7 @@ use crate::machine::Machine;
 use crate::neighbours::Neighbours;
 use crate::progress::Progress;
 use crate::report::{self, json};
-use crate::run::{Pass, Run};
-use crate::statistics::median;
+use crate::run::{self, Pass, Run};
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "ping-pong";
@@ -110,10 +109,7 @@ impl Timed for Row {
         let pass = self.player.run(events).map_err(failed)?;
         let last = u64::from(events);
         let expected = vec![last * (last + 1) / 2];
-        if pass.answers == expected {
-            return Ok(pass);
-        }
-        Err(Error::WrongAnswer { topology, contender, events, expected, found: pass.answers })
+        pass.checked(topology, contender, events, &expected)
     }
 
     fn record(&mut self, run: Run) {
@@ -124,12 +120,7 @@ impl Timed for Row {
 impl Record {
     /// The record of `row`, compared with two bare words among `rows`.
     fn new(row: &Row, rows: &[Row]) -> Self {
-        let speeds =
-            |row: &Row| -> Vec<f64> { row.runs.iter().map(|run| run.events_per_second).collect() };
-        let bare = rows.iter().find(|row| matches!(row.player, Player::Bare)).map(speeds);
-        let own = speeds(row);
-        let ratio =
-            bare.and_then(|bare| median(own.iter().zip(bare).map(|(own, bare)| own / bare)));
+        let bare = rows.iter().find(|row| matches!(row.player, Player::Bare));
         Self {
             benchmark: BENCHMARK,
             contender: row.player.name(),
@@ -138,8 +129,8 @@ impl Record {
             events: row.exchanges,
             verified: true, // the harness gives no row with a wrong answer
             runs: row.runs.clone(),
-            median_events_per_second: median(own).unwrap_or(0.0),
-            ratio_to_baseline: ratio,
+            median_events_per_second: run::median_speed(&row.runs),
+            ratio_to_baseline: bare.and_then(|bare| run::median_ratio(&row.runs, &bare.runs)),
         }
     }
 }

@@ -37,16 +37,13 @@ pub(super) fn of(
 fn row(record: &Record) -> [String; COLUMNS.len()] {
     let one_way = |exchanges_per_second: f64| 1e9 / exchanges_per_second / 2.0;
     let spread = statistics::spread(record.runs.iter().map(|run| one_way(run.events_per_second)));
-    let range = |spread: statistics::Spread| {
-        format!("{} .. {}", table::rounded(spread.min), table::rounded(spread.max))
-    };
     let or_none = |text: Option<String>| text.unwrap_or_else(|| table::NONE.to_owned());
     let times = record.ratio_to_baseline.map(|speed| table::rounded(1.0 / speed));
     [
         record.contender.to_owned(),
         record.wait.to_owned(),
         table::rounded(one_way(record.median_events_per_second)),
-        or_none(spread.map(range)),
+        or_none(spread.map(table::range)),
         or_none(times),
     ]
 }

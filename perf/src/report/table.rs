@@ -99,7 +99,7 @@ pub(crate) fn empty(columns: &[&str], first_number: usize) -> Table {
 
 /// One row of [`detailed`].
 fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS.len()] {
-    let spread = statistics::spread(record.runs.iter().map(|run| run.events_per_second));
+    let spread = statistics::spread(record.runs.iter().map(|run| run.events_per_second / 1e6));
     let events_per_batch = statistics::median(record.runs.iter().map(|run| run.events_per_batch));
     let none = || NONE.to_owned();
     [
@@ -152,9 +152,9 @@ fn of_topology(records: &[Record], topology: Topology) -> Vec<&Record> {
     block.collect()
 }
 
-/// A range of speeds.
-fn range(spread: Spread) -> String {
-    format!("{} .. {}", millions(spread.min), millions(spread.max))
+/// A range of numbers.
+pub(crate) fn range(spread: Spread) -> String {
+    format!("{} .. {}", rounded(spread.min), rounded(spread.max))
 }
 
 /// A number of events per second, in millions.

@@ -7,7 +7,6 @@ use super::stage::Stage;
 use super::workers::Workers;
 use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
-use crate::group::worker_name;
 
 /// Checks `nodes` and returns the stages that each one comes after.
 ///
@@ -51,11 +50,11 @@ fn check_workers<E>(
     workers: &Workers<E>,
     names: &mut HashSet<String>,
 ) -> Result<(), BuildError> {
-    let Some(most) = workers.max() else {
+    if workers.max().is_none() {
         let (requested, max) = workers.out_of_range();
         return Err(BuildError::Workers { stage: stage.name.clone(), requested, max });
-    };
-    for name in (0..most).map(|worker| worker_name(&stage.name, worker)) {
+    }
+    for name in workers.names(&stage.name) {
         if !names.insert(name.clone()) {
             return Err(BuildError::DuplicateName { stage: name });
         }

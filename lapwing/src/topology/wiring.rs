@@ -18,7 +18,7 @@ use crate::control::{Control, StageIndex};
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::failures::Failures;
-use crate::group::{Group, worker_name};
+use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
 use crate::padded::Padded;
@@ -272,8 +272,8 @@ fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
         let Node { stage, body, .. } = node;
         let thread = || stage.thread.as_ref().unwrap_or(&stage.name).clone();
         let thread = (!matches!(body, Body::Poller)).then(thread);
-        let most = node.workers().and_then(|workers| workers.max()).unwrap_or(0);
-        let workers = (0..most).map(|worker| worker_name(&stage.name, worker)).collect();
+        let workers = node.workers().into_iter().flat_map(|workers| workers.names(&stage.name));
+        let workers = workers.collect();
         StageDescription { name: stage.name.clone(), thread, workers }
     };
     Description::new(ring, nodes.iter().map(describe))

@@ -172,6 +172,11 @@ impl<E> Workers<E> {
         is_possible.then_some(max)
     }
 
+    /// Names of the workers of `stage`; none for a number that cannot be.
+    pub(super) fn names(&self, stage: &str) -> impl Iterator<Item = String> {
+        (0..self.max().unwrap_or(0)).map(move |worker| worker_name(stage, worker))
+    }
+
     /// The number that is not possible, and the greatest that is.
     pub(super) fn out_of_range(&self) -> (usize, usize) {
         let most = self.max.unwrap_or(self.size);
@@ -184,8 +189,8 @@ impl<E> Workers<E> {
     pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
         let on_error = stage.on_error.take().map(SharedPolicy::new);
         let on_panic = stage.on_panic.take().map(SharedPolicy::new);
-        let of_worker = |worker: usize| {
-            let mut own = Stage::new(worker_name(&stage.name, worker));
+        let of_worker = |(worker, name): (usize, String)| {
+            let mut own = Stage::new(name);
             let only_of_first = stage.pin.filter(|_| worker == 0);
             own.pin = self.cpus.get(worker).copied().or(only_of_first);
             own.timeout = stage.timeout;
@@ -194,7 +199,7 @@ impl<E> Workers<E> {
             own.on_panic = on_panic.clone().map(|policy| Box::new(policy) as _);
             own
         };
-        (0..self.max().unwrap_or(0)).map(of_worker).collect()
+        self.names(&stage.name).enumerate().map(of_worker).collect()
     }
 }
 

@@ -18,6 +18,7 @@ mod contention; // the cost of one increment, with and without contention
 mod crew; // threads that start together, the clock, failures
 mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
+mod exchange; // numbers there and back, whatever carries them
 mod fold; // what a consumer computes, and how loss or disorder shows
 mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention

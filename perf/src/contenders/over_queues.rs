@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 
 use super::contender::Contender;
-use crate::crew::{Crew, RunError};
+use crate::crew::RunError;
+use crate::exchange;
 use crate::queue::{Queue, Receiver, Sender};
 use crate::run::Pass;
 use crate::topologies::Topology;
@@ -33,19 +34,10 @@ impl<Q: Queue> Contender for OverQueues<Q> {
     fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
         let (there, numbers) = Q::bounded::<u64>(slots);
         let (back, answers) = Q::bounded::<u64>(slots);
-        let mut crew = Crew::new();
-        crew.enlist("ping", move || {
-            let mut sum = 0;
-            for number in 1..=u64::from(exchanges) {
-                there.send(number)?;
-                sum += answers.receive()?;
-            }
-            Ok(vec![sum])
-        });
-        crew.enlist("pong", move || {
-            (0..exchanges).try_for_each(|_| back.send(numbers.receive()?))?;
-            Ok(Vec::new())
-        });
-        crew.run().map(Pass::one_by_one)
+        let call = move |number| {
+            there.send(number)?;
+            answers.receive()
+        };
+        exchange::run(exchanges, call, move |_| back.send(numbers.receive()?))
     }
 }

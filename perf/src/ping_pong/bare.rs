@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
-use crate::crew::{Crew, RunError};
+use crate::crew::RunError;
+use crate::exchange;
 use crate::run::Pass;
 
 /// Exchanges the numbers up to `exchanges` once.
@@ -14,25 +15,17 @@ use crate::run::Pass;
 ///
 /// [`RunError`] if a thread could not start.
 pub(super) fn run(exchanges: u32) -> Result<Pass, RunError> {
-    let exchanges = u64::from(exchanges);
     let [there, back]: [CachePadded<AtomicU64>; 2] = Default::default();
-    let mut crew = Crew::new();
-    crew.enlist("ping", || {
-        let mut sum = 0;
-        for number in 1..=exchanges {
-            // Release and Acquire: as a message needs them that would come with the number.
-            there.store(number, Ordering::Release);
-            sum += wait_for(&back, number);
-        }
-        Ok(vec![sum])
-    });
-    crew.enlist("pong", || {
-        for number in 1..=exchanges {
-            back.store(wait_for(&there, number), Ordering::Release);
-        }
-        Ok(Vec::new())
-    });
-    crew.run().map(Pass::one_by_one)
+    let call = |number| {
+        // Release and Acquire: as a message needs them that would come with the number.
+        there.store(number, Ordering::Release);
+        Ok(wait_for(&back, number))
+    };
+    let echo = |number| {
+        back.store(wait_for(&there, number), Ordering::Release);
+        Ok(())
+    };
+    exchange::run(exchanges, call, echo)
 }
 
 /// Looks until `word` has `number`.

@@ -3,7 +3,8 @@
 use lapwing::{BuildError, Disruptor, Poller, SingleProducer};
 
 use super::WaitName;
-use crate::crew::{Crew, Disconnected, RunError};
+use crate::crew::{Disconnected, RunError};
+use crate::exchange;
 use crate::run::Pass;
 
 /// A ring of numbers, and its two ends.
@@ -23,23 +24,15 @@ fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64
 pub(super) fn run(wait: WaitName, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
     let (mut there, mut numbers) = ring(wait, slots)?;
     let (mut back, mut answers) = ring(wait, slots)?;
-    let mut crew = Crew::new();
-    crew.enlist("ping", move || {
-        let mut sum = 0;
-        for number in 1..=u64::from(exchanges) {
-            there.publish(|event| *event = number).map_err(|_| Disconnected)?;
-            sum += next(&mut answers)?;
-        }
-        Ok(vec![sum])
-    });
-    crew.enlist("pong", move || {
-        for _ in 0..exchanges {
-            let number = next(&mut numbers)?;
-            back.publish(|event| *event = number).map_err(|_| Disconnected)?;
-        }
-        Ok(Vec::new())
-    });
-    crew.run().map(Pass::one_by_one)
+    let call = move |number| {
+        there.publish(|event| *event = number).map_err(|_| Disconnected)?;
+        next(&mut answers)
+    };
+    let echo = move |_| {
+        let number = next(&mut numbers)?;
+        back.publish(|event| *event = number).map(drop).map_err(|_| Disconnected)
+    };
+    exchange::run(exchanges, call, echo)
 }
 
 /// The next number; there is never more than one.

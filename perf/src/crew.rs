@@ -7,7 +7,7 @@
 //! worker        wait ....|.......................| job, finished_at |
 //! ```
 //!
-//! Threads are not pinned.
+//! Threads run wherever the system puts them, or each on a CPU of its own (`placement`).
 
 use std::any::Any;
 use std::io;
@@ -17,6 +17,9 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+
+use crate::cpu_time;
+use crate::placement::{self, Placement};
 
 /// The answers of one worker: none from a producer.
 pub(crate) type Answers = Vec<u64>;
@@ -68,21 +71,24 @@ pub(crate) enum RunError {
 pub(crate) struct Finish {
     /// From the release of the workers to the end of the last one.
     pub(crate) elapsed: Duration,
+    /// CPU time of the process meanwhile; none if the system does not tell.
+    pub(crate) cpu_time: Option<Duration>,
     /// The answers of all workers, in order of enlistment.
     pub(crate) answers: Answers,
 }
 
 /// Workers that are to start together.
-#[derive(Default)]
 pub(crate) struct Crew<'a> {
     /// Each worker's name and job.
     workers: Vec<(String, Job<'a>)>,
+    /// Where they run.
+    placement: Placement,
 }
 
 impl<'a> Crew<'a> {
-    /// A crew of nobody.
-    pub(crate) fn new() -> Self {
-        Self::default()
+    /// A crew of nobody yet, whose workers run where `placement` says.
+    pub(crate) fn new(placement: Placement) -> Self {
+        Self { workers: Vec::new(), placement }
     }
 
     /// Adds a worker; `job` is called once.
@@ -106,12 +112,17 @@ impl<'a> Crew<'a> {
     /// its neighbours fail too instead of waiting for ever.
     pub(crate) fn run(self) -> Result<Finish, RunError> {
         let gate = Gate::default();
+        let mut cpus = self.placement.cpus(self.workers.len()).into_iter();
         thread::scope(|scope| {
             let mut handles = Vec::with_capacity(self.workers.len());
             for (worker, job) in self.workers {
-                let gate = &gate;
+                let (gate, cpu) = (&gate, cpus.next());
                 let thread = Builder::new().name(worker.clone());
-                match thread.spawn_scoped(scope, move || work(job, gate)) {
+                let job = move || {
+                    cpu.into_iter().for_each(placement::pin);
+                    work(job, gate)
+                };
+                match thread.spawn_scoped(scope, job) {
                     Ok(handle) => handles.push((worker, handle)),
                     Err(source) => {
                         gate.abandon();
@@ -119,8 +130,10 @@ impl<'a> Crew<'a> {
                     }
                 }
             }
+            let cpu_before = cpu_time::used();
             let started_at = gate.open(handles.len());
-            finish(started_at, handles)
+            let finish = finish(started_at, handles)?;
+            Ok(Finish { cpu_time: cpu_time::since(cpu_before), ..finish })
         })
     }
 }
@@ -204,7 +217,7 @@ fn finish(started_at: Instant, handles: Vec<Handle<'_, '_>>) -> Result<Finish, R
             Err(Disconnected) => return Err(RunError::Disconnected { worker }),
         }
     }
-    Ok(Finish { elapsed, answers })
+    Ok(Finish { elapsed, cpu_time: None, answers })
 }
 
 /// The error of a worker that panicked with `panic`.
@@ -220,7 +233,7 @@ mod tests {
 
     #[test]
     fn answers_come_in_order_of_enlistment() {
-        let mut crew = Crew::new();
+        let mut crew = Crew::new(Placement::Free);
         crew.enlist("slow", || {
             thread::sleep(Duration::from_millis(5));
             Ok(vec![1])
@@ -235,7 +248,7 @@ mod tests {
 
     #[test]
     fn panic_is_reported_before_the_loss_that_it_causes() {
-        let mut crew = Crew::new();
+        let mut crew = Crew::new(Placement::Free);
         crew.enlist("neighbour", || Err(Disconnected));
         crew.enlist("culprit", || panic!("on purpose"));
 

@@ -2,10 +2,12 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use thiserror::Error;
 
 use crate::crew::RunError;
+use crate::interrupt;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -48,4 +50,17 @@ pub(crate) enum Error {
     /// Standard output is closed.
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),
+    /// Ctrl-C.
+    #[error("interrupted: what was measured until then is reported")]
+    Interrupted,
+}
+
+impl Error {
+    /// What a shell is told.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Interrupted => interrupt::EXIT_CODE.into(),
+            _ => ExitCode::FAILURE,
+        }
+    }
 }

@@ -1,21 +1,31 @@
 //! Numbers to another thread and back, whatever carries them.
 
 use crate::crew::{Crew, Disconnected, RunError};
+use crate::placement::Placement;
 use crate::run::Pass;
 
-/// One thread sends each of the numbers `1..=exchanges` and takes it back by `call`, the other sends it
+/// How many numbers, and where the two threads are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    /// Numbers that go there and back: `1..=exchanges`.
+    pub(crate) exchanges: u32,
+    /// Where the threads are.
+    pub(crate) placement: Placement,
+}
+
+/// One thread sends each of the numbers and takes it back by `call`, the other sends it
 /// back by `echo`. The answer is the sum of what came back.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start or did not come to its end.
 pub(crate) fn run<'a>(
-    exchanges: u32,
+    Exchange { exchanges, placement }: Exchange,
     mut call: impl FnMut(u64) -> Result<u64, Disconnected> + Send + 'a,
     mut echo: impl FnMut(u64) -> Result<(), Disconnected> + Send + 'a,
 ) -> Result<Pass, RunError> {
     let exchanges = u64::from(exchanges);
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(placement);
     crew.enlist("ping", move || {
         let mut sum = 0;
         for number in 1..=exchanges {

@@ -9,6 +9,7 @@ use crossbeam_utils::CachePadded;
 use serde::{Serialize, Serializer};
 
 use crate::crew::{Crew, RunError};
+use crate::placement::Placement;
 use crate::run::Pass;
 
 /// A way to increment, and by how many threads.
@@ -121,45 +122,45 @@ impl Case {
     /// # Errors
     ///
     /// [`RunError`] if a thread could not start or did not come to its end.
-    pub(crate) fn run(self, increments: u32) -> Result<Pass, RunError> {
-        let threads = self.threads();
+    pub(crate) fn run(self, increments: u32, placement: Placement) -> Result<Pass, RunError> {
+        let load = Load { increments, threads: self.threads(), placement };
         match self {
-            Self::Plain => count(increments, threads, &own_counters(), |counters, thread| {
+            Self::Plain => count(load, &own_counters(), |counters, thread| {
                 store_next(&counters[thread], Ordering::Relaxed);
             }),
-            Self::Release => count(increments, threads, &own_counters(), |counters, thread| {
+            Self::Release => count(load, &own_counters(), |counters, thread| {
                 store_next(&counters[thread], Ordering::Release);
             }),
-            Self::Volatile => count(increments, threads, &own_counters(), |counters, thread| {
+            Self::Volatile => count(load, &own_counters(), |counters, thread| {
                 store_next(&counters[thread], Ordering::SeqCst);
             }),
             Self::Lock | Self::LockTwo => {
-                count(increments, threads, &CachePadded::new(Mutex::new(0)), |counter, _| {
+                count(load, &CachePadded::new(Mutex::new(0)), |counter, _| {
                     *counter.lock().unwrap_or_else(PoisonError::into_inner) += 1;
                 })
             }
-            Self::Cas | Self::CasTwo => count(increments, threads, &one_counter(), |counter, _| {
+            Self::Cas | Self::CasTwo => count(load, &one_counter(), |counter, _| {
                 swap_next(counter);
             }),
-            Self::FetchAdd | Self::FetchAddTwo => {
-                count(increments, threads, &one_counter(), |counter, _| {
-                    counter.fetch_add(1, Ordering::SeqCst);
-                })
-            }
+            Self::FetchAdd | Self::FetchAddTwo => count(load, &one_counter(), |counter, _| {
+                counter.fetch_add(1, Ordering::SeqCst);
+            }),
             Self::Neighbours => {
                 let counters = CachePadded::new([AtomicU64::new(0), AtomicU64::new(0)]);
-                count(increments, threads, &counters, |counters, thread| {
+                count(load, &counters, |counters, thread| {
                     store_next(&counters[thread], Ordering::Release);
                 })
             }
-            Self::Apart => count(increments, threads, &own_counters(), |counters, thread| {
+            Self::Apart => count(load, &own_counters(), |counters, thread| {
                 store_next(&counters[thread], Ordering::Release);
             }),
-            Self::WrongAnswer => {
-                count(increments - 1, threads, &own_counters(), |counters, thread| {
+            Self::WrongAnswer => count(
+                Load { increments: increments - 1, ..load },
+                &own_counters(),
+                |counters, thread| {
                     store_next(&counters[thread], Ordering::Relaxed);
-                })
-            }
+                },
+            ),
         }
     }
 }
@@ -230,15 +231,24 @@ fn swap_next(counter: &AtomicU64) {
     }
 }
 
-/// Calls `increment` for `counters` and the number of the thread: `increments` times, by `threads`
-/// threads that share them evenly.
-fn count<C: Total>(
+/// What one run of a case does.
+#[derive(Clone, Copy)]
+struct Load {
+    /// Increments of all threads together.
     increments: u32,
+    /// Threads that share them evenly.
     threads: usize,
+    /// Where they are.
+    placement: Placement,
+}
+
+/// Calls `increment` for `counters` and the number of the thread, as often as `load` says.
+fn count<C: Total>(
+    Load { increments, threads, placement }: Load,
     counters: &C,
     increment: impl Fn(&C, usize) + Copy + Send,
 ) -> Result<Pass, RunError> {
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(placement);
     for thread in 0..threads {
         // The first one has what is left of an odd number.
         let rest = if thread == 0 { increments as usize % threads } else { 0 };
@@ -248,8 +258,8 @@ fn count<C: Total>(
             Ok(Vec::new())
         });
     }
-    let elapsed = crew.run()?.elapsed;
-    Ok(Pass { elapsed, answers: vec![counters.total()], events_per_batch: 1.0 })
+    let finish = crew.run()?;
+    Ok(Pass { answers: vec![counters.total()], ..Pass::one_by_one(finish) })
 }
 
 #[cfg(test)]
@@ -260,7 +270,7 @@ mod tests {
     fn every_case_loses_no_increment() {
         for case in Case::ALL {
             for increments in [1, 2, 3, 1_000] {
-                let answers = case.run(increments).unwrap().answers;
+                let answers = case.run(increments, Placement::Free).unwrap().answers;
                 assert_eq!(answers, [u64::from(increments)], "{case:?}");
             }
         }

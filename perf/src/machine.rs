@@ -3,9 +3,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::thread;
+use std::time::SystemTime;
 
 use serde::Serialize;
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
+
+use crate::{placement, quota};
 
 /// The machine and the builds of one report.
 #[derive(Clone, Debug, Serialize)]
@@ -22,6 +25,14 @@ pub(crate) struct Machine {
     logical_cpus: usize,
     /// CPUs that this process may use, after affinity and quotas.
     available_parallelism: usize,
+    /// CPUs that its quota allows it, as a mean; none without a quota.
+    quota_cpus: Option<f64>,
+    /// The CPUs that this process may use, by number; none if the system does not tell.
+    affinity: Option<Vec<usize>>,
+    /// When the measurement began, in UTC.
+    measured_at: String,
+    /// The commit of this binary, with `-dirty` if it had changes; `unknown` outside of a checkout.
+    commit: &'static str,
     /// The compiler of this binary.
     rustc: &'static str,
     /// The version of Lapwing.
@@ -46,6 +57,10 @@ impl Machine {
             cpu: model.filter(|name| !name.is_empty()).map_or_else(unknown, str::to_owned),
             logical_cpus: logical_cpus.max(available_parallelism),
             available_parallelism,
+            quota_cpus: quota::cpus(),
+            affinity: placement::allowed().map(|cpus| cpus.iter().map(|cpu| cpu.id).collect()),
+            measured_at: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            commit: env!("LAPWING_COMMIT"),
             rustc: env!("LAPWING_RUSTC"),
             lapwing: env!("CARGO_PKG_VERSION"),
             cpus_used_by_others: None, // known after the measurement

@@ -1,20 +1,21 @@
 //! `lapwing`, the performance laboratory: wiring only.
 //!
 //! ```text
-//! cli -> throughput --> row ----> contenders --> topologies --> queue, event, fold
-//!   |--> quick -----/    |             \--------> crew (threads, clock)
-//!   |--> ping_pong ------+   (over contenders as well)
-//!   \--> contention -----+--> harness --> calibration, progress, run
-//!           \--> increments          report: table, JSON of rows and machine
+//! cli -> throughput, quick ----\              /--> row (table of speeds) -> calibration, run
+//!     -> contention, ping_pong -+-> harness ---
+//!              |                +-> session --> machine, neighbours, report: JSON, tables
+//!              \--> contenders --> topologies --> queue, event, fold
+//!                       \-------------\--> crew (threads, clock) -> placement, cpu_time
 //! ```
 //!
-//! A further benchmark is a further subcommand: its arguments in `cli`, its file beside
-//! `throughput`, its results in the form of `report::Record`.
+//! A further benchmark is a further subcommand in a folder of its own: its flags, what it times (a
+//! `row::Subject`, or a `harness::Timed` if it is no table of speeds), its record, its table.
 
 mod calibration; // how many events one timed run moves
-mod cli; // arguments, and what is refused before anything runs
+mod cli; // the subcommands, and what is refused before anything runs
 mod contenders; // one adapter per rival
 mod contention; // the cost of one increment, with and without contention
+mod cpu_time; // what a run costs
 mod crew; // threads that start together, the clock, failures
 mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
@@ -22,16 +23,21 @@ mod exchange; // numbers there and back, whatever carries them
 mod fold; // what a consumer computes, and how loss or disorder shows
 mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention
+mod interrupt; // Ctrl-C leaves what was measured
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
 mod ping_pong; // a number to another thread and back
+mod placement; // which CPU a thread runs on
 mod progress; // a bar on a terminal, plain lines otherwise
 mod queue; // what a rival queue must offer
 mod quick; // the evaluation without arguments
+mod quota; // the CPU time that a container allows
 mod report; // table, JSON
-mod row; // one contender in one topology
+mod row; // one row of a table of speeds
 mod run; // one run, before and after its answer is checked
-mod statistics; // median, spread, ratio
+mod schedule; // how often, how long, where
+mod session; // what all commands have in common
+mod statistics; // median, spread, interval
 mod throughput; // the benchmark of the paper's five configurations
 mod topologies; // the five configurations
 mod workload; // how much is moved, how large, through how many slots
@@ -41,13 +47,13 @@ use std::process::ExitCode;
 use crate::cli::{Cli, Command};
 use crate::error::Error;
 
-/// Runs the subcommand; an error goes to standard error and makes exit code 1.
+/// Runs the subcommand; an error goes to standard error and makes exit code 1, Ctrl-C 130.
 fn main() -> ExitCode {
     match run(Cli::parse_or_exit()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("lapwing: {error}");
-            ExitCode::FAILURE
+            error.exit_code()
         }
     }
 }

@@ -3,12 +3,14 @@
 
 use std::time::Duration;
 
-use crate::contenders::{ContenderName, WaitName};
+use crate::contenders::{ContenderName, Roster, WaitName};
 use crate::error::Error;
-use crate::harness::Schedule;
-use crate::machine::Machine;
-use crate::report::{self, table};
-use crate::throughput::{self, Plan};
+use crate::placement::Placement;
+use crate::progress::Progress;
+use crate::report;
+use crate::schedule::Schedule;
+use crate::session::Session;
+use crate::throughput::{self, Plan, table};
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Publish, Workload};
 
@@ -25,32 +27,30 @@ const RING: usize = 65_536;
 ///
 /// A wrong answer, a failed run, or a report that cannot be printed.
 pub(crate) fn run() -> Result<(), Error> {
-    let mut machine = Machine::detect();
-    report::print(&machine.to_string())?;
-    report::print("quick evaluation, about a minute; `lapwing throughput --help` for more\n")?;
+    let session = Session::begin(None)?;
+    report::print("quick evaluation, about a minute; `lapwing --help` for more\n")?;
 
-    let records = throughput::measure(&plan(), &mut machine)?;
-    report::print(&table::detailed(&records))?;
-    report::print("")?;
-    report::print(&table::summary(&records))?;
-    report::print(&table::closing(&records, &machine))?;
-    Ok(())
+    let Roster { entries, missing } = Roster::of(ContenderName::QUICK, &[WaitName::Adaptive]);
+    let records = throughput::measure(&plan(), &entries, Progress::new)?;
+    session.end(&records, &missing, |machine| {
+        let detailed = table::detailed(&records, &missing);
+        let summary = table::summary(&records);
+        format!("{detailed}\n\n{summary}\n{}", table::closing(&records, machine))
+    })
 }
 
 /// Everything, for a short time each.
 fn plan() -> Plan {
-    let contenders = ContenderName::QUICK.iter();
+    let placement = Placement::Free;
     Plan {
         topologies: Topology::ALL.to_vec(),
-        contenders: contenders
-            .flat_map(|contender| contender.enlist(&[WaitName::Adaptive]))
-            .collect(),
         workload: Workload {
             events: 1, // calibration settles it
             ring: RING,
             event_bytes: EventBytes::B8,
             publish: Publish::One,
+            placement,
         },
-        schedule: Schedule { runs: RUNS, run_time: RUN_TIME, events: None },
+        schedule: Schedule { runs: RUNS, run_time: RUN_TIME, events: None, placement },
     }
 }

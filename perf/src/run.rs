@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use crate::crew::{Answers, Finish};
 use crate::error::Error;
-use crate::statistics::median;
 
 /// One run of one contender that came to its end; its answers are not checked yet.
 #[derive(Debug)]
 pub(crate) struct Pass {
     /// From the release of all threads to the end of the last one.
     pub(crate) elapsed: Duration,
+    /// CPU time of all threads meanwhile; none if the system does not tell.
+    pub(crate) cpu_time: Option<Duration>,
     /// The answers of the consumers, in the order that the benchmark expects.
     pub(crate) answers: Answers,
     /// Mean number of events that a consumer was handed at once.
@@ -22,7 +23,8 @@ pub(crate) struct Pass {
 impl Pass {
     /// The pass of a contender that hands over one event at a time.
     pub(crate) fn one_by_one(finish: Finish) -> Self {
-        Self { elapsed: finish.elapsed, answers: finish.answers, events_per_batch: 1.0 }
+        let Finish { elapsed, cpu_time, answers } = finish;
+        Self { elapsed, cpu_time, answers, events_per_batch: 1.0 }
     }
 
     /// This pass, of `contender` over `events` in `topology`, if its answers are right.
@@ -52,25 +54,18 @@ pub(crate) struct Run {
     pub(crate) events_per_second: f64,
     /// Mean number of events that a consumer was handed at once.
     pub(crate) events_per_batch: f64,
+    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    pub(crate) cpus: Option<f64>,
 }
 
 impl Run {
     /// What a run of `events` was like.
     pub(crate) fn new(events: u32, pass: &Pass) -> Self {
+        let seconds = pass.elapsed.as_secs_f64();
         Self {
-            events_per_second: f64::from(events) / pass.elapsed.as_secs_f64(),
+            events_per_second: f64::from(events) / seconds,
             events_per_batch: pass.events_per_batch,
+            cpus: pass.cpu_time.map(|time| time.as_secs_f64() / seconds),
         }
     }
-}
-
-/// The median speed of `runs`, in events per second; zero of no runs.
-pub(crate) fn median_speed(runs: &[Run]) -> f64 {
-    median(runs.iter().map(|run| run.events_per_second)).unwrap_or(0.0)
-}
-
-/// The median, over rounds, of the speed of `runs` relative to that of `baseline` in the same round.
-pub(crate) fn median_ratio(runs: &[Run], baseline: &[Run]) -> Option<f64> {
-    let rounds = runs.iter().zip(baseline);
-    median(rounds.map(|(own, base)| own.events_per_second / base.events_per_second))
 }

@@ -1,6 +1,11 @@
 //! Median and spread of a few runs. Both stand up to the outliers of a shared machine better than a
 //! mean and a deviation do.
 
+/// Samples that the bootstrap draws.
+const RESAMPLES: usize = 1000;
+/// Seed of the draws: the same values always have the same interval.
+const BOOTSTRAP_SEED: u64 = 0xB007;
+
 /// The smallest and the largest of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
@@ -28,6 +33,23 @@ pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     })
 }
 
+/// The interval that holds the median of the population with 95 % confidence, by the percentile
+/// bootstrap (Efron 1979): medians of values drawn anew from `values`, with repetition. None of no values.
+pub(crate) fn interval_of_median(values: &[f64]) -> Option<Spread> {
+    if values.is_empty() {
+        return None;
+    }
+    let mut random = fastrand::Rng::with_seed(BOOTSTRAP_SEED);
+    let mut medians = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        let drawn = (0..values.len()).filter_map(|_| random.choice(values)).copied();
+        medians.extend(median(drawn));
+    }
+    medians.sort_by(f64::total_cmp);
+    let tail = RESAMPLES / 40; // 2.5 % on either side
+    Some(Spread { min: medians[tail], max: medians[RESAMPLES - 1 - tail] })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +72,15 @@ mod tests {
         let expected = Spread { min: 1.0, max: 3.0 };
         assert_eq!(spread([2.0, 3.0, 1.0]), Some(expected));
         assert_eq!(spread([]), None);
+    }
+
+    #[test]
+    fn interval_holds_the_median_and_no_outlier_of_many() {
+        let values = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 40.0];
+        let Spread { min, max } = interval_of_median(&values).unwrap();
+        assert!((0.9..=1.0).contains(&min), "min={min}");
+        assert!((1.0..=1.1).contains(&max), "max={max}");
+        assert_eq!(interval_of_median(&[2.0]), Some(Spread { min: 2.0, max: 2.0 }));
+        assert_eq!(interval_of_median(&[]), None);
     }
 }

@@ -10,6 +10,8 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
+use crate::placement::Placement;
+
 /// The largest number of events of one run: an event's number fits its `value: u32`.
 pub(crate) const MAX_EVENTS: u32 = u32::MAX;
 
@@ -24,6 +26,8 @@ pub(crate) struct Workload {
     pub(crate) event_bytes: EventBytes,
     /// How a producer publishes.
     pub(crate) publish: Publish,
+    /// Where the threads are.
+    pub(crate) placement: Placement,
 }
 
 /// Size of one event in bytes.

@@ -1,6 +1,7 @@
 //! What a rival must be able to do to be compared.
 
 use crate::crew::RunError;
+use crate::exchange::Exchange;
 use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::Workload;
@@ -20,11 +21,11 @@ pub(crate) trait Contender {
     /// [`RunError`] if a worker could not start or did not come to its end.
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError>;
 
-    /// Sends the numbers `1..=exchanges` to another thread, which sends each back before the next
-    /// one comes. The answer is their sum.
+    /// Sends the numbers of `exchange` to another thread, which sends each back before the next one
+    /// comes. The answer is their sum.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError>;
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError>;
 }

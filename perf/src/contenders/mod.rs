@@ -16,6 +16,7 @@ mod flume; // a lock around a queue
 mod kanal; // values handed from stack to stack
 mod lapwing; // this project
 mod over_queues; // a rival queue at every arc
+mod roster; // who takes part, and who cannot
 mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a neighbour
@@ -25,6 +26,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::contender::Contender;
 pub(crate) use self::lapwing::WaitName;
+pub(crate) use self::roster::{Entry, Missing, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.
 pub(crate) const BASELINE: &str = "bounded-queue";
@@ -67,21 +69,33 @@ impl ContenderName {
     /// Those of the quick evaluation, which is to take a minute.
     pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
 
-    /// The contenders of this name: Lapwing once for each of `waits`, any other once.
-    pub(crate) fn enlist(self, waits: &[WaitName]) -> Vec<Box<dyn Contender>> {
+    /// How the contender of this name takes part: Lapwing once for each of `waits`, any other once.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot take part: a tool is missing.
+    pub(crate) fn enlist(self, waits: &[WaitName]) -> Result<Vec<Entry>, String> {
+        let only = |contender| Ok(vec![Entry::only(contender)]);
         match self {
-            Self::Lapwing => waits.iter().map(|wait| lapwing::contender(*wait)).collect(),
-            Self::BoundedQueue => vec![over_queues::contender::<bounded_queue::BoundedQueue>()],
-            Self::StdMpsc => vec![over_queues::contender::<std_mpsc::StdMpsc>()],
+            Self::Lapwing => {
+                Ok(waits.iter().map(|wait| Entry::only(lapwing::contender(*wait))).collect())
+            }
+            Self::BoundedQueue => only(over_queues::contender::<bounded_queue::BoundedQueue>()),
+            Self::StdMpsc => only(over_queues::contender::<std_mpsc::StdMpsc>()),
             Self::CrossbeamChannel => {
-                vec![over_queues::contender::<crossbeam_channel::CrossbeamChannel>()]
+                only(over_queues::contender::<crossbeam_channel::CrossbeamChannel>())
             }
             Self::CrossbeamArrayQueue => {
-                vec![over_queues::contender::<crossbeam_array_queue::CrossbeamArrayQueue>()]
+                only(over_queues::contender::<crossbeam_array_queue::CrossbeamArrayQueue>())
             }
-            Self::Flume => vec![over_queues::contender::<flume::Flume>()],
-            Self::Kanal => vec![over_queues::contender::<kanal::Kanal>()],
-            Self::WrongAnswer => vec![Box::new(wrong_answer::WrongAnswer)],
+            Self::Flume => only(over_queues::contender::<flume::Flume>()),
+            Self::Kanal => only(over_queues::contender::<kanal::Kanal>()),
+            Self::WrongAnswer => only(Box::new(wrong_answer::WrongAnswer)),
         }
+    }
+
+    /// The name on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::contender::Contender;
 use crate::crew::RunError;
-use crate::exchange;
+use crate::exchange::{self, Exchange};
 use crate::queue::{Queue, Receiver, Sender};
 use crate::run::Pass;
 use crate::topologies::Topology;
@@ -31,13 +31,13 @@ impl<Q: Queue> Contender for OverQueues<Q> {
         topology.over_queues::<Q>(workload).map(Pass::one_by_one)
     }
 
-    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
         let (there, numbers) = Q::bounded::<u64>(slots);
         let (back, answers) = Q::bounded::<u64>(slots);
         let call = move |number| {
             there.send(number)?;
             answers.receive()
         };
-        exchange::run(exchanges, call, move |_| back.send(numbers.receive()?))
+        exchange::run(exchange, call, move |_| back.send(numbers.receive()?))
     }
 }

@@ -1,94 +1,59 @@
 //! `lapwing contention`: Table 1 of the paper, what an increment costs with and without contention.
 
+mod arguments; // the flags
 mod table; // how they are shown
 
 use serde::Serialize;
 
-use crate::cli::ContentionArguments;
+pub(crate) use self::arguments::ContentionArguments;
 use crate::error::Error;
-use crate::harness::{self, Schedule, Timed};
+use crate::harness;
 use crate::increments::Case;
-use crate::machine::Machine;
-use crate::neighbours::Neighbours;
+use crate::placement::Placement;
 use crate::progress::Progress;
-use crate::report::{self, json};
-use crate::run::{self, Pass, Run};
+use crate::row::{Row, Speed, Subject};
+use crate::run::Pass;
+use crate::schedule::Schedule;
+use crate::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "contention";
 
-/// One case, and its runs.
-#[derive(Debug)]
-struct Row {
+/// One case.
+#[derive(Clone, Copy, Debug)]
+struct Counting {
     case: Case,
-    increments: u32,
-    runs: Vec<Run>,
+    placement: Placement,
 }
 
-/// One row of the report. Its keys are those of other benchmarks, where it has the same thing.
+/// One row of the report.
 #[derive(Clone, Debug, Serialize)]
 struct Record {
     /// `contention`.
     benchmark: &'static str,
     /// How it increments.
     contender: Case,
-    /// Threads that increment.
-    threads: usize,
-    /// Increments of one run, of all threads together.
-    events: u32,
-    /// Whether no increment was lost in any run. A lost one has no record.
-    verified: bool,
-    /// Every run that counts, in the order of the rounds.
-    runs: Vec<Run>,
-    /// The median of the runs: increments of all threads, each second.
-    median_events_per_second: f64,
-    /// The median of the per-round ratio of its speed to `plain`; none if that did not run.
-    ratio_to_baseline: Option<f64>,
+    /// How fast it was: an event is an increment of one of the threads.
+    #[serde(flatten)]
+    speed: Speed,
     /// Nanoseconds of an increment in the paper's Table 1; none if it has no such case.
     nanoseconds_in_paper: Option<f64>,
 }
 
-impl Timed for Row {
+impl Subject for Counting {
     fn label(&self) -> String {
         self.case.name().to_owned()
     }
 
-    fn events(&self) -> u32 {
-        self.increments
+    fn threads(&self) -> usize {
+        self.case.threads()
     }
 
-    fn set_events(&mut self, events: u32) {
-        self.increments = events;
-    }
-
-    fn run(&self) -> Result<Pass, Error> {
+    fn run(&self, increments: u32) -> Result<Pass, Error> {
         let (topology, contender) = ("counter", self.case.name());
         let failed = |source| Error::Run { topology, contender, source };
-        let pass = self.case.run(self.increments).map_err(failed)?;
-        let expected = vec![u64::from(self.increments)];
-        pass.checked(topology, contender, self.increments, &expected)
-    }
-
-    fn record(&mut self, run: Run) {
-        self.runs.push(run);
-    }
-}
-
-impl Record {
-    /// The record of `row`, compared with `plain` among `rows`.
-    fn new(row: &Row, rows: &[Row]) -> Self {
-        let plain = rows.iter().find(|row| row.case == Case::Plain);
-        Self {
-            benchmark: BENCHMARK,
-            contender: row.case,
-            threads: row.case.threads(),
-            events: row.increments,
-            verified: true, // the harness gives no row with a wrong answer
-            runs: row.runs.clone(),
-            median_events_per_second: run::median_speed(&row.runs),
-            ratio_to_baseline: plain.and_then(|plain| run::median_ratio(&row.runs, &plain.runs)),
-            nanoseconds_in_paper: row.case.nanoseconds_in_paper(),
-        }
+        let pass = self.case.run(increments, self.placement).map_err(failed)?;
+        pass.checked(topology, contender, increments, &vec![u64::from(increments)])
     }
 }
 
@@ -98,22 +63,9 @@ impl Record {
 ///
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &ContentionArguments) -> Result<(), Error> {
-    if let Some(path) = &arguments.schedule.json {
-        json::check(path)?;
-    }
-    let mut machine = Machine::detect();
-    report::print(&machine.to_string())?;
-
-    let schedule = arguments.schedule.schedule();
-    let neighbours = Neighbours::watch();
-    let records = measure(&arguments.cases(), &schedule, Progress::new)?;
-    machine.cpus_used_by_others = neighbours.cpus_used();
-    report::print(&table::of(&records, &machine))?;
-
-    if let Some(path) = &arguments.schedule.json {
-        json::write(path, &machine, &records)?;
-    }
-    Ok(())
+    let session = Session::begin(arguments.schedule.json.as_deref())?;
+    let records = measure(&arguments.cases(), arguments.schedule.schedule(), Progress::new)?;
+    session.end(&records, &[], |machine| table::of(&records, machine))
 }
 
 /// Runs each of `cases` as `schedule` says.
@@ -123,27 +75,40 @@ pub(crate) fn run(arguments: &ContentionArguments) -> Result<(), Error> {
 /// The first wrong answer or failed run.
 fn measure(
     cases: &[Case],
-    schedule: &Schedule,
+    schedule: Schedule,
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
-    let row = |&case: &Case| Row { case, increments: 1, runs: Vec::new() };
-    let mut rows = cases.iter().map(row).collect::<Vec<_>>();
-    let progress = progress(harness::steps(rows.len(), schedule));
-    harness::measure(&mut rows, schedule, &progress)?;
-    Ok(rows.iter().map(|row| Record::new(row, &rows)).collect())
+    let counting = |&case: &Case| Counting { case, placement: schedule.placement };
+    let rows = cases.iter().map(|case| Row::new(counting(case), schedule));
+    let mut rows = rows.collect::<Vec<_>>();
+    let progress = progress(harness::steps(rows.len(), schedule.runs));
+    harness::measure(&mut rows, schedule.runs, &progress)?;
+
+    let plain = rows.iter().find(|row| row.subject.case == Case::Plain);
+    let run = rows.iter().filter(|row| !row.runs.is_empty());
+    Ok(run.map(|row| record(row, plain)).collect())
+}
+
+/// The record of `row`, compared with `plain`.
+fn record(row: &Row<Counting>, plain: Option<&Row<Counting>>) -> Record {
+    let case = row.subject.case;
+    Record {
+        benchmark: BENCHMARK,
+        contender: case,
+        speed: row.speed(plain),
+        nanoseconds_in_paper: case.nanoseconds_in_paper(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::machine::Machine;
+    use crate::report::json;
 
     /// A few increments of each of `cases`.
     fn records(cases: &[Case]) -> Result<Vec<Record>, Error> {
-        let run_time = Duration::from_millis(1);
-        let schedule = Schedule { runs: 3, run_time, events: Some(1_000) };
-        measure(cases, &schedule, |_| Progress::Silent)
+        measure(cases, Schedule::short(3, 1_000), |_| Progress::Silent)
     }
 
     #[test]
@@ -157,8 +122,7 @@ mod tests {
     #[test]
     fn json_has_the_keys_of_other_benchmarks() {
         let records = records(&[Case::CasTwo, Case::Plain]).unwrap();
-        let text = json::text(&Machine::detect(), &records).unwrap();
-        let report = serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        let report = json::read_back(&records);
         let first = &report["results"][0];
         assert_eq!(first["benchmark"], "contention");
         assert_eq!(first["contender"], "cas-two");

@@ -3,7 +3,6 @@
 use super::Record;
 use crate::machine::Machine;
 use crate::report::table;
-use crate::statistics;
 
 /// The columns; from the third on they hold numbers.
 const COLUMNS: [&str; 6] =
@@ -15,12 +14,12 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     for record in records {
         lines.add_row(row(record));
     }
-    let most_threads = records.iter().map(|record| record.threads).max().unwrap_or(1);
+    let most_threads = records.iter().map(|record| record.speed.threads).max().unwrap_or(1);
     let mut closing = vec![
         lines.to_string(),
         "ns: from one increment to the next, of whichever thread; the paper: Java, Westmere, 2011"
             .to_owned(),
-        table::verified(records.len(), records.iter().map(|record| record.runs.len()).sum()),
+        table::verified(records.iter().map(|record| &record.speed)),
     ];
     if most_threads > machine.available_parallelism() {
         closing.push(
@@ -33,17 +32,14 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
 }
 
 fn row(record: &Record) -> [String; COLUMNS.len()] {
+    let Record { contender: case, speed, .. } = record;
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
-    let spread =
-        statistics::spread(record.runs.iter().map(|run| nanoseconds(run.events_per_second)));
-    let cost = record.ratio_to_baseline.map(|speed| 1.0 / speed);
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| table::NONE.to_owned());
     [
-        record.contender.description().to_owned(),
-        record.contender.name().to_owned(),
-        table::rounded(nanoseconds(record.median_events_per_second)),
-        or_none(spread.map(table::range)),
-        or_none(cost.map(table::rounded)),
-        or_none(record.nanoseconds_in_paper.map(table::rounded)),
+        case.description().to_owned(),
+        case.name().to_owned(),
+        table::rounded(nanoseconds(speed.median_events_per_second)),
+        table::or_none(speed.spread(|run| nanoseconds(run.events_per_second)), table::range),
+        table::or_none(speed.ratio_to_baseline, |ratio| table::rounded(1.0 / ratio)),
+        table::or_none(record.nanoseconds_in_paper, table::rounded),
     ]
 }

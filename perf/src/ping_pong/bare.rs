@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
 use crate::crew::RunError;
-use crate::exchange;
+use crate::exchange::{self, Exchange};
 use crate::run::Pass;
 
-/// Exchanges the numbers up to `exchanges` once.
+/// Exchanges the numbers up to `exchange` once.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(super) fn run(exchanges: u32) -> Result<Pass, RunError> {
+pub(super) fn run(exchange: Exchange) -> Result<Pass, RunError> {
     let [there, back]: [CachePadded<AtomicU64>; 2] = Default::default();
     let call = |number| {
         // Release and Acquire: as a message needs them that would come with the number.
@@ -25,7 +25,7 @@ pub(super) fn run(exchanges: u32) -> Result<Pass, RunError> {
         back.store(wait_for(&there, number), Ordering::Release);
         Ok(())
     };
-    exchange::run(exchanges, call, echo)
+    exchange::run(exchange, call, echo)
 }
 
 /// Looks until `word` has `number`.

@@ -122,6 +122,7 @@ fn result(output: &Output) -> Option<Pass> {
     let (nanoseconds, sum) = text.trim().split_once(' ')?;
     Some(Pass {
         elapsed: Duration::from_nanos(nanoseconds.parse().ok()?),
+        cpu_time: None,
         answers: vec![sum.parse().ok()?],
         events_per_batch: 1.0,
     })

@@ -1,23 +1,26 @@
 //! `lapwing ping-pong`: how long a number takes to another thread, over two bare words and through each
 //! contender.
 
+mod arguments; // the flags
 mod bare; // two words and nothing else
 mod foreign; // the same in C++ and in Java
 mod table; // how they are shown
 
 use serde::Serialize;
 
+pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::{Language, Program};
-use crate::cli::PingPongArguments;
-use crate::contenders::Contender;
+use crate::contenders::{Contender, Entry, Missing, Roster};
 use crate::crew::RunError;
 use crate::error::Error;
-use crate::harness::{self, Schedule, Timed};
-use crate::machine::Machine;
-use crate::neighbours::Neighbours;
+use crate::exchange::Exchange;
+use crate::harness;
+use crate::placement::Placement;
 use crate::progress::Progress;
-use crate::report::{self, json};
-use crate::run::{self, Pass, Run};
+use crate::row::{Row, Speed, Subject};
+use crate::run::Pass;
+use crate::schedule::Schedule;
+use crate::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "ping-pong";
@@ -31,17 +34,17 @@ enum Player {
     /// Two words, in another language.
     Foreign(Program),
     /// A ring or a queue each way.
-    Contender(Box<dyn Contender>),
+    Contender(Entry),
 }
 
-/// One player, and its runs.
-struct Row {
+/// A player with its setting.
+struct Match {
     player: Player,
-    exchanges: u32,
-    runs: Vec<Run>,
+    chosen: usize,
+    placement: Placement,
 }
 
-/// One row of the report. Its keys are those of other benchmarks, where it has the same thing.
+/// One row of the report.
 #[derive(Clone, Debug, Serialize)]
 struct Record {
     /// `ping-pong`.
@@ -50,88 +53,69 @@ struct Record {
     contender: &'static str,
     /// How its threads waited.
     wait: &'static str,
-    /// Threads: two.
-    threads: usize,
-    /// Numbers of one run that went there and back.
-    events: u32,
-    /// Whether every number came back in every run. A wrong one has no record.
-    verified: bool,
-    /// Every run that counts, in the order of the rounds.
-    runs: Vec<Run>,
-    /// The median of the runs: numbers that came back, each second.
-    median_events_per_second: f64,
-    /// The median of the per-round ratio of its speed to that of two bare words.
-    ratio_to_baseline: Option<f64>,
+    /// How fast it was: an event is a number that went there and back. The baseline is two bare words.
+    #[serde(flatten)]
+    speed: Speed,
 }
 
-impl Player {
+impl Match {
+    /// The contender with its setting; none for bare words.
+    fn contender(&self) -> Option<&dyn Contender> {
+        match &self.player {
+            Player::Bare | Player::Foreign(_) => None,
+            Player::Contender(entry) => Some(entry.candidates[self.chosen].as_ref()),
+        }
+    }
+
     fn name(&self) -> &'static str {
-        match self {
-            Self::Bare => "bare",
-            Self::Foreign(program) => program.name(),
-            Self::Contender(contender) => contender.name(),
+        match &self.player {
+            Player::Foreign(program) => program.name(),
+            _ => self.contender().map_or("bare", Contender::name),
         }
     }
 
     fn wait(&self) -> &'static str {
-        match self {
-            Self::Bare | Self::Foreign(_) => "spin",
-            Self::Contender(contender) => contender.wait(),
-        }
+        self.contender().map_or("spin", Contender::wait)
     }
 
-    fn run(&self, exchanges: u32) -> Result<Pass, RunError> {
-        match self {
-            Self::Bare => bare::run(exchanges),
-            Self::Foreign(program) => program.run(exchanges),
-            Self::Contender(contender) => contender.ping_pong(SLOTS, exchanges),
+    fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
+        match &self.player {
+            Player::Foreign(program) => program.run(exchange.exchanges),
+            _ => self.contender().map_or_else(
+                || bare::run(exchange),
+                |contender| contender.ping_pong(SLOTS, exchange),
+            ),
         }
     }
 }
 
-impl Timed for Row {
+impl Subject for Match {
     fn label(&self) -> String {
-        format!("{} {}", self.player.name(), self.player.wait())
+        format!("{} {}", self.name(), self.wait())
     }
 
-    fn events(&self) -> u32 {
-        self.exchanges
+    fn threads(&self) -> usize {
+        2
     }
 
-    fn set_events(&mut self, events: u32) {
-        self.exchanges = events;
-    }
-
-    fn run(&self) -> Result<Pass, Error> {
-        let (topology, contender) = (BENCHMARK, self.player.name());
-        let events = self.exchanges;
-        let failed = |source| Error::Run { topology, contender, source };
-        let pass = self.player.run(events).map_err(failed)?;
-        let last = u64::from(events);
-        let expected = vec![last * (last + 1) / 2];
-        pass.checked(topology, contender, events, &expected)
-    }
-
-    fn record(&mut self, run: Run) {
-        self.runs.push(run);
-    }
-}
-
-impl Record {
-    /// The record of `row`, compared with two bare words among `rows`.
-    fn new(row: &Row, rows: &[Row]) -> Self {
-        let bare = rows.iter().find(|row| matches!(row.player, Player::Bare));
-        Self {
-            benchmark: BENCHMARK,
-            contender: row.player.name(),
-            wait: row.player.wait(),
-            threads: 2,
-            events: row.exchanges,
-            verified: true, // the harness gives no row with a wrong answer
-            runs: row.runs.clone(),
-            median_events_per_second: run::median_speed(&row.runs),
-            ratio_to_baseline: bare.and_then(|bare| run::median_ratio(&row.runs, &bare.runs)),
+    fn candidates(&self) -> usize {
+        match &self.player {
+            Player::Bare | Player::Foreign(_) => 1,
+            Player::Contender(entry) => entry.candidates.len(),
         }
+    }
+
+    fn choose(&mut self, candidate: usize) {
+        self.chosen = candidate;
+    }
+
+    fn run(&self, exchanges: u32) -> Result<Pass, Error> {
+        let (topology, contender) = (BENCHMARK, self.name());
+        let failed = |source| Error::Run { topology, contender, source };
+        let exchange = Exchange { exchanges, placement: self.placement };
+        let pass = self.play(exchange).map_err(failed)?;
+        let last = u64::from(exchanges);
+        pass.checked(topology, contender, exchanges, &vec![last * (last + 1) / 2])
     }
 }
 
@@ -141,36 +125,26 @@ impl Record {
 ///
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
-    if let Some(path) = &arguments.schedule.json {
-        json::check(path)?;
-    }
-    let mut machine = Machine::detect();
-    report::print(&machine.to_string())?;
-
-    let (players, missing) = players(arguments.contenders());
-    let schedule = arguments.schedule.schedule();
-    let neighbours = Neighbours::watch();
-    let records = measure(players, &schedule, Progress::new)?;
-    machine.cpus_used_by_others = neighbours.cpus_used();
-    report::print(&table::of(&records, &missing, &machine))?;
-
-    if let Some(path) = &arguments.schedule.json {
-        json::write(path, &machine, &records)?;
-    }
-    Ok(())
+    let session = Session::begin(arguments.schedule.json.as_deref())?;
+    let (players, missing) = players(arguments.roster());
+    let records = measure(players, arguments.schedule.schedule(), Progress::new)?;
+    session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Two bare words in each language, and `contenders`; and who is missing, with the reason.
-fn players(contenders: Vec<Box<dyn Contender>>) -> (Vec<Player>, Vec<(&'static str, String)>) {
+/// Two bare words in each language, and everyone of `roster`; and who is missing.
+fn players(roster: Roster) -> (Vec<Player>, Vec<Missing>) {
     let mut players = vec![Player::Bare];
     let mut missing = Vec::new();
     for language in Language::ALL {
         match language.compile() {
             Ok(program) => players.push(Player::Foreign(program)),
-            Err(reason) => missing.push((language.name(), reason)),
+            Err(reason) => {
+                missing.push(Missing { contender: language.name().to_owned(), reason });
+            }
         }
     }
-    players.extend(contenders.into_iter().map(Player::Contender));
+    players.extend(roster.entries.into_iter().map(Player::Contender));
+    missing.extend(roster.missing);
     (players, missing)
 }
 
@@ -181,40 +155,45 @@ fn players(contenders: Vec<Box<dyn Contender>>) -> (Vec<Player>, Vec<(&'static s
 /// The first wrong answer or failed run.
 fn measure(
     players: Vec<Player>,
-    schedule: &Schedule,
+    schedule: Schedule,
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
-    let row = |player| Row { player, exchanges: 1, runs: Vec::new() };
-    let mut rows = players.into_iter().map(row).collect::<Vec<_>>();
-    let progress = progress(harness::steps(rows.len(), schedule));
-    harness::measure(&mut rows, schedule, &progress)?;
-    Ok(rows.iter().map(|row| Record::new(row, &rows)).collect())
+    let placement = schedule.placement;
+    let matches = players.into_iter().map(|player| Match { player, chosen: 0, placement });
+    let mut rows = matches.map(|each| Row::new(each, schedule)).collect::<Vec<_>>();
+    let progress = progress(harness::steps(rows.len(), schedule.runs));
+    harness::measure(&mut rows, schedule.runs, &progress)?;
+
+    let bare = rows.iter().find(|row| matches!(row.subject.player, Player::Bare));
+    let run = rows.iter().filter(|row| !row.runs.is_empty());
+    Ok(run.map(|row| record(row, bare)).collect())
+}
+
+/// The record of `row`, compared with two `bare` words.
+fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
+    let (contender, wait) = (row.subject.name(), row.subject.wait());
+    Record { benchmark: BENCHMARK, contender, wait, speed: row.speed(bare) }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::contenders::{ContenderName, WaitName};
+    use crate::machine::Machine;
+    use crate::report::json;
 
     /// A few exchanges of each of `players`.
     fn records(players: Vec<Player>) -> Result<Vec<Record>, Error> {
-        let run_time = Duration::from_millis(1);
-        let schedule = Schedule { runs: 2, run_time, events: Some(200) };
-        measure(players, &schedule, |_| Progress::Silent)
+        measure(players, Schedule::short(2, 200), |_| Progress::Silent)
     }
 
-    fn contenders(names: &[ContenderName]) -> Vec<Box<dyn Contender>> {
-        names
-            .iter()
-            .flat_map(|name| name.enlist(&[WaitName::Adaptive, WaitName::Blocking]))
-            .collect()
+    fn roster(names: &[ContenderName]) -> Roster {
+        Roster::of(names, &[WaitName::Adaptive, WaitName::Blocking])
     }
 
     #[test]
     fn every_player_gets_every_number_back() {
-        let (players, missing) = players(contenders(&ContenderName::ALL));
+        let (players, missing) = players(roster(&ContenderName::ALL));
         let expected = players.len();
         let records = records(players).unwrap();
         assert_eq!(records.len(), expected);
@@ -222,14 +201,14 @@ mod tests {
         for record in &records {
             assert!(text.contains(record.contender), "{text}");
         }
-        for (name, reason) in &missing {
-            assert!(text.contains(&format!("{name}: {reason}")), "{text}");
+        for Missing { contender, reason } in &missing {
+            assert!(text.contains(&format!("{contender}: {reason}")), "{text}");
         }
     }
 
     #[test]
     fn a_number_that_is_lost_has_no_speed() {
-        let liar = contenders(&[ContenderName::WrongAnswer]).into_iter().map(Player::Contender);
+        let liar = roster(&[ContenderName::WrongAnswer]).entries.into_iter().map(Player::Contender);
         let error = records(liar.collect()).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer, so no speed: topology=ping-pong"), "{error}");
     }
@@ -237,13 +216,13 @@ mod tests {
     #[test]
     fn json_has_the_keys_of_other_benchmarks() {
         let mut players = vec![Player::Bare];
-        players.extend(contenders(&[ContenderName::Lapwing]).into_iter().map(Player::Contender));
+        let lapwing = roster(&[ContenderName::Lapwing]).entries;
+        players.extend(lapwing.into_iter().map(Player::Contender));
         let records = records(players).unwrap();
-        let text = json::text(&Machine::detect(), &records).unwrap();
-        let report = serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        let report = json::read_back(&records);
         let results = report["results"].as_array().unwrap();
         let names = results.iter().map(|result| result["contender"].as_str().unwrap());
-        assert!(names.eq(["bare", "lapwing", "lapwing"]), "{text}");
+        assert!(names.eq(["bare", "lapwing", "lapwing"]), "{report}");
         assert_eq!(results[2]["wait"], "blocking");
         assert_eq!(results[0]["ratio_to_baseline"], 1.0);
         assert_eq!(results[0]["runs"].as_array().unwrap().len(), 2);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::contenders::Missing;
 use crate::error::Error;
 use crate::machine::Machine;
 
@@ -14,6 +15,10 @@ use crate::machine::Machine;
 struct Report<'a, R> {
     /// Where the numbers were measured.
     machine: &'a Machine,
+    /// Who was asked for and could not take part.
+    missing: &'a [Missing],
+    /// Whether everything was measured that was asked for; not if it was interrupted.
+    complete: bool,
     /// What was measured.
     results: &'a [R],
 }
@@ -37,16 +42,26 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 pub(crate) fn write(
     path: &Path,
     machine: &Machine,
+    missing: &[Missing],
+    complete: bool,
     results: &[impl Serialize],
 ) -> Result<(), Error> {
-    let text = text(machine, results).map_err(|source| error(path, source.into()))?;
+    let text = text(&Report { machine, missing, complete, results })
+        .map_err(|source| error(path, source.into()))?;
     fs::write(path, text).map_err(|source| error(path, source))
 }
 
 /// The report as text.
-pub(crate) fn text(machine: &Machine, results: &[impl Serialize]) -> serde_json::Result<String> {
-    let report = Report { machine, results };
-    serde_json::to_string_pretty(&report).map(|text| text + "\n")
+fn text(report: &Report<'_, impl Serialize>) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(report).map(|text| text + "\n")
+}
+
+/// The report of a whole measurement here, as a reader finds it.
+#[cfg(test)]
+pub(crate) fn read_back(results: &[impl Serialize]) -> serde_json::Value {
+    let machine = &Machine::detect();
+    let text = text(&Report { machine, missing: &[], complete: true, results });
+    serde_json::from_str(&text.expect("it has a text")).expect("the text is JSON")
 }
 
 /// The error of writing to `path`.

@@ -70,7 +70,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     let (right_sender, right_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
     let senders = [fizz_sender, buzz_sender];
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     crew.enlist("producer", move || arcs::produce(&senders, events, 0));
     crew.enlist("fizz", move || {
         arcs::relay(&fizz_receiver, &left_sender, events, |message| {

@@ -27,7 +27,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     let events = workload.events;
     let mut senders = Vec::with_capacity(CONSUMERS.len());
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     for consumer in CONSUMERS {
         let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
         senders.push(sender);

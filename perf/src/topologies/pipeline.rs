@@ -54,7 +54,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     let (third_sender, third_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
     let senders = [first_sender];
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     crew.enlist("producer", move || arcs::produce(&senders, events, 0));
     crew.enlist("step-1", move || {
         arcs::relay(&first_receiver, &second_sender, events, |message| {

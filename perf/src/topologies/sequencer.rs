@@ -69,7 +69,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     let events = workload.events;
     let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     for (origin, producer) in producers() {
         let senders = [sender.clone()];
         let share = share(events, origin);

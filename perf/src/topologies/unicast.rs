@@ -28,7 +28,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
     let senders = [sender];
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     crew.enlist("producer", move || arcs::produce(&senders, events, 0));
     crew.enlist("consumer", move || arcs::consume(&receiver, events));
     crew.run()

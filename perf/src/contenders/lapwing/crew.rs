@@ -4,13 +4,12 @@
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use lapwing::{Consumer, Consumers, Outcome, Producer, Sequencer};
 
-use crate::crew::{Answers, Crew, Disconnected, RunError};
+use crate::crew::{Answers, Crew, Disconnected, Finish, RunError};
 use crate::event::Event;
-use crate::workload::Publish;
+use crate::workload::{Publish, Workload};
 
 /// A producer and what it publishes.
 pub(super) struct Feed<const PAD: usize, S: Sequencer> {
@@ -24,7 +23,8 @@ pub(super) struct Feed<const PAD: usize, S: Sequencer> {
     pub(super) events: u32,
 }
 
-/// Runs every feed and every consumer to the end; returns the time that it took.
+/// Runs every feed and every consumer to the end, as `workload` says; the answers stand in the consumers'
+/// tallies.
 ///
 /// # Errors
 ///
@@ -32,11 +32,12 @@ pub(super) struct Feed<const PAD: usize, S: Sequencer> {
 pub(super) fn run<const PAD: usize, S: Sequencer + Send>(
     feeds: Vec<Feed<PAD, S>>,
     consumers: Consumers<'_, Event<PAD>>,
-    publish: Publish,
-) -> Result<Duration, RunError> {
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let publish = workload.publish;
     let publishing = Arc::new(AtomicUsize::new(feeds.len()));
 
-    let mut crew = Crew::new();
+    let mut crew = Crew::new(workload.placement);
     for mut feed in feeds {
         let publishing = Arc::clone(&publishing);
         crew.enlist(feed.name, move || {
@@ -54,7 +55,7 @@ pub(super) fn run<const PAD: usize, S: Sequencer + Send>(
         let mut unstarted = Some(consumer);
         crew.enlist(name, move || unstarted.take().map_or(Err(Disconnected), consume));
     }
-    crew.run().map(|finish| finish.elapsed)
+    crew.run()
 }
 
 /// Runs a consumer until its ring is closed and drained. Its answer stands in its tally.
@@ -118,6 +119,8 @@ mod tests {
 
     use super::*;
     use crate::event::PAD_8;
+    use crate::placement::Placement;
+    use crate::workload::EventBytes;
 
     #[test]
     fn panic_of_a_consumer_is_reported_while_the_producer_waits_for_a_slot() {
@@ -127,8 +130,15 @@ mod tests {
             .build()
             .unwrap();
         let feed = Feed { name: "producer", producer, origin: None, events: u32::MAX };
+        let workload = Workload {
+            events: u32::MAX,
+            ring: 2,
+            event_bytes: EventBytes::B8,
+            publish: Publish::One,
+            placement: Placement::Free,
+        };
 
-        let error = run(vec![feed], consumers, Publish::One).unwrap_err();
+        let error = run(vec![feed], consumers, &workload).unwrap_err();
         assert!(
             matches!(&error, RunError::Panicked { worker, message }
                 if worker == "culprit" && message == "on purpose"),

@@ -15,6 +15,7 @@ use self::wiring::Wiring;
 use super::contender::Contender;
 use crate::crew::RunError;
 use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::exchange::Exchange;
 use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Workload};
@@ -110,7 +111,7 @@ impl Contender for Lapwing {
         }
     }
 
-    fn ping_pong(&self, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
-        ping_pong::run(self.wait, slots, exchanges)
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+        ping_pong::run(self.wait, slots, exchange)
     }
 }

@@ -4,7 +4,7 @@ use lapwing::{BuildError, Disruptor, Poller, SingleProducer};
 
 use super::WaitName;
 use crate::crew::{Disconnected, RunError};
-use crate::exchange;
+use crate::exchange::{self, Exchange};
 use crate::run::Pass;
 
 /// A ring of numbers, and its two ends.
@@ -16,12 +16,12 @@ fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))
 }
 
-/// Exchanges the numbers up to `exchanges` once.
+/// Exchanges the numbers of `exchange` once.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a ring could not be built or a worker did not come to its end.
-pub(super) fn run(wait: WaitName, slots: usize, exchanges: u32) -> Result<Pass, RunError> {
+pub(super) fn run(wait: WaitName, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
     let (mut there, mut numbers) = ring(wait, slots)?;
     let (mut back, mut answers) = ring(wait, slots)?;
     let call = move |number| {
@@ -32,7 +32,7 @@ pub(super) fn run(wait: WaitName, slots: usize, exchanges: u32) -> Result<Pass, 
         let number = next(&mut numbers)?;
         back.publish(|event| *event = number).map(drop).map_err(|_| Disconnected)
     };
-    exchange::run(exchanges, call, echo)
+    exchange::run(exchange, call, echo)
 }
 
 /// The next number; there is never more than one.

@@ -1,14 +1,12 @@
 //! The five topologies over one ring: a stage for each consumer, in the order in which events pass
 //! them. The work is that of `topologies`, called on the event in its slot.
 
-use std::time::Duration;
-
 use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
 
 use super::WaitName;
 use super::crew::{self, Feed};
 use super::tally::Tally;
-use crate::crew::{Answers, RunError};
+use crate::crew::{Answers, Finish, RunError};
 use crate::event::Event;
 use crate::fold::Fold;
 use crate::run::Pass;
@@ -66,8 +64,8 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
-        Ok(self.pass(elapsed, vec![sum.answer.answer()], &[sum.batches]))
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
+        Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
     /// Two steps change the event in its slot, the third folds.
@@ -92,9 +90,9 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
         let batches = [first.batches, second.batches, third.batches];
-        Ok(self.pass(elapsed, vec![third.answer.answer()], &batches))
+        Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
 
     /// Three producers share the ring; the consumer folds the events of each.
@@ -120,8 +118,8 @@ impl Wiring<'_> {
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
-        let elapsed = crew::run(feeds, consumers, workload.publish)?;
-        Ok(self.pass(elapsed, sum.answer.answers(), &[sum.batches]))
+        let finish = crew::run(feeds, consumers, self.workload)?;
+        Ok(self.pass(finish, sum.answer.answers(), &[sum.batches]))
     }
 
     /// Three consumers side by side fold every event.
@@ -140,10 +138,10 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
         let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
         let batches = sums.each_ref().map(|sum| sum.batches);
-        Ok(self.pass(elapsed, answers, &batches))
+        Ok(self.pass(finish, answers, &batches))
     }
 
     /// Two stages side by side leave a property in the event, the third joins.
@@ -170,9 +168,9 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let elapsed = crew::run(self.one_feed(producer), consumers, self.workload.publish)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
         let batches = [left.batches, right.batches, joined.batches];
-        Ok(self.pass(elapsed, joined.answer.answers(), &batches))
+        Ok(self.pass(finish, joined.answer.answers(), &batches))
     }
 
     /// The only producer publishes every event.
@@ -183,10 +181,11 @@ impl Wiring<'_> {
         vec![Feed { name: "producer", producer, origin: None, events: self.workload.events }]
     }
 
-    /// A run that took `elapsed`, whose consumers were handed `batches` each.
-    fn pass(self, elapsed: Duration, answers: Answers, batches: &[u64]) -> Pass {
+    /// A run that came to its `finish`, whose consumers were handed `batches` each.
+    fn pass(self, finish: Finish, answers: Answers, batches: &[u64]) -> Pass {
         let handed_over = f64::from(self.workload.events) * batches.len() as f64;
         let all_batches = batches.iter().sum::<u64>();
-        Pass { elapsed, answers, events_per_batch: handed_over / all_batches.max(1) as f64 }
+        let events_per_batch = handed_over / all_batches.max(1) as f64;
+        Pass { answers, events_per_batch, ..Pass::one_by_one(finish) }
     }
 }

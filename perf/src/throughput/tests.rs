@@ -1,46 +1,37 @@
 //! The form of the JSON and of the tables, over the records of a small measurement.
 
-use std::time::Duration;
-
-use serde_json::Value;
-
-use crate::contenders::{ContenderName, WaitName};
-use crate::harness::{self, Schedule};
+use super::*;
+use crate::contenders::{Missing, WaitName};
 use crate::machine::Machine;
-use crate::progress::Progress;
-use crate::report::{Record, json, table};
-use crate::throughput::{self, Plan};
-use crate::topologies::Topology;
-use crate::workload::{EventBytes, Publish, Workload};
+use crate::report::json;
+use crate::workload::{EventBytes, Publish};
 
 /// The records of `contenders` over a few events.
 fn records(contenders: &[ContenderName]) -> Vec<Record> {
-    let contenders = contenders.iter();
+    let schedule = Schedule::short(3, 100);
     let plan = Plan {
         topologies: vec![Topology::Unicast, Topology::Diamond],
-        contenders: contenders
-            .flat_map(|contender| contender.enlist(&[WaitName::Adaptive]))
-            .collect(),
         workload: Workload {
             events: 1,
             ring: 8,
             event_bytes: EventBytes::B32,
             publish: Publish::One,
+            placement: schedule.placement,
         },
-        schedule: Schedule { runs: 3, run_time: Duration::from_millis(1), events: Some(100) },
+        schedule,
     };
-    let mut rows = throughput::rows(&plan);
-    harness::measure(&mut rows, &plan.schedule, &Progress::Silent).unwrap();
-    Record::of_rows("throughput", &rows)
+    let roster = Roster::of(contenders, &[WaitName::Adaptive]);
+    measure(&plan, &roster.entries, |_| Progress::Silent).unwrap()
 }
 
 #[test]
 fn json_has_the_promised_keys() {
     let records = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
-    let text = json::text(&Machine::detect(), &records).unwrap();
-    let report = serde_json::from_str::<Value>(&text).unwrap();
+    let report = json::read_back(&records);
 
     assert!(report["machine"]["cpu"].is_string());
+    assert!(report["machine"]["measured_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(report["complete"], true);
     let first = &report["results"][0];
     assert_eq!(first["benchmark"], "throughput");
     assert_eq!(first["topology"], "unicast");
@@ -57,23 +48,29 @@ fn json_has_the_promised_keys() {
     assert_eq!(first["runs"][2]["events_per_batch"], 1.0);
     assert!(first["median_events_per_second"].is_f64());
     assert!(first["ratio_to_baseline"].is_f64());
+    assert_eq!(first["ratio_interval"].as_array().unwrap().len(), 2);
+    assert_eq!(first["pinned"], false);
+    #[cfg(unix)]
+    assert!(first["runs"][0]["cpus"].is_f64());
 }
 
 #[test]
 fn ratio_is_one_for_the_baseline_and_none_without_it() {
     let with_baseline = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
-    assert_eq!(with_baseline[1].ratio_to_baseline, Some(1.0));
+    assert_eq!(with_baseline[1].speed.ratio_to_baseline, Some(1.0));
 
     let without = records(&[ContenderName::StdMpsc]);
-    assert_eq!(without[0].ratio_to_baseline, None);
+    assert_eq!(without[0].speed.ratio_to_baseline, None);
 }
 
 #[test]
 fn tables_have_a_row_for_each_record_and_topology() {
     let records = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
 
-    let detailed = table::detailed(&records);
+    let absent = Missing { contender: "absent".to_owned(), reason: "it is not here".to_owned() };
+    let detailed = table::detailed(&records, &[absent]);
     assert_eq!(detailed.matches("std-mpsc").count(), 2, "{detailed}");
+    assert!(detailed.contains("it is not here"), "{detailed}");
 
     let summary = table::summary(&records);
     assert_eq!(summary.matches("diamond 1P-3C").count(), 1, "{summary}");

@@ -1,0 +1,158 @@
+//! The command line, and what is refused before anything runs. A further benchmark is a further
+//! [`Command`]; its flags stand beside it.
+
+mod schedule; // how often, how long, where: the flags of every table of speeds
+pub(crate) mod values; // values that several commands take
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub(crate) use self::schedule::ScheduleArguments;
+use crate::contention::ContentionArguments;
+use crate::ping_pong::PingPongArguments;
+use crate::throughput::ThroughputArguments;
+
+/// The performance laboratory of Lapwing.
+///
+/// Without a subcommand: a quick evaluation of the five configurations of the Disruptor paper,
+/// Lapwing and four queues side by side. Every run checks its answer; a wrong answer is an error,
+/// not a speed.
+#[derive(Debug, Parser)]
+#[command(name = "lapwing", version)]
+pub(crate) struct Cli {
+    /// What to measure; the quick evaluation if absent.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The benchmarks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Events per second in the paper's five configurations, contenders side by side
+    ///
+    /// Runs of all contenders are interleaved in rounds, in a shuffled order; a first round warms
+    /// up and is not counted. Reported are the median of the rounds, their range, the median of the
+    /// per-round ratio to the baseline (bounded-queue), and the mean number of events that a
+    /// consumer is handed at once. A rival with several ways to wait runs with the fastest of them.
+    Throughput(ThroughputArguments),
+
+    /// What an increment of a counter costs, with and without contention: Table 1 of the paper
+    ///
+    /// Runs of all cases are interleaved in rounds, in a shuffled order; a first round warms up and
+    /// is not counted. Reported are nanoseconds from one increment to the next: the median of the
+    /// rounds, their range, and the median of the per-round ratio to one thread without any
+    /// protection. Every run checks that no increment was lost.
+    Contention(ContentionArguments),
+
+    /// How long a number takes to another thread: over two bare words, and through each contender
+    ///
+    /// One thread sends a number and waits for it to come back before it sends the next. Two words
+    /// in memory are the limit of the machine; the same program in C++ and in Java is compiled and
+    /// run where `g++` and `javac` are there. Runs are interleaved in rounds, in a shuffled order; a
+    /// first round warms up and is not counted. Reported are nanoseconds one way: half of the mean
+    /// of a run, the median of the rounds, their range, and the per-round ratio to the two words.
+    /// Every run checks that every number came back.
+    PingPong(PingPongArguments),
+}
+
+impl Cli {
+    /// Parses the arguments of this process; a bad one ends it with a message and exit code 2.
+    pub(crate) fn parse_or_exit() -> Self {
+        let cli = Self::parse();
+        match cli.check() {
+            Ok(()) => cli,
+            Err(error) => error.exit(),
+        }
+    }
+
+    /// Checks what concerns more than one argument.
+    fn check(&self) -> Result<(), clap::Error> {
+        match &self.command {
+            None | Some(Command::Contention(_) | Command::PingPong(_)) => Ok(()),
+            Some(Command::Throughput(arguments)) => arguments
+                .check()
+                .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contenders::{ContenderName, WaitName};
+    use crate::topologies::Topology;
+
+    /// Parses and checks `lapwing throughput` with `flags`.
+    fn throughput(flags: &[&str]) -> Result<ThroughputArguments, String> {
+        let arguments = ["lapwing", "throughput"].iter().chain(flags);
+        let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
+        cli.check().map_err(|error| error.to_string())?;
+        match cli.command {
+            Some(Command::Throughput(arguments)) => Ok(arguments),
+            _ => unreachable!("the subcommand is given"),
+        }
+    }
+
+    #[test]
+    fn definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_arguments_mean_the_quick_evaluation() {
+        let cli = Cli::try_parse_from(["lapwing"]).unwrap();
+        assert!(cli.command.is_none());
+    }
+
+    #[test]
+    fn lists_are_separated_by_commas() {
+        let arguments = throughput(&[
+            "--topology=unicast,diamond",
+            "--contender=lapwing,crossbeam-arrayqueue",
+            "--wait=busy-spin,blocking",
+        ])
+        .unwrap();
+
+        assert_eq!(arguments.topology, [Topology::Unicast, Topology::Diamond]);
+        assert_eq!(
+            arguments.contender,
+            [ContenderName::Lapwing, ContenderName::CrossbeamArrayQueue]
+        );
+        assert_eq!(arguments.wait, [WaitName::BusySpin, WaitName::Blocking]);
+    }
+
+    #[test]
+    fn bad_values_are_refused_with_their_reason() {
+        let cases: [(&[&str], &str); 14] = [
+            (&["--events=0"], "0 is not in 1..=4294967295"),
+            (&["--events=4294967296"], "4294967296 is not in 1..=4294967295"),
+            (&["--events=many"], "invalid digit"),
+            (&["--events=5", "--seconds-per-run=2"], "cannot be used with"),
+            (&["--runs=0"], "0 is not in 1..=1000"),
+            (&["--ring=0"], "power of two"),
+            (&["--ring=1000"], "power of two"),
+            (&["--ring=134217728", "--event-bytes=256"], "at most 4194304 slots"),
+            (&["--event-bytes=9"], "[possible values: 8, 32, 64, 256]"),
+            (&["--publish=batch:0"], "expected `one` or `batch:N`"),
+            (&["--publish=batch:9", "--ring=8"], "a batch has 1..=8 events"),
+            (&["--wait=never"], "[possible values: adaptive,"),
+            (&["--topology="], "possible values: unicast,"),
+            (&["--seconds-per-run=NaN"], "expected a number above 0"),
+        ];
+        for (flags, reason) in cases {
+            let message = throughput(flags).unwrap_err();
+            assert!(message.contains(reason), "flags={flags:?} message={message}");
+        }
+    }
+
+    #[test]
+    fn bounds_themselves_are_allowed() {
+        for flags in [
+            ["--events=1", "--ring=1"],
+            ["--events=4294967295", "--ring=134217728"],
+            ["--publish=batch:8", "--ring=8"],
+        ] {
+            assert!(throughput(&flags).is_ok(), "flags={flags:?}");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Values that several commands take: how they are written, and what is refused.
+
+use std::time::Duration;
+
+/// The largest ring, in slots: Lapwing's own bound.
+const MAX_RING_SLOTS: usize = 1 << 30;
+/// The longest time to ask for, in seconds.
+const MAX_SECONDS: f64 = 3_600.0;
+
+/// Each of `asked` once, in its order; `all` if nothing is asked for.
+pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
+    let source = if asked.is_empty() { all } else { asked };
+    let mut once = Vec::with_capacity(source.len());
+    for item in source {
+        if !once.contains(item) {
+            once.push(*item);
+        }
+    }
+    once
+}
+
+/// Parses the slots of a ring.
+pub(crate) fn ring(text: &str) -> Result<usize, String> {
+    let slots = text.parse::<usize>().map_err(|error| error.to_string())?;
+    if slots.is_power_of_two() && slots <= MAX_RING_SLOTS {
+        Ok(slots)
+    } else {
+        Err(format!("expected a power of two in 1..={MAX_RING_SLOTS}"))
+    }
+}
+
+/// Parses a positive, finite number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    if seconds > 0.0 && seconds <= MAX_SECONDS {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(format!("expected a number above 0, at most {MAX_SECONDS}"))
+    }
+}

@@ -1,0 +1,54 @@
+//! Who takes part in a comparison: each contender with its settings, and who cannot, with the reason.
+
+use serde::Serialize;
+
+use super::contender::Contender;
+use super::{ContenderName, WaitName};
+
+/// A contender that takes part: with its only setting, or with those of which the fastest is to be
+/// measured.
+pub(crate) struct Entry {
+    /// Its settings: at least one.
+    pub(crate) candidates: Vec<Box<dyn Contender>>,
+}
+
+/// A contender that cannot take part.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Missing {
+    /// Its name.
+    pub(crate) contender: String,
+    /// Why not, in a few words.
+    pub(crate) reason: String,
+}
+
+/// Everyone who was asked for.
+pub(crate) struct Roster {
+    /// Who takes part, in the order asked for.
+    pub(crate) entries: Vec<Entry>,
+    /// Who cannot.
+    pub(crate) missing: Vec<Missing>,
+}
+
+impl Entry {
+    /// A contender with one setting.
+    pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
+        Self { candidates: vec![contender] }
+    }
+}
+
+impl Roster {
+    /// Everyone of `names`: Lapwing once for each of `waits`, each rival at its best.
+    pub(crate) fn of(names: &[ContenderName], waits: &[WaitName]) -> Self {
+        let mut roster = Self { entries: Vec::new(), missing: Vec::new() };
+        for name in names {
+            match name.enlist(waits) {
+                Ok(entries) => roster.entries.extend(entries),
+                Err(reason) => {
+                    let contender = name.name();
+                    roster.missing.push(Missing { contender, reason });
+                }
+            }
+        }
+        roster
+    }
+}

@@ -1,0 +1,30 @@
+//! The flags of `lapwing ping-pong`.
+
+use clap::Args;
+
+use crate::cli::{ScheduleArguments, values};
+use crate::contenders::{ContenderName, Roster, WaitName};
+
+/// The flags of `lapwing ping-pong`.
+#[derive(Args, Debug)]
+pub(crate) struct PingPongArguments {
+    /// Contenders to run beside the bare exchange, separated by commas; all if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    contender: Vec<ContenderName>,
+
+    /// Wait strategies of Lapwing's ends, separated by commas: a row for each; all six if absent.
+    /// Each rival runs with the fastest of its own
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    wait: Vec<WaitName>,
+
+    #[command(flatten)]
+    pub(crate) schedule: ScheduleArguments,
+}
+
+impl PingPongArguments {
+    /// The contenders asked for, each once.
+    pub(crate) fn roster(&self) -> Roster {
+        let waits = values::each_once(&self.wait, &WaitName::ALL);
+        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits)
+    }
+}

@@ -1,0 +1,63 @@
+//! Which CPU a thread runs on: wherever the system puts it, or on one of its own. Two threads that share
+//! a CPU take turns, which makes huge batches and flatters throughput; so pinned and free runs are never
+//! compared with each other.
+
+use core_affinity::CoreId;
+
+/// Where the threads of a run are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Wherever the system puts them.
+    #[default]
+    Free,
+    /// Each on a CPU of its own, if there are enough; else wherever the system puts them.
+    Pinned,
+}
+
+impl Placement {
+    /// Whether each of `threads` has a CPU of its own.
+    pub(crate) fn pins(self, threads: usize) -> bool {
+        !self.cpus(threads).is_empty()
+    }
+
+    /// A CPU for each of `threads`, of those that this process may use; empty if they are free.
+    pub(crate) fn cpus(self, threads: usize) -> Vec<CoreId> {
+        match self {
+            Self::Free => Vec::new(),
+            Self::Pinned => {
+                allowed().filter(|cpus| cpus.len() >= threads).map_or_else(Vec::new, |mut cpus| {
+                    cpus.truncate(threads);
+                    cpus
+                })
+            }
+        }
+    }
+}
+
+/// The CPUs that this process may use; none if the system does not tell.
+pub(crate) fn allowed() -> Option<Vec<CoreId>> {
+    core_affinity::get_core_ids()
+}
+
+/// Binds the calling thread to `cpu`; a system that refuses leaves it free.
+pub(crate) fn pin(cpu: CoreId) {
+    core_affinity::set_for_current(cpu);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_threads_have_no_cpu() {
+        assert!(Placement::Free.cpus(1).is_empty());
+        assert!(!Placement::Free.pins(1));
+    }
+
+    #[test]
+    fn pinned_threads_have_a_cpu_each_or_none() {
+        let Some(allowed) = allowed() else { return };
+        assert_eq!(Placement::Pinned.cpus(allowed.len()), allowed);
+        assert!(Placement::Pinned.cpus(allowed.len() + 1).is_empty());
+    }
+}

@@ -1,0 +1,58 @@
+//! What a report says of one contender in one topology.
+
+use serde::Serialize;
+
+use super::lane::Lane;
+use crate::contenders::BASELINE;
+use crate::row::{Row, Speed};
+use crate::topologies::Topology;
+use crate::workload::Publish;
+
+/// One row of a report.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// `throughput`.
+    benchmark: &'static str,
+    /// The topology's name.
+    pub(super) topology: Topology,
+    /// The contender's name.
+    pub(super) contender: &'static str,
+    /// How the contender's threads waited.
+    pub(super) wait: &'static str,
+    /// Slots of the ring, and of every queue.
+    ring: usize,
+    /// Size of one event.
+    event_bytes: usize,
+    /// How producers were asked to publish: `one` or `batch:N`. Queues send one by one all the
+    /// same.
+    publish: Publish,
+    /// How fast it was.
+    #[serde(flatten)]
+    pub(super) speed: Speed,
+}
+
+impl Record {
+    /// The records of all of `rows` that have run, in their order.
+    pub(super) fn of_rows(rows: &[Row<Lane<'_>>]) -> Vec<Self> {
+        let run = rows.iter().filter(|row| !row.runs.is_empty());
+        run.map(|row| Self::of_row(row, rows)).collect()
+    }
+
+    /// The record of `row`, compared with the baseline of its topology among `rows`.
+    fn of_row(row: &Row<Lane<'_>>, rows: &[Row<Lane<'_>>]) -> Self {
+        let Lane { topology, workload, .. } = row.subject;
+        let baseline = rows.iter().find(|other| {
+            other.subject.topology == topology && other.subject.contender().name() == BASELINE
+        });
+        Self {
+            benchmark: super::BENCHMARK,
+            topology,
+            contender: row.subject.contender().name(),
+            wait: row.subject.contender().wait(),
+            ring: workload.ring,
+            event_bytes: workload.event_bytes.bytes(),
+            publish: workload.publish,
+            speed: row.speed(baseline),
+        }
+    }
+}

@@ -26,6 +26,7 @@ mod increments; // the cases of contention
 mod interrupt; // Ctrl-C leaves what was measured
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
+mod paced; // the three stage pipeline under a load, and its delays
 mod ping_pong; // a number to another thread and back
 mod placement; // which CPU a thread runs on
 mod progress; // a bar on a terminal, plain lines otherwise

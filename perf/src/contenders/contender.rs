@@ -2,6 +2,7 @@
 
 use crate::crew::RunError;
 use crate::exchange::Exchange;
+use crate::paced::{Pace, Paced};
 use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::Workload;
@@ -28,4 +29,11 @@ pub(crate) trait Contender {
     ///
     /// As [`run`](Self::run).
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError>;
+
+    /// Sends timed events through three stages in a row.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError>;
 }

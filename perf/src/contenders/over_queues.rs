@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::contender::Contender;
 use crate::crew::RunError;
 use crate::exchange::{self, Exchange};
+use crate::paced::{self, Pace, Paced};
 use crate::queue::{Queue, Receiver, Sender};
 use crate::run::Pass;
 use crate::topologies::Topology;
@@ -39,5 +40,9 @@ impl<Q: Queue> Contender for OverQueues<Q> {
             answers.receive()
         };
         exchange::run(exchange, call, move |_| back.send(numbers.receive()?))
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        paced::over_queues::<Q>(pace)
     }
 }

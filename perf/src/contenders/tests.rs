@@ -2,6 +2,7 @@
 //! neighbour is lost.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use super::bounded_queue::BoundedQueue;
 use super::crossbeam_array_queue::CrossbeamArrayQueue;
@@ -11,6 +12,7 @@ use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
 use super::{Contender, ContenderName, WaitName};
 use crate::crew::{Crew, Disconnected, RunError};
+use crate::paced::Pace;
 use crate::placement::Placement;
 use crate::queue::{Queue, Receiver, Sender};
 use crate::topologies::Topology;
@@ -46,6 +48,21 @@ fn batch(size: usize) -> Publish {
     Publish::Batch(NonZeroUsize::new(size).unwrap())
 }
 
+/// Runs `contender` under a load, over a ring that wraps, and asserts its answers and its delays.
+fn assert_right_under_a_load(contender: &dyn Contender) {
+    let interval = Duration::from_nanos(500);
+    let pace = Pace { interval, events: EVENTS, ring: 64, placement: Placement::Free };
+    let paced = contender.paced(&pace).unwrap();
+    let name = contender.name();
+    assert_eq!(paced.answers, pace.expected(), "{name}");
+    for segment in &paced.delays.segments {
+        assert_eq!(segment.len(), u64::from(EVENTS), "{name}");
+    }
+    let longest_hop = paced.delays.segments.iter().take(3).map(|hop| hop.max()).max();
+    let end_to_end = paced.delays.end_to_end().max();
+    assert!(Some(end_to_end) >= longest_hop, "{name} {end_to_end} {longest_hop:?}");
+}
+
 /// Runs every contender of `name` over small and larger rings and events.
 fn assert_right_at_every_size(name: ContenderName) {
     for contender in present(name, &[WaitName::Adaptive]) {
@@ -54,6 +71,7 @@ fn assert_right_at_every_size(name: ContenderName) {
                 assert_right(&*contender, workload(ring, event_bytes, Publish::One));
             }
         }
+        assert_right_under_a_load(&*contender);
     }
 }
 
@@ -96,6 +114,7 @@ fn kanal_is_right_at_every_size() {
 fn lapwing_is_right_with_every_wait_strategy() {
     for contender in present(ContenderName::Lapwing, &WaitName::ALL) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
+        assert_right_under_a_load(&*contender);
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn run<const PAD: usize, S: Sequencer + Send>(
 }
 
 /// Runs a consumer until its ring is closed and drained. Its answer stands in its tally.
-fn consume(consumer: Consumer<'_>) -> Result<Answers, Disconnected> {
+pub(super) fn consume(consumer: Consumer<'_>) -> Result<Answers, Disconnected> {
     match consumer.run().outcome() {
         Outcome::Drained => Ok(Answers::new()),
         Outcome::Panicked { message, .. } => resume_unwind(Box::new(message.clone())),

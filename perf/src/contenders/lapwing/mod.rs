@@ -1,6 +1,7 @@
 //! This project: one ring for the whole graph, events written and read in place.
 
 mod crew; // threads for a ring's ends
+mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
 mod tally; // what a consumer keeps
 mod wiring; // the five topologies over a ring
@@ -16,6 +17,7 @@ use super::contender::Contender;
 use crate::crew::RunError;
 use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::exchange::Exchange;
+use crate::paced::{Pace, Paced};
 use crate::run::Pass;
 use crate::topologies::Topology;
 use crate::workload::{EventBytes, Workload};
@@ -113,5 +115,9 @@ impl Contender for Lapwing {
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
         ping_pong::run(self.wait, slots, exchange)
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        paced::run(self.wait, pace)
     }
 }

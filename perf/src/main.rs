@@ -24,6 +24,7 @@ mod fold; // what a consumer computes, and how loss or disorder shows
 mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention
 mod interrupt; // Ctrl-C leaves what was measured
+mod latency; // delays at a given rate
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
 mod paced; // the three stage pipeline under a load, and its delays
@@ -39,6 +40,7 @@ mod run; // one run, before and after its answer is checked
 mod schedule; // how often, how long, where
 mod session; // what all commands have in common
 mod statistics; // median, spread, interval
+mod sweep; // delays against the rate
 mod throughput; // the benchmark of the paper's five configurations
 mod topologies; // the five configurations
 mod workload; // how much is moved, how large, through how many slots
@@ -66,5 +68,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Throughput(arguments)) => throughput::run(&arguments),
         Some(Command::Contention(arguments)) => contention::run(&arguments),
         Some(Command::PingPong(arguments)) => ping_pong::run(&arguments),
+        Some(Command::Latency(arguments)) => latency::run(&arguments),
+        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
     }
 }

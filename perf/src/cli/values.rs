@@ -7,6 +7,9 @@ const MAX_RING_SLOTS: usize = 1 << 30;
 /// The longest time to ask for, in seconds.
 const MAX_SECONDS: f64 = 3_600.0;
 
+/// The highest load, in events each second.
+pub(crate) const MAX_RATE: u32 = 1_000_000_000;
+
 /// Each of `asked` once, in its order; `all` if nothing is asked for.
 pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
     let source = if asked.is_empty() { all } else { asked };

@@ -2,7 +2,6 @@
 //! neighbour is lost.
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
 use super::bounded_queue::BoundedQueue;
 use super::crossbeam_array_queue::CrossbeamArrayQueue;
@@ -50,8 +49,7 @@ fn batch(size: usize) -> Publish {
 
 /// Runs `contender` under a load, over a ring that wraps, and asserts its answers and its delays.
 fn assert_right_under_a_load(contender: &dyn Contender) {
-    let interval = Duration::from_nanos(500);
-    let pace = Pace { interval, events: EVENTS, ring: 64, placement: Placement::Free };
+    let pace = Pace { interval_ns: 500.0, events: EVENTS, ring: 64, placement: Placement::Free };
     let paced = contender.paced(&pace).unwrap();
     let name = contender.name();
     assert_eq!(paced.answers, pace.expected(), "{name}");

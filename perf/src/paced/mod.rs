@@ -11,8 +11,13 @@
 
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
+pub(crate) mod hgrm; // their files
 mod letter; // what is sent
+mod nobody; // no hand-off at all
 mod over_queues; // a queue for each hop
+mod record; // what a report says of a row
+mod row; // a row of a table of delays
+mod segment; // what a report says of the delays of a hop
 mod stage; // what the sender and each stage do
 
 use std::time::Duration;
@@ -21,6 +26,9 @@ pub(crate) use self::clock::Clock;
 pub(crate) use self::delays::{Delays, SEGMENTS};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
+pub(crate) use self::record::Record;
+pub(crate) use self::row::{Carrier, Row, Run, TOPOLOGY};
+pub(crate) use self::segment::Segment;
 pub(crate) use self::stage::{LastStage, Sender, Stage};
 use crate::crew::{Answers, Finish};
 use crate::fold::Fold;
@@ -33,7 +41,7 @@ pub(crate) const THREADS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     /// From one event to the next.
-    pub(crate) interval: Duration,
+    pub(crate) interval_ns: f64,
     /// Events of the run, at least 1.
     pub(crate) events: u32,
     /// Slots of the ring, and of every queue: a power of two.
@@ -64,12 +72,17 @@ impl Paced {
         let Finish { elapsed, cpu_time, answers } = finish;
         Self { elapsed, cpu_time, answers, delays }
     }
+
+    /// From the first event's time to the end.
+    fn seconds_under_load(&self) -> f64 {
+        self.elapsed.saturating_sub(stage::LEAD).as_secs_f64().max(f64::MIN_POSITIVE)
+    }
 }
 
 impl Pace {
     /// Events each second.
     pub(crate) fn per_second(&self) -> f64 {
-        1.0 / self.interval.as_secs_f64()
+        1e9 / self.interval_ns
     }
 
     /// The answer of the last stage.

@@ -1,5 +1,6 @@
 //! What the sender and each stage do, whatever carries the letters.
 
+use std::time::Duration;
 use std::{hint, thread};
 
 use hdrhistogram::Histogram;
@@ -9,7 +10,7 @@ use super::{Clock, Letter, Pace};
 use crate::fold::Fold;
 
 /// From the release of the sender to its first event: the stages are in place by then.
-const LEAD_NS: u64 = 1_000_000;
+pub(super) const LEAD: Duration = Duration::from_millis(1);
 
 /// Sends letters at their times.
 pub(crate) struct Sender {
@@ -40,7 +41,7 @@ impl Sender {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         Self {
             clock: clock.clone(),
-            interval_ns: pace.interval.as_secs_f64() * 1e9,
+            interval_ns: pace.interval_ns,
             events: pace.events,
             yields: cpus < super::THREADS,
         }
@@ -53,7 +54,7 @@ impl Sender {
     /// Whatever `send` fails with; the letters after it are not sent.
     #[inline]
     pub(crate) fn run<E>(&self, mut send: impl FnMut(Letter) -> Result<(), E>) -> Result<(), E> {
-        let start = self.clock.now() + LEAD_NS;
+        let start = self.clock.now() + LEAD.as_nanos() as u64;
         for number in 0..self.events {
             let intended = start + (f64::from(number) * self.interval_ns) as u64;
             self.wait_until(intended);

@@ -1,0 +1,49 @@
+//! The flags of the tables of delays: who, over which ring, where, and where the report is written.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::schedule::PlacementArguments;
+use super::values;
+use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::paced::Pace;
+
+/// What `latency` and `sweep` have in common.
+#[derive(Args, Debug)]
+pub(crate) struct PacedArguments {
+    /// Contenders to run, separated by commas; all if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    contender: Vec<ContenderName>,
+
+    /// Slots of the ring, and of every queue: a power of two
+    #[arg(long, value_name = "N", default_value_t = 8_192, value_parser = values::ring)]
+    ring: usize,
+
+    #[command(flatten)]
+    placement: PlacementArguments,
+
+    /// Writes the machine and every run to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl PacedArguments {
+    /// The contenders asked for, each once.
+    pub(crate) fn roster(&self, waits: &[WaitName]) -> Roster {
+        let waits = values::each_once(waits, &[WaitName::Adaptive]);
+        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits)
+    }
+
+    /// A load of `rate` events each second for `time`.
+    pub(crate) fn pace(&self, rate: u32, time: Duration) -> Pace {
+        let events = (f64::from(rate) * time.as_secs_f64()).round().clamp(1.0, f64::from(u32::MAX));
+        Pace {
+            interval_ns: 1e9 / f64::from(rate),
+            events: events as u32,
+            ring: self.ring,
+            placement: self.placement.placement(),
+        }
+    }
+}

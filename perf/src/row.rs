@@ -66,9 +66,11 @@ pub(crate) struct Speed {
     pub(crate) runs: Vec<Run>,
     /// The median of the runs.
     pub(crate) median_events_per_second: f64,
-    /// The median of the per-round ratio to the baseline; none if the baseline did not run.
+    /// Who it is compared with; none if nobody of that kind ran.
+    pub(crate) baseline: Option<&'static str>,
+    /// The median of the per-round ratio to the baseline.
     pub(crate) ratio_to_baseline: Option<f64>,
-    /// The 95 % interval of that ratio, by the bootstrap; none if the baseline did not run.
+    /// The 95 % interval of that ratio, by the bootstrap.
     pub(crate) ratio_interval: Option<(f64, f64)>,
 }
 
@@ -78,9 +80,9 @@ impl<S: Subject> Row<S> {
         Self { subject, events: 1, runs: Vec::new(), schedule }
     }
 
-    /// What a report says of it, compared with `baseline`.
-    pub(crate) fn speed(&self, baseline: Option<&Self>) -> Speed {
-        let ratios = baseline.map(|baseline| ratios(&self.runs, &baseline.runs));
+    /// What a report says of it, compared with `baseline`, of this name.
+    pub(crate) fn speed(&self, baseline: Option<(&'static str, &Self)>) -> Speed {
+        let ratios = baseline.map(|(_, baseline)| ratios(&self.runs, &baseline.runs));
         let interval = ratios.as_deref().and_then(statistics::interval_of_median);
         let threads = self.subject.threads();
         Speed {
@@ -90,6 +92,7 @@ impl<S: Subject> Row<S> {
             verified: true, // a wrong answer ends the measurement
             runs: self.runs.clone(),
             median_events_per_second: median(speeds(&self.runs)).unwrap_or(0.0),
+            baseline: baseline.map(|(name, _)| name),
             ratio_to_baseline: ratios.and_then(median),
             ratio_interval: interval.map(|Spread { min, max }| (min, max)),
         }

@@ -36,7 +36,8 @@ pub(crate) enum Command {
     ///
     /// Runs of all contenders are interleaved in rounds, in a shuffled order; a first round warms
     /// up and is not counted. Reported are the median of the rounds, their range, the median of the
-    /// per-round ratio to the baseline (bounded-queue), and the mean number of events that a
+    /// per-round ratio to the baseline (bounded-queue, or the last contender if that does not run) with
+    /// its 95 % interval, CPUs used, and the mean number of events that a
     /// consumer is handed at once. A rival with several ways to wait runs with the fastest of them.
     Throughput(ThroughputArguments),
 

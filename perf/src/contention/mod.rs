@@ -95,7 +95,7 @@ fn record(row: &Row<Counting>, plain: Option<&Row<Counting>>) -> Record {
     Record {
         benchmark: BENCHMARK,
         contender: case,
-        speed: row.speed(plain),
+        speed: row.speed(plain.map(|plain| (plain.subject.case.name(), plain))),
         nanoseconds_in_paper: case.nanoseconds_in_paper(),
     }
 }

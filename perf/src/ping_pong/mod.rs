@@ -172,7 +172,8 @@ fn measure(
 /// The record of `row`, compared with two `bare` words.
 fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
     let (contender, wait) = (row.subject.name(), row.subject.wait());
-    Record { benchmark: BENCHMARK, contender, wait, speed: row.speed(bare) }
+    let speed = row.speed(bare.map(|bare| (bare.subject.name(), bare)));
+    Record { benchmark: BENCHMARK, contender, wait, speed }
 }
 
 #[cfg(test)]

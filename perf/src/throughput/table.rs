@@ -6,23 +6,26 @@ use crate::machine::Machine;
 use crate::report::table;
 use crate::topologies::Topology;
 
-/// The columns of [`detailed`]; from the fourth on they hold numbers.
-const COLUMNS: [&str; 9] = [
-    "topology",
-    "contender",
-    "wait",
-    "M events/s",
-    "min .. max",
-    "x baseline",
-    "95 %",
-    "events/batch",
-    "CPUs",
-];
+/// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.
+const COLUMNS: usize = 9;
 
 /// Every record: a block for each topology, its rows ordered by speed; then a row for each of those
 /// who are `missing`.
 pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
-    let mut lines = table::empty(&COLUMNS, 3);
+    let baseline = records.iter().find_map(|record| record.speed.baseline).unwrap_or("baseline");
+    let times = format!("x {baseline}");
+    let columns: [&str; COLUMNS] = [
+        "topology",
+        "contender",
+        "wait",
+        "M events/s",
+        "min .. max",
+        &times,
+        "95 %",
+        "events/batch",
+        "CPUs",
+    ];
+    let mut lines = table::empty(&columns, 3);
     for topology in topologies(records) {
         let mut block = of_topology(records, topology);
         block.sort_by(|left, right| speed(right).total_cmp(&speed(left)));
@@ -82,7 +85,7 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
 }
 
 /// One row of [`detailed`].
-fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS.len()] {
+fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS] {
     let Record { contender, wait, speed: row, .. } = record;
     [
         heading,

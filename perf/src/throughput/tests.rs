@@ -55,12 +55,15 @@ fn json_has_the_promised_keys() {
 }
 
 #[test]
-fn ratio_is_one_for_the_baseline_and_none_without_it() {
-    let with_baseline = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
-    assert_eq!(with_baseline[1].speed.ratio_to_baseline, Some(1.0));
+fn ratio_is_one_for_the_baseline_or_for_the_last_one_without_it() {
+    let with_baseline = records(&[ContenderName::BoundedQueue, ContenderName::StdMpsc]);
+    assert_eq!(with_baseline[0].speed.ratio_to_baseline, Some(1.0));
+    assert_eq!(with_baseline[1].speed.baseline, Some("bounded-queue"));
 
-    let without = records(&[ContenderName::StdMpsc]);
-    assert_eq!(without[0].speed.ratio_to_baseline, None);
+    let without = records(&[ContenderName::StdMpsc, ContenderName::Flume]);
+    assert_eq!(without[1].speed.ratio_to_baseline, Some(1.0));
+    assert_eq!(without[0].speed.baseline, Some("flume"));
+    assert!(table::detailed(&without, &[]).contains("x flume"));
 }
 
 #[test]

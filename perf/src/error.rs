@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use crate::crew::RunError;
+use crate::dispatch::WrongOrders;
 use crate::interrupt;
 
 /// Why there is no result.
@@ -39,6 +40,9 @@ pub(crate) enum Error {
         /// What went wrong.
         source: RunError,
     },
+    /// Orders of the dispatch pipeline did not come back as they should have.
+    #[error(transparent)]
+    WrongOrders(#[from] WrongOrders),
     /// The report cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Json {

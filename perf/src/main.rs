@@ -3,6 +3,7 @@
 //! ```text
 //! cli -> throughput, quick ----\              /--> row (table of speeds) -> calibration, run
 //!     -> contention, ping_pong -+-> harness ---
+//!     -> dispatch -------------/
 //!              |                +-> session --> machine, neighbours, report: JSON, tables
 //!              \--> contenders --> topologies --> queue, event, fold
 //!                       \-------------\--> crew (threads, clock) -> placement, cpu_time
@@ -17,6 +18,7 @@ mod contenders; // one adapter per rival
 mod contention; // the cost of one increment, with and without contention
 mod cpu_time; // what a run costs
 mod crew; // threads that start together, the clock, failures
+mod dispatch; // the order-dispatch pipeline
 mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
 mod exchange; // numbers there and back, whatever carries them
@@ -70,5 +72,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::PingPong(arguments)) => ping_pong::run(&arguments),
         Some(Command::Latency(arguments)) => latency::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
+        Some(Command::Dispatch(arguments)) => dispatch::run(&arguments),
     }
 }

@@ -11,6 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 pub(crate) use self::paced::PacedArguments;
 pub(crate) use self::schedule::ScheduleArguments;
 use crate::contention::ContentionArguments;
+use crate::dispatch::DispatchArguments;
 use crate::latency::LatencyArguments;
 use crate::ping_pong::PingPongArguments;
 use crate::sweep::SweepArguments;
@@ -73,6 +74,16 @@ pub(crate) enum Command {
     /// As `latency`, at one rate after the other. The curve of a contender ends at the first rate that
     /// it cannot take.
     Sweep(SweepArguments),
+
+    /// The order-dispatch pipeline: strategies, one orchestrator, gateways that hold each order
+    ///
+    /// Six techniques carry the contended hand-offs of a trading engine's round trip. Each order has
+    /// eight stamps; reported are seven segments, the round trip, and the round trip without the time at
+    /// the venue (`rt-venue`), as percentiles of each run and their median over runs. Runs are interleaved
+    /// in rounds, in a shuffled order; a first round warms up and is not counted. Every run checks
+    /// that each order came back once, and the report says whether the load was what it should be. On a
+    /// machine with few CPUs roles share threads, and the report says so.
+    Dispatch(DispatchArguments),
 }
 
 impl Cli {

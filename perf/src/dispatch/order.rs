@@ -1,0 +1,233 @@
+//! An order, and the eight moments that it passes: the seven times between them, and the whole.
+//!
+//! ```text
+//! strategy       sends 0                                                   receives 7
+//!                    \ submit                                            / return
+//! orchestrator        receives 1 --orch_pre--> dispatches 2 | receives 5 --orch_post--> returns 6
+//!                                          \ dispatch               / completion
+//! gateway                                  receives 3 --venue_svc--> done 4
+//! ```
+//!
+//! An order is stamped when it is first offered to a hand-off; offered again because there was no
+//! room, it keeps that stamp, so that the time under backpressure is part of the hand-off. An order
+//! carries the times between stamps in 32 bits each, which saturate at 4.29 s: with eight stamps in
+//! full it would not fit one cache line.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::random::mixed;
+
+/// Words that make no order larger: it is one cache line, 64 bytes.
+pub(super) const SMALL: usize = 0;
+/// Words that make an order as large as the original's, 160 bytes.
+pub(super) const LARGE: usize = 12;
+
+/// The size of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Payload {
+    /// 64 bytes, one cache line
+    Small,
+    /// 160 bytes, as in the original: copies weigh more
+    Large,
+}
+
+impl Payload {
+    /// Size of an order.
+    pub(super) const fn bytes(self) -> usize {
+        match self {
+            Self::Small => size_of::<Order<SMALL>>(),
+            Self::Large => size_of::<Order<LARGE>>(),
+        }
+    }
+}
+
+/// A part of an order's way. Its number is its place in [`Times`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// Hand-off under test: strategies to the orchestrator.
+    Submit,
+    /// The orchestrator's work.
+    OrchPre,
+    /// Orchestrator to gateway.
+    Dispatch,
+    /// At the venue: the drawn delay, and how late the gateway looked.
+    VenueSvc,
+    /// Hand-off under test: gateways to the orchestrator.
+    Completion,
+    /// The orchestrator, which only passes it on.
+    OrchPost,
+    /// Orchestrator to strategy.
+    Return,
+}
+
+/// Number of segments.
+pub(super) const SEGMENTS: usize = 7;
+
+/// The segments of one order, in nanoseconds.
+pub(super) type Times = [u32; SEGMENTS];
+
+/// An order, with `PAD` words that only make it larger.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order<const PAD: usize> {
+    /// A checksum of the strategy and the number.
+    token: u64,
+    /// When the strategy sent it.
+    sent_at: u64,
+    /// The last stamp.
+    stamped_at: u64,
+    /// The segments that it has passed.
+    times: Times,
+    /// How long after its due moment the gateway let go of it, in nanoseconds.
+    late: u32,
+    /// Its number among those of its strategy.
+    pub(super) number: u32,
+    /// The strategy that sent it.
+    pub(super) strategy: u16,
+    /// The venue that it goes to.
+    pub(super) venue: u16,
+    /// Never looked at, but copied.
+    _pad: [u64; PAD],
+}
+
+impl<const PAD: usize> Order<PAD> {
+    /// Order `number` of `strategy`, sent at `now`.
+    #[inline]
+    pub(super) const fn new(strategy: u16, number: u32, now: u64) -> Self {
+        Self {
+            token: token(strategy, number),
+            sent_at: now,
+            stamped_at: now,
+            times: [0; SEGMENTS],
+            late: 0,
+            number,
+            strategy,
+            venue: 0,
+            _pad: [0; PAD],
+        }
+    }
+
+    /// It has passed `segment`, at `now`. Clocks of two CPUs may differ by a little: then the time
+    /// is 0.
+    #[inline]
+    pub(super) fn pass(&mut self, segment: Segment, now: u64) {
+        self.times[segment as usize] = saturated(now.saturating_sub(self.stamped_at));
+        self.stamped_at = now;
+    }
+
+    /// It is done at the venue at `now`, and was due at `due`.
+    #[inline]
+    pub(super) fn leave_venue(&mut self, due: u64, now: u64) {
+        self.late = saturated(now.saturating_sub(due));
+        self.pass(Segment::VenueSvc, now);
+    }
+
+    /// The last stamp.
+    #[inline]
+    pub(super) const fn stamped_at(&self) -> u64 {
+        self.stamped_at
+    }
+
+    /// Whether it is still the order that was sent.
+    #[inline]
+    pub(super) const fn is_intact(&self) -> bool {
+        self.token == token(self.strategy, self.number)
+    }
+
+    /// What is kept of an order that has come back.
+    #[inline]
+    pub(super) const fn sample(&self) -> Sample {
+        Sample {
+            round_trip: self.stamped_at.saturating_sub(self.sent_at),
+            times: self.times,
+            late: self.late,
+        }
+    }
+}
+
+impl<const PAD: usize> Default for Order<PAD> {
+    /// What fills a slot before the first order: not intact.
+    fn default() -> Self {
+        Self { token: !token(0, 0), ..Self::new(0, 0, 0) }
+    }
+}
+
+/// The times of an order that came back, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// From the first stamp to the last.
+    pub(super) round_trip: u64,
+    /// Its segments.
+    pub(super) times: Times,
+    /// Lateness of the gateway, which is part of `venue_svc`.
+    pub(super) late: u32,
+}
+
+impl Sample {
+    /// Fills memory before a run; not zero, so that the system must hand out the pages.
+    pub(super) const UNUSED: Self =
+        Self { round_trip: u64::MAX, times: [u32::MAX; SEGMENTS], late: u32::MAX };
+
+    /// The round trip without the venue: what the dispatch itself adds.
+    pub(super) const fn without_venue(&self) -> u64 {
+        self.round_trip.saturating_sub(self.times[Segment::VenueSvc as usize] as u64)
+    }
+}
+
+/// The checksum of an order.
+#[inline]
+const fn token(strategy: u16, number: u32) -> u64 {
+    mixed(((strategy as u64) << 32) | number as u64)
+}
+
+/// A time in 32 bits.
+#[inline]
+pub(super) fn saturated(nanoseconds: u64) -> u32 {
+    u32::try_from(nanoseconds).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_order_is_a_cache_line_and_a_large_one_is_the_originals() {
+        assert_eq!((Payload::Small.bytes(), Payload::Large.bytes()), (64, 160));
+    }
+
+    #[test]
+    fn segments_add_up_to_the_round_trip() {
+        let mut order = Order::<SMALL>::new(1, 2, 1_000);
+        order.pass(Segment::Submit, 1_010);
+        order.pass(Segment::OrchPre, 1_030);
+        order.pass(Segment::Dispatch, 1_060);
+        order.leave_venue(6_000, 6_005);
+        order.pass(Segment::Completion, 6_010);
+        order.pass(Segment::OrchPost, 6_020);
+        order.pass(Segment::Return, 6_040);
+
+        let sample = order.sample();
+        assert_eq!(sample.times, [10, 20, 30, 4_945, 5, 10, 20]);
+        assert_eq!(sample.round_trip, 5_040);
+        assert_eq!(sample.late, 5);
+        assert_eq!(sample.without_venue(), 95);
+    }
+
+    #[test]
+    fn damage_of_either_number_shows() {
+        let order = Order::<LARGE>::new(1, 2, 0);
+        assert!(order.is_intact());
+        assert!(!Order { number: 3, ..order }.is_intact());
+        assert!(!Order { strategy: 0, ..order }.is_intact());
+        assert!(!Order::<LARGE>::default().is_intact());
+    }
+
+    #[test]
+    fn long_time_saturates_and_a_clock_that_runs_back_gives_none() {
+        let mut order = Order::<SMALL>::new(0, 0, 10);
+        order.pass(Segment::Submit, 9);
+        order.pass(Segment::OrchPre, 9 + (1 << 33));
+        assert_eq!(order.sample().times[..2], [0, u32::MAX]);
+    }
+}

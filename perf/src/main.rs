@@ -3,6 +3,7 @@
 //! ```text
 //! cli -> throughput, quick ----\              /--> row (table of speeds) -> calibration, run
 //!     -> contention, ping_pong -+-> harness ---
+//!     -> limits, perftest ------+
 //!     -> dispatch -------------/
 //!              |                +-> session --> machine, neighbours, report: JSON, tables
 //!              \--> contenders --> topologies --> queue, event, fold
@@ -12,6 +13,7 @@
 //! A further benchmark is a further subcommand in a folder of its own: its flags, what it times (a
 //! `row::Subject`, or a `harness::Timed` if it is no table of speeds), its record, its table.
 
+mod bare; // two words and nothing else between two threads
 mod calibration; // how many events one timed run moves
 mod cli; // the subcommands, and what is refused before anything runs
 mod contenders; // one adapter per rival
@@ -27,6 +29,7 @@ mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention
 mod interrupt; // Ctrl-C leaves what was measured
 mod latency; // delays at a given rate
+mod limits; // what this machine can do at all
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
 mod paced; // the three stage pipeline under a load, and its delays
@@ -73,5 +76,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Latency(arguments)) => latency::run(&arguments),
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Dispatch(arguments)) => dispatch::run(&arguments),
+        Some(Command::Limits(arguments)) => limits::run(&arguments),
     }
 }

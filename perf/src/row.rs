@@ -29,6 +29,12 @@ pub(crate) trait Subject {
     /// Runs with the setting of this index from now on.
     fn choose(&mut self, _candidate: usize) {}
 
+    /// What one event counts for in a speed: more than one where an event is an array, or goes there
+    /// and back.
+    fn operations_per_event(&self) -> u32 {
+        1
+    }
+
     /// Makes ready for runs of `events`.
     fn prepare(&mut self, _events: u32) {}
 
@@ -109,6 +115,11 @@ impl<S: Subject> Row<S> {
         self.subject.run(self.events)
     }
 
+    /// The run that `pass` was.
+    fn counted(&self, pass: &Pass) -> Run {
+        Run::new(self.events, self.subject.operations_per_event(), pass)
+    }
+
     /// Settles the number of events of a run.
     fn calibrate(&mut self) -> Result<(), Error> {
         if let Some(events) = self.schedule.events {
@@ -131,7 +142,7 @@ impl<S: Subject> Row<S> {
     /// The median speed of the candidate that is chosen now, over a few runs.
     fn audition(&mut self) -> Result<f64, Error> {
         self.calibrate()?;
-        let speed = |pass: Pass| Run::new(self.events, &pass).events_per_second;
+        let speed = |pass: Pass| self.counted(&pass).events_per_second;
         let runs = (0..AUDITION_RUNS).map(|_| self.pass().map(speed));
         Ok(median(runs.collect::<Result<Vec<_>, _>>()?).unwrap_or(0.0))
     }
@@ -171,7 +182,7 @@ impl<S: Subject> Timed for Row<S> {
 
     fn measure(&mut self) -> Result<(), Error> {
         let pass = self.pass()?;
-        self.runs.push(Run::new(self.events, &pass));
+        self.runs.push(self.counted(&pass));
         Ok(())
     }
 }

@@ -50,7 +50,8 @@ impl Pass {
 /// One timed run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Run {
-    /// Events of all producers, per second of the whole run.
+    /// Events of all producers, per second of the whole run; what an event counts for is the benchmark's
+    /// to say.
     pub(crate) events_per_second: f64,
     /// Mean number of events that a consumer was handed at once.
     pub(crate) events_per_batch: f64,
@@ -59,13 +60,32 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What a run of `events` was like.
-    pub(crate) fn new(events: u32, pass: &Pass) -> Self {
+    /// What a run of `events` was like, each of which counts for `operations_per_event`.
+    pub(crate) fn new(events: u32, operations_per_event: u32, pass: &Pass) -> Self {
         let seconds = pass.elapsed.as_secs_f64();
+        let operations = f64::from(events) * f64::from(operations_per_event);
         Self {
-            events_per_second: f64::from(events) / seconds,
+            events_per_second: operations / seconds,
             events_per_batch: pass.events_per_batch,
             cpus: pass.cpu_time.map(|time| time.as_secs_f64() / seconds),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_counts_for_its_operations() {
+        let pass = Pass {
+            elapsed: Duration::from_secs(2),
+            cpu_time: Some(Duration::from_secs(3)),
+            answers: Answers::new(),
+            events_per_batch: 1.0,
+        };
+        let run = Run::new(10, 2, &pass);
+        assert_eq!((run.events_per_second, run.cpus), (10.0, Some(1.5)));
+        assert_eq!(Run::new(10, 1, &pass).events_per_second, 5.0);
     }
 }

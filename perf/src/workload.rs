@@ -48,6 +48,9 @@ pub(crate) enum EventBytes {
 }
 
 impl EventBytes {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] = [Self::B8, Self::B32, Self::B64, Self::B256];
+
     /// The size as a number of bytes.
     pub(crate) const fn bytes(self) -> usize {
         match self {

@@ -13,6 +13,7 @@ pub(crate) use self::schedule::ScheduleArguments;
 use crate::contention::ContentionArguments;
 use crate::dispatch::DispatchArguments;
 use crate::latency::LatencyArguments;
+use crate::limits::LimitsArguments;
 use crate::ping_pong::PingPongArguments;
 use crate::sweep::SweepArguments;
 use crate::throughput::ThroughputArguments;
@@ -84,6 +85,15 @@ pub(crate) enum Command {
     /// that each order came back once, and the report says whether the load was what it should be. On a
     /// machine with few CPUs roles share threads, and the report says so.
     Dispatch(DispatchArguments),
+
+    /// What this machine can do at all: the limits that every other table can be compared with
+    ///
+    /// The bare exchange of a number between two threads, one way; streams of events of 8, 32, 64 and
+    /// 256 bytes between two threads, in blocks, with the size of block and buffer that is fastest
+    /// here; one thread that publishes and polls through a ring; and the same work without a ring.
+    /// Every event is written and folded as in `throughput --topology unicast`, and every run checks
+    /// its answer.
+    Limits(LimitsArguments),
 }
 
 impl Cli {

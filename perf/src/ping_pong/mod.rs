@@ -2,7 +2,6 @@
 //! contender.
 
 mod arguments; // the flags
-mod bare; // two words and nothing else
 mod foreign; // the same in C++ and in Java
 mod table; // how they are shown
 
@@ -10,6 +9,7 @@ use serde::Serialize;
 
 pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::{Language, Program};
+use crate::bare;
 use crate::contenders::{Contender, Entry, Missing, Roster};
 use crate::crew::RunError;
 use crate::error::Error;

@@ -14,7 +14,7 @@ use crate::run::Pass;
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(super) fn run(exchange: Exchange) -> Result<Pass, RunError> {
+pub(crate) fn run(exchange: Exchange) -> Result<Pass, RunError> {
     let [there, back]: [CachePadded<AtomicU64>; 2] = Default::default();
     let call = |number| {
         // Release and Acquire: as a message needs them that would come with the number.

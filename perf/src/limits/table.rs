@@ -1,0 +1,63 @@
+//! The table of `lapwing limits`.
+
+use super::Record;
+use crate::machine::Machine;
+use crate::report::table;
+
+/// The columns; from the second on they hold numbers, but for the last.
+const COLUMNS: [&str; 8] =
+    ["limit", "bytes", "ns", "min .. max", "M events/s", "GB/s", "CPUs", "setting"];
+
+/// All `records`, in their order, and what a reader must know about them.
+pub(super) fn of(records: &[Record], machine: &Machine) -> String {
+    let mut lines = table::empty(&COLUMNS, 1);
+    for record in records {
+        lines.add_row(row(record));
+    }
+    let mut closing = vec![
+        lines.to_string(),
+        "exchange: one way of a number that goes there and back, two bare words; stream: events in blocks"
+            .to_owned(),
+        "from thread to thread; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring"
+            .to_owned(),
+        table::verified(records.iter().map(|record| &record.speed)),
+    ];
+    if records.iter().any(|record| record.speed.threads > machine.available_parallelism()) {
+        closing.push(
+            "two threads on one CPU take turns: exchange and stream are no limits here".to_owned(),
+        );
+    }
+    closing.extend(table::disturbance(machine));
+    closing.join("\n")
+}
+
+fn row(record: &Record) -> [String; COLUMNS.len()] {
+    let Record { contender, event_bytes, speed, .. } = record;
+    let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
+    let median = speed.median_events_per_second;
+    // A number that waits for its answer moves no bytes to speak of.
+    let streams = record.operations_per_event == 1;
+    let gigabytes = streams.then_some(median * *event_bytes as f64 / 1e9);
+    [
+        (*contender).to_owned(),
+        event_bytes.to_string(),
+        table::rounded(nanoseconds(median)),
+        table::or_none(speed.spread(|run| nanoseconds(run.events_per_second)), table::range),
+        table::rounded(median / 1e6),
+        table::or_none(gigabytes, table::rounded),
+        table::or_none(speed.cpus(), table::rounded),
+        setting(record),
+    ]
+}
+
+/// What was chosen, as it was fastest.
+fn setting(record: &Record) -> String {
+    let kibibytes = |bytes: usize| bytes >> 10;
+    match (record.ring, record.block_bytes.zip(record.buffer_bytes)) {
+        (Some(slots), _) => format!("{slots} slots"),
+        (None, Some((block, buffer))) => {
+            format!("{} KiB blocks, {} KiB", kibibytes(block), kibibytes(buffer))
+        }
+        (None, None) => table::NONE.to_owned(),
+    }
+}

@@ -40,12 +40,14 @@ mod queue; // what a rival queue must offer
 mod quick; // the evaluation without arguments
 mod quota; // the CPU time that a container allows
 mod report; // table, JSON
+mod ring_crew; // threads for the ends of a ring
 mod row; // one row of a table of speeds
 mod run; // one run, before and after its answer is checked
 mod schedule; // how often, how long, where
 mod session; // what all commands have in common
 mod statistics; // median, spread, interval
 mod sweep; // delays against the rate
+mod tally; // what a consumer of a ring keeps
 mod throughput; // the benchmark of the paper's five configurations
 mod topologies; // the five configurations
 mod workload; // how much is moved, how large, through how many slots

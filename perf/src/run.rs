@@ -27,6 +27,19 @@ impl Pass {
         Self { elapsed, cpu_time, answers, events_per_batch: 1.0 }
     }
 
+    /// The pass of consumers with these `answers`, each of which was handed `events` in so many `batches`.
+    pub(crate) fn in_batches(
+        finish: Finish,
+        answers: Answers,
+        events: u32,
+        batches: &[u64],
+    ) -> Self {
+        let handed_over = f64::from(events) * batches.len() as f64;
+        let all_batches = batches.iter().sum::<u64>();
+        let events_per_batch = handed_over / all_batches.max(1) as f64;
+        Self { answers, events_per_batch, ..Self::one_by_one(finish) }
+    }
+
     /// This pass, of `contender` over `events` in `topology`, if its answers are right.
     ///
     /// # Errors

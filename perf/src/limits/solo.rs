@@ -29,7 +29,7 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
     let (mut producer, mut consumers) = builder.then_poller("solo").build().map_err(refused)?;
     let mut poller = consumers.take_poller("solo").map_err(taken)?;
 
-    let mut polls = 0_u32;
+    let mut polls = 0;
     let mut crew = Crew::new(placement);
     crew.enlist("solo", || {
         let mut fold = Fold::new();
@@ -54,8 +54,8 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
         Ok(vec![fold.answer()])
     });
     let finish = crew.run()?;
-    let events_per_batch = f64::from(events) / f64::from(polls.max(1));
-    Ok(Pass { events_per_batch, ..Pass::one_by_one(finish) })
+    let answers = finish.answers.clone();
+    Ok(Pass::in_batches(finish, answers, events, &[polls]))
 }
 
 /// Writes some events into memory and folds them, and so on until there were `events`: no cursor, no

@@ -1,9 +1,8 @@
 //! This project: one ring for the whole graph, events written and read in place.
 
-mod crew; // threads for a ring's ends
+mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
-mod tally; // what a consumer keeps
 mod wiring; // the five topologies over a ring
 
 use std::time::Duration;

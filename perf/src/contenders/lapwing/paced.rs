@@ -3,9 +3,9 @@
 use lapwing::{BuildError, Disruptor};
 
 use super::WaitName;
-use super::crew::consume;
-use crate::crew::{Answers, Crew, Disconnected, RunError};
+use crate::crew::{Disconnected, RunError};
 use crate::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::ring_crew::{self, Feed};
 
 /// Runs `pace` once.
 ///
@@ -20,7 +20,7 @@ pub(super) fn run(wait: WaitName, pace: &Pace) -> Result<Paced, RunError> {
     let [first, second] = &mut stages;
 
     let builder = Disruptor::single_producer(pace.ring, Letter::default);
-    let (mut producer, consumers) = wait
+    let (producer, consumers) = wait
         .applied_to(builder)
         .then_mut("stage-1", |letter, _, _| first.receive(letter))
         .then_mut("stage-2", |letter, _, _| second.receive(letter))
@@ -28,20 +28,12 @@ pub(super) fn run(wait: WaitName, pace: &Pace) -> Result<Paced, RunError> {
         .build()
         .map_err(|error: BuildError| RunError::Build(error.to_string()))?;
 
-    let mut crew = Crew::new(pace.placement);
-    crew.enlist("sender", move || {
+    let feed = Feed::new("sender", producer, |producer| {
         sender.run(|letter| {
             producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
-        })?;
-        producer.close();
-        Ok(Answers::new())
+        })
     });
-    for consumer in consumers {
-        let name = consumer.name().to_owned();
-        let mut unstarted = Some(consumer);
-        crew.enlist(name, move || unstarted.take().map_or(Err(Disconnected), consume));
-    }
-    let mut finish = crew.run()?;
+    let mut finish = ring_crew::run(vec![feed], consumers, pace.placement)?;
     finish.answers = vec![last.answer()];
     Ok(Paced::new(finish, stages, last))
 }

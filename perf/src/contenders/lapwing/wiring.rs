@@ -4,12 +4,13 @@
 use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
 
 use super::WaitName;
-use super::crew::{self, Feed};
-use super::tally::Tally;
+use super::feed::feed;
 use crate::crew::{Answers, Finish, RunError};
 use crate::event::Event;
 use crate::fold::Fold;
+use crate::ring_crew::{self, Feed};
 use crate::run::Pass;
+use crate::tally::Tally;
 use crate::topologies::diamond::{self, FizzBuzz};
 use crate::topologies::multicast::CONSUMERS;
 use crate::topologies::sequencer::{self, FoldPerProducer};
@@ -64,7 +65,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
+        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
@@ -90,7 +91,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
+        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let batches = [first.batches, second.batches, third.batches];
         Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
@@ -110,15 +111,13 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let feeds = sequencer::producers().map(|(origin, name)| Feed {
-            name,
-            producer: producer.clone(),
-            origin: Some(origin),
-            events: sequencer::share(workload.events, origin),
+        let feeds = sequencer::producers().map(|(origin, name)| {
+            let events = sequencer::share(workload.events, origin);
+            feed(name, producer.clone(), Some(origin), events, workload.publish)
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
-        let finish = crew::run(feeds, consumers, self.workload)?;
+        let finish = ring_crew::run(feeds, consumers, workload.placement)?;
         Ok(self.pass(finish, sum.answer.answers(), &[sum.batches]))
     }
 
@@ -138,7 +137,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
+        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
         let batches = sums.each_ref().map(|sum| sum.batches);
         Ok(self.pass(finish, answers, &batches))
@@ -168,7 +167,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload)?;
+        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let batches = [left.batches, right.batches, joined.batches];
         Ok(self.pass(finish, joined.answer.answers(), &batches))
     }
@@ -177,15 +176,12 @@ impl Wiring<'_> {
     fn one_feed<const PAD: usize>(
         self,
         producer: SingleProducer<Event<PAD>>,
-    ) -> Vec<Feed<PAD, Single>> {
-        vec![Feed { name: "producer", producer, origin: None, events: self.workload.events }]
+    ) -> Vec<Feed<'static, Event<PAD>, Single>> {
+        vec![feed("producer", producer, None, self.workload.events, self.workload.publish)]
     }
 
     /// A run that came to its `finish`, whose consumers were handed `batches` each.
     fn pass(self, finish: Finish, answers: Answers, batches: &[u64]) -> Pass {
-        let handed_over = f64::from(self.workload.events) * batches.len() as f64;
-        let all_batches = batches.iter().sum::<u64>();
-        let events_per_batch = handed_over / all_batches.max(1) as f64;
-        Pass { answers, events_per_batch, ..Pass::one_by_one(finish) }
+        Pass::in_batches(finish, answers, self.workload.events, batches)
     }
 }

@@ -5,16 +5,16 @@ use crossbeam_utils::CachePadded;
 
 /// The state of one consumer.
 #[derive(Debug, Default)]
-pub(super) struct Tally<F> {
+pub(crate) struct Tally<F> {
     /// The answer so far.
-    pub(super) answer: F,
+    pub(crate) answer: F,
     /// Batches that have ended.
-    pub(super) batches: u64,
+    pub(crate) batches: u64,
 }
 
 impl<F: Default> Tally<F> {
     /// A tally of nothing, on cache lines of its own.
-    pub(super) fn new() -> CachePadded<Self> {
+    pub(crate) fn new() -> CachePadded<Self> {
         CachePadded::new(Self::default())
     }
 }
@@ -22,7 +22,7 @@ impl<F: Default> Tally<F> {
 impl<F> Tally<F> {
     /// Counts the batch that this event ends, if it ends one.
     #[inline]
-    pub(super) fn count(&mut self, end_of_batch: bool) {
+    pub(crate) fn count(&mut self, end_of_batch: bool) {
         if end_of_batch {
             self.batches += 1;
         }

@@ -33,6 +33,7 @@ mod limits; // what this machine can do at all
 mod machine; // where the numbers were measured
 mod neighbours; // what else used the machine meanwhile
 mod paced; // the three stage pipeline under a load, and its delays
+mod perftest; // LMAX's own tests
 mod ping_pong; // a number to another thread and back
 mod placement; // which CPU a thread runs on
 mod progress; // a bar on a terminal, plain lines otherwise
@@ -79,5 +80,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Dispatch(arguments)) => dispatch::run(&arguments),
         Some(Command::Limits(arguments)) => limits::run(&arguments),
+        Some(Command::Perftest(arguments)) => perftest::run(&arguments),
     }
 }

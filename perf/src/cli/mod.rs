@@ -14,6 +14,7 @@ use crate::contention::ContentionArguments;
 use crate::dispatch::DispatchArguments;
 use crate::latency::LatencyArguments;
 use crate::limits::LimitsArguments;
+use crate::perftest::PerftestArguments;
 use crate::ping_pong::PingPongArguments;
 use crate::sweep::SweepArguments;
 use crate::throughput::ThroughputArguments;
@@ -94,6 +95,14 @@ pub(crate) enum Command {
     /// Every event is written and folded as in `throughput --topology unicast`, and every run checks
     /// its answer.
     Limits(LimitsArguments),
+
+    /// LMAX's own performance tests, by their names and with their parameters
+    ///
+    /// Rings, batches, wait strategies of the consumers, and what counts as an operation are those of
+    /// LMAX's Disruptor 4.0; the number of events is too with `--full`. Runs of all tests are interleaved
+    /// in rounds, in a shuffled order; a first round warms up and is not counted. Reported are the median
+    /// of the rounds, their range, and how large the batches were. Every run checks its sums.
+    Perftest(PerftestArguments),
 }
 
 impl Cli {

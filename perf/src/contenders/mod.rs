@@ -25,7 +25,7 @@ mod wrong_answer; // a contender that lies
 use clap::ValueEnum;
 
 pub(crate) use self::contender::Contender;
-pub(crate) use self::lapwing::WaitName;
+pub(crate) use self::lapwing::{WaitName, ping_pong_ends};
 pub(crate) use self::roster::{Entry, Missing, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.

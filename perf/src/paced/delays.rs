@@ -39,7 +39,7 @@ impl Delays {
 
 /// An empty histogram of delays whose memory has been touched, so that no page of it is first touched
 /// while the clock runs.
-pub(super) fn histogram() -> Histogram<u64> {
+pub(crate) fn histogram() -> Histogram<u64> {
     let mut histogram =
         Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants");
     let mut delay = 1;

@@ -23,7 +23,7 @@ mod stage; // what the sender and each stage do
 use std::time::Duration;
 
 pub(crate) use self::clock::Clock;
-pub(crate) use self::delays::{Delays, SEGMENTS};
+pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
 pub(crate) use self::record::Record;

@@ -14,7 +14,7 @@ pub(crate) struct Segment {
     /// Which part of the way.
     pub(crate) name: &'static str,
     /// Events.
-    count: u64,
+    pub(crate) count: u64,
     /// The shortest.
     pub(crate) min_ns: u64,
     /// The mean.
@@ -47,7 +47,8 @@ impl Segment {
         Self::new(SEGMENTS[SEGMENTS.len() - 1], delays.end_to_end())
     }
 
-    fn new(name: &'static str, histogram: &Histogram<u64>) -> Self {
+    /// The delays of `histogram`, under this name.
+    pub(crate) fn new(name: &'static str, histogram: &Histogram<u64>) -> Self {
         let points = histogram.iter_quantiles(POINTS_PER_HALVING);
         let curve =
             points.map(|point| (100.0 * point.quantile_iterated_to(), point.value_iterated_to()));

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
+pub(crate) use self::ping_pong::ends as ping_pong_ends;
 use self::wiring::Wiring;
 use super::contender::Contender;
 use crate::crew::RunError;

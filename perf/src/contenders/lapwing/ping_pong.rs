@@ -16,23 +16,63 @@ fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))
 }
 
+/// The thread that sends a number and takes it back.
+pub(crate) struct Pinger {
+    there: SingleProducer<u64>,
+    answers: Poller<u64>,
+}
+
+/// The thread that sends it back.
+pub(crate) struct Ponger {
+    numbers: Poller<u64>,
+    back: SingleProducer<u64>,
+}
+
+/// Both, over two rings of so many `slots`.
+///
+/// # Errors
+///
+/// [`RunError::Build`] if a ring could not be built.
+pub(crate) fn ends(wait: WaitName, slots: usize) -> Result<(Pinger, Ponger), RunError> {
+    let (there, numbers) = ring(wait, slots)?;
+    let (back, answers) = ring(wait, slots)?;
+    Ok((Pinger { there, answers }, Ponger { numbers, back }))
+}
+
+impl Pinger {
+    /// Sends `number` and waits for what comes back.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if the other thread is gone.
+    #[inline]
+    pub(crate) fn call(&mut self, number: u64) -> Result<u64, Disconnected> {
+        self.there.publish(|event| *event = number).map_err(|_| Disconnected)?;
+        next(&mut self.answers)
+    }
+}
+
+impl Ponger {
+    /// Waits for a number and sends it back.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pinger::call`].
+    #[inline]
+    pub(crate) fn echo(&mut self) -> Result<(), Disconnected> {
+        let number = next(&mut self.numbers)?;
+        self.back.publish(|event| *event = number).map(drop).map_err(|_| Disconnected)
+    }
+}
+
 /// Exchanges the numbers of `exchange` once.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a ring could not be built or a worker did not come to its end.
 pub(super) fn run(wait: WaitName, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-    let (mut there, mut numbers) = ring(wait, slots)?;
-    let (mut back, mut answers) = ring(wait, slots)?;
-    let call = move |number| {
-        there.publish(|event| *event = number).map_err(|_| Disconnected)?;
-        next(&mut answers)
-    };
-    let echo = move |_| {
-        let number = next(&mut numbers)?;
-        back.publish(|event| *event = number).map(drop).map_err(|_| Disconnected)
-    };
-    exchange::run(exchange, call, echo)
+    let (mut pinger, mut ponger) = ends(wait, slots)?;
+    exchange::run(exchange, move |number| pinger.call(number), move |_| ponger.echo())
 }
 
 /// The next number; there is never more than one.

@@ -4,7 +4,7 @@
 //! cli -> throughput, quick ----\              /--> row (table of speeds) -> calibration, run
 //!     -> contention, ping_pong -+-> harness ---
 //!     -> limits, perftest ------+
-//!     -> dispatch -------------/
+//!     -> dispatch --------------+
 //!              |                +-> session --> machine, neighbours, report: JSON, tables
 //!              \--> contenders --> topologies --> queue, event, fold
 //!                       \-------------\--> crew (threads, clock) -> placement, cpu_time

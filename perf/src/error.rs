@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::crew::RunError;
 use crate::dispatch::WrongOrders;
 use crate::interrupt;
+use crate::report::html::ReportError;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -51,6 +52,9 @@ pub(crate) enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// `lapwing report` has nothing to show, or cannot show it.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// Standard output is closed.
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),

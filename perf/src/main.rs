@@ -5,7 +5,7 @@
 //!     -> contention, ping_pong -+-> harness ---
 //!     -> limits, perftest ------+
 //!     -> dispatch --------------+
-//!              |                +-> session --> machine, neighbours, report: JSON, tables
+//!              |                +-> session --> machine, neighbours, report: JSON, tables, page
 //!              \--> contenders --> topologies --> queue, event, fold
 //!                       \-------------\--> crew (threads, clock) -> placement, cpu_time
 //! ```
@@ -42,6 +42,7 @@ mod quick; // the evaluation without arguments
 mod quota; // the CPU time that a container allows
 mod report; // table, JSON
 mod ring_crew; // threads for the ends of a ring
+mod report; // table, JSON, page
 mod row; // one row of a table of speeds
 mod run; // one run, before and after its answer is checked
 mod schedule; // how often, how long, where
@@ -81,5 +82,6 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Dispatch(arguments)) => dispatch::run(&arguments),
         Some(Command::Limits(arguments)) => limits::run(&arguments),
         Some(Command::Perftest(arguments)) => perftest::run(&arguments),
+        Some(Command::Report(arguments)) => report::html::run(&arguments),
     }
 }

@@ -16,6 +16,7 @@ use crate::latency::LatencyArguments;
 use crate::limits::LimitsArguments;
 use crate::perftest::PerftestArguments;
 use crate::ping_pong::PingPongArguments;
+use crate::report::html::ReportArguments;
 use crate::sweep::SweepArguments;
 use crate::throughput::ThroughputArguments;
 
@@ -32,7 +33,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// The benchmarks.
+/// The benchmarks, and the report of them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Events per second in the paper's five configurations, contenders side by side
@@ -103,6 +104,13 @@ pub(crate) enum Command {
     /// in rounds, in a shuffled order; a first round warms up and is not counted. Reported are the median
     /// of the rounds, their range, and how large the batches were. Every run checks its sums.
     Perftest(PerftestArguments),
+
+    /// One page with plots, from the JSON files of the other commands
+    ///
+    /// Reads every `*.json` of FOLDER and writes `report.html` there: one file, no network, in light
+    /// and dark; and beside it each plot as an SVG file. What is not in the folder is left out, with
+    /// the command that would measure it. A file that cannot be used is an error.
+    Report(ReportArguments),
 }
 
 impl Cli {

@@ -1,6 +1,7 @@
-//! How results are shown: a table for people, JSON for programs. Every table of speeds has
-//! [`Speed`](crate::row::Speed) in its records.
+//! How results are shown: tables and a page for people, JSON for programs. Every table of speeds
+//! has [`Speed`](crate::row::Speed) in its records.
 
+pub(crate) mod html; // `lapwing report`: a page with plots
 pub(crate) mod json; // the file of `--json`
 pub(crate) mod table; // the tables on standard output
 

@@ -1,0 +1,79 @@
+//! Why there is no report, each with the file and the reason.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plotters::drawing::DrawingAreaErrorKind;
+use thiserror::Error;
+
+/// Why there is no report. Nothing is written unless everything could be read and drawn.
+#[derive(Debug, Error)]
+pub(crate) enum ReportError {
+    /// The folder or a file in it cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// What was to be read.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The folder has no report of any command.
+    #[error(
+        "no report to show: write one with `lapwing throughput --json {}`: folder={}",
+        folder.join("throughput.json").display(),
+        folder.display()
+    )]
+    Empty {
+        /// The folder named on the command line.
+        folder: PathBuf,
+    },
+    /// A file is not JSON, or not in the form of a report.
+    #[error("not a report of lapwing: {}: {reason}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A record cannot be used.
+    #[error("bad record in {}: {reason}: record={index}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Position of the record in `results`.
+        index: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A plot cannot be drawn.
+    #[error("cannot draw a plot: {0}")]
+    Plot(#[from] DrawingAreaErrorKind<io::Error>),
+    /// The template cannot be filled.
+    #[error("cannot fill the template: {0}")]
+    Page(#[from] minijinja::Error),
+    /// A file of the report cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// What was to be written.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl ReportError {
+    /// The error of reading `path`.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), source }
+    }
+
+    /// The error of a file that is not a report.
+    pub(crate) fn form(path: &Path, reason: impl ToString) -> Self {
+        Self::Form { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The error of writing `path`.
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
+    }
+}

@@ -1,0 +1,145 @@
+//! The page: what it is made of, and how the template is filled. The template escapes everything that
+//! comes from a file; only the pictures, which escape their own text, are taken as they are.
+
+use minijinja::value::Serde;
+use minijinja::{Environment, context};
+use serde::Serialize;
+
+use super::error::ReportError;
+use super::palette;
+use super::plots::canvas::Picture;
+
+/// The names of the templates: the ending makes minijinja escape.
+const PAGE: &str = "page.html";
+const TABLE: &str = "table.html";
+
+/// The whole page.
+#[derive(Debug, Serialize)]
+pub(crate) struct Page {
+    /// Where it was measured: names and values, once for each machine.
+    pub(crate) machines: Vec<Vec<(String, String)>>,
+    /// The files that were read.
+    pub(crate) files: Table,
+    /// What a reader must know about the numbers.
+    pub(crate) warnings: Vec<String>,
+    /// What was measured.
+    pub(crate) sections: Vec<Section>,
+    /// What was not, with the command that would.
+    pub(crate) absent: Vec<Absent>,
+}
+
+/// One benchmark.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Section {
+    /// Its place in the page, and the benchmark's name.
+    pub(crate) id: &'static str,
+    /// Its heading.
+    pub(crate) title: &'static str,
+    /// What is measured, and how it is read.
+    pub(crate) lead: String,
+    /// The plots.
+    pub(crate) figures: Vec<Figure>,
+    /// Every number.
+    pub(crate) tables: Vec<Table>,
+    /// What else is to be said.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A plot with its caption.
+#[derive(Debug, Serialize)]
+pub(crate) struct Figure {
+    /// Its file beside the page.
+    pub(crate) file: String,
+    /// One sentence.
+    caption: String,
+    /// The picture, for the page.
+    svg: String,
+    /// The picture, for its own file.
+    #[serde(skip)]
+    pub(crate) standalone: String,
+}
+
+/// A table.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Table {
+    /// What it holds.
+    pub(crate) caption: String,
+    /// Its columns.
+    pub(crate) columns: Vec<Column>,
+    /// Its rows.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column of a table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Column {
+    /// Its heading, with the unit.
+    name: &'static str,
+    /// Whether it holds numbers.
+    is_number: bool,
+}
+
+/// A row of a table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    /// One for each column.
+    pub(crate) cells: Vec<String>,
+    /// Whether it is Lapwing's.
+    pub(crate) is_own: bool,
+}
+
+/// A benchmark that is not there.
+#[derive(Debug, Serialize)]
+pub(crate) struct Absent {
+    /// Its name.
+    pub(crate) benchmark: &'static str,
+    /// What would measure it.
+    pub(crate) command: String,
+}
+
+impl Figure {
+    /// `picture` as a figure, in `name` with the ending of SVG.
+    pub(crate) fn new(name: &str, caption: impl Into<String>, picture: &Picture) -> Self {
+        let caption = caption.into();
+        Self {
+            file: format!("{name}.svg"),
+            svg: picture.embedded(&caption),
+            standalone: picture.standalone(&caption),
+            caption,
+        }
+    }
+}
+
+impl Table {
+    /// A table without rows: first the `words`, then the `numbers`.
+    pub(crate) fn new(
+        caption: impl Into<String>,
+        words: &[&'static str],
+        numbers: &[&'static str],
+    ) -> Self {
+        let column = |is_number| move |&name: &&'static str| Column { name, is_number };
+        let columns = words.iter().map(column(false)).chain(numbers.iter().map(column(true)));
+        Self { caption: caption.into(), columns: columns.collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub(crate) fn add(&mut self, is_own: bool, cells: impl Into<Vec<String>>) {
+        self.rows.push(Row { cells: cells.into(), is_own });
+    }
+}
+
+impl Page {
+    /// The text of the page.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError::Page`] if the template and the page do not fit each other.
+    pub(crate) fn render(&self) -> Result<String, ReportError> {
+        let mut environment = Environment::new();
+        environment.add_template(TABLE, include_str!("table.html"))?;
+        environment.add_template(PAGE, include_str!("page.html"))?;
+        let template = environment.get_template(PAGE)?;
+        let (colours, style) = (palette::page_style(), include_str!("page.css"));
+        Ok(template.render(context! { page => Serde(self), colours, style })?)
+    }
+}

@@ -1,0 +1,235 @@
+//! A surface in pixels: shapes in the colours of the palette, and the picture that they make.
+
+use minijinja::HtmlEscape;
+use plotters::backend::SVGBackend;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, Cross, DashedPathElement, PathElement, Polygon, Rectangle};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, RGBColor, ShapeStyle, TextStyle};
+
+use super::Drawn;
+use crate::report::html::palette::{self, Role};
+
+/// An area in pixels.
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// A point in pixels, from the left and from the top.
+pub(crate) type Point = (i32, i32);
+
+/// The size of what is read first, in pixels.
+pub(crate) const TEXT: f64 = 13.0;
+/// The size of ticks and notes, in pixels.
+pub(crate) const SMALL: f64 = 11.5;
+/// `plotters` divides sizes by this to get the pixels of SVG.
+const SVG_FONT_SCALE: f64 = 1.24;
+/// Widest mean character of the usual fonts, plain and bold, as a part of their size.
+const CHARACTER_WIDTHS: [f64; 2] = [0.6, 0.68];
+
+/// A finished picture.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    /// What `plotters` wrote.
+    svg: String,
+}
+
+/// Where a picture is drawn.
+pub(crate) struct Canvas<'a> {
+    /// The whole of it.
+    pub(crate) root: Area<'a>,
+}
+
+/// What marks a point, so that colour is not the only difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marker {
+    /// A disc.
+    Disc,
+    /// A square.
+    Square,
+    /// A triangle.
+    Triangle,
+    /// A square on its corner.
+    Diamond,
+    /// A triangle on its corner.
+    Wedge,
+}
+
+/// On which side of its point a text stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Side {
+    /// It ends at the point.
+    Left,
+    /// It begins at the point.
+    Right,
+}
+
+impl Marker {
+    /// One for each number, again from the first after the last.
+    pub(crate) const fn of(number: usize) -> Self {
+        match number % 5 {
+            0 => Self::Disc,
+            1 => Self::Square,
+            2 => Self::Triangle,
+            3 => Self::Diamond,
+            _ => Self::Wedge,
+        }
+    }
+}
+
+impl Picture {
+    /// Draws a picture of `width` times `height` pixels.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `draw` reports.
+    pub(crate) fn draw(
+        (width, height): (i32, i32),
+        draw: impl FnOnce(&Canvas<'_>) -> Drawn,
+    ) -> Drawn<Self> {
+        let mut svg = String::new();
+        {
+            let size = (width.unsigned_abs(), height.unsigned_abs());
+            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+            root.fill(&Role::Surface.colour())?;
+            draw(&Canvas { root: root.clone() })?;
+            root.present()?;
+        }
+        Ok(Self { svg })
+    }
+
+    /// The picture as a part of the page, which has the colours; `title` is read to those who
+    /// cannot see it.
+    pub(crate) fn embedded(&self, title: &str) -> String {
+        self.opened(
+            &format!(" class=\"plot\" role=\"img\" aria-label=\"{}\"", HtmlEscape(title)),
+            "",
+        )
+    }
+
+    /// The picture as a file of its own.
+    pub(crate) fn standalone(&self, title: &str) -> String {
+        let head = format!(
+            "<title>{}</title>\n<style>\ntext{{font-family:system-ui,sans-serif}}\n{}</style>\n",
+            HtmlEscape(title),
+            palette::file_style()
+        );
+        self.opened(" role=\"img\"", &head)
+    }
+
+    /// The picture with `attributes` in its first tag and `head` after it.
+    fn opened(&self, attributes: &str, head: &str) -> String {
+        match self.svg.split_once(">\n") {
+            Some((tag, rest)) => format!("{tag}{attributes}>\n{head}{rest}"),
+            None => self.svg.clone(),
+        }
+    }
+}
+
+impl Canvas<'_> {
+    /// A filled rectangle.
+    pub(crate) fn block(&self, from: Point, to: Point, role: Role) -> Drawn {
+        self.root.draw(&Rectangle::new([from, to], role.colour().filled()))
+    }
+
+    /// A line through `points`.
+    pub(crate) fn line(&self, points: &[Point], role: Role, width: u32) -> Drawn {
+        let style = role.colour().stroke_width(width);
+        self.root.draw(&PathElement::new(points.to_vec(), style))
+    }
+
+    /// A broken line through `points`.
+    pub(crate) fn dashes(&self, points: &[Point], role: Role, width: u32) -> Drawn {
+        let style = role.colour().stroke_width(width);
+        self.root.draw(&DashedPathElement::new(points.to_vec(), 7, 4, style))
+    }
+
+    /// A marker at `point`.
+    pub(crate) fn marker(&self, (x, y): Point, marker: Marker, role: Role) -> Drawn {
+        let style = role.colour().filled();
+        match marker {
+            Marker::Disc => self.root.draw(&Circle::new((x, y), 4, style)),
+            Marker::Square => self.block((x - 4, y - 4), (x + 4, y + 4), role),
+            Marker::Triangle => {
+                let corners = vec![(x, y - 5), (x + 5, y + 4), (x - 5, y + 4)];
+                self.root.draw(&Polygon::new(corners, style))
+            }
+            Marker::Wedge => {
+                let corners = vec![(x, y + 5), (x + 5, y - 4), (x - 5, y - 4)];
+                self.root.draw(&Polygon::new(corners, style))
+            }
+            Marker::Diamond => {
+                let corners = vec![(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)];
+                self.root.draw(&Polygon::new(corners, style))
+            }
+        }
+    }
+
+    /// A cross at `point`.
+    pub(crate) fn cross(&self, point: Point, role: Role) -> Drawn {
+        self.root.draw(&Cross::new(point, 6, role.colour().stroke_width(2)))
+    }
+
+    /// One line of text beside `point`, in the middle of its height.
+    pub(crate) fn text(&self, text: &str, point: Point, side: Side, style: Writing) -> Drawn {
+        let horizontal = match side {
+            Side::Left => HPos::Right,
+            Side::Right => HPos::Left,
+        };
+        let style = style.of_plotters().pos(Pos::new(horizontal, VPos::Center));
+        self.root.draw_text(&printable(text), &style, point)
+    }
+}
+
+/// How text looks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writing {
+    /// Size in pixels.
+    pub(crate) size: f64,
+    /// Its colour.
+    pub(crate) role: Role,
+    /// Whether it is bold.
+    pub(crate) bold: bool,
+}
+
+impl Writing {
+    /// What is read first.
+    pub(crate) const PLAIN: Self = Self { size: TEXT, role: Role::Text, bold: false };
+    /// A heading, or Lapwing's own row.
+    pub(crate) const BOLD: Self = Self { size: TEXT, role: Role::Text, bold: true };
+    /// Ticks and notes.
+    pub(crate) const NOTE: Self = Self { size: SMALL, role: Role::Muted, bold: false };
+
+    /// The same for `plotters`.
+    pub(crate) fn of_plotters(self) -> TextStyle<'static> {
+        let weight = if self.bold { FontStyle::Bold } else { FontStyle::Normal };
+        let font = FontDesc::new(FontFamily::SansSerif, self.size * SVG_FONT_SCALE, weight);
+        let color = self.role.colour().to_backend_color();
+        TextStyle { font, color, pos: Pos::default() }
+    }
+}
+
+/// A thin line in the colour of `role`.
+pub(crate) fn thin(role: Role) -> ShapeStyle {
+    let colour: RGBColor = role.colour();
+    colour.stroke_width(1)
+}
+
+/// Pixels that `text` takes at most in the usual fonts.
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // a label, not a book
+pub(crate) fn width(text: &str, style: Writing) -> i32 {
+    let character = style.size * CHARACTER_WIDTHS[usize::from(style.bold)];
+    (text.chars().count() as f64 * character).ceil() as i32
+}
+
+/// `text` cut to `characters`, with a mark where it was cut.
+pub(crate) fn cut(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(characters.saturating_sub(1)).collect::<String>();
+    kept + "…"
+}
+
+/// `text` without the control characters that XML forbids.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

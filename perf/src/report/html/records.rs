@@ -1,0 +1,326 @@
+//! The records of the other commands, as far as a report shows them. Keys that only some benchmarks
+//! have are optional; unknown keys are left to other readers.
+
+use std::ops::RangeInclusive;
+
+use serde::Deserialize;
+
+/// Speeds of anything, each second: once in twelve days to a thousand in a picosecond.
+const SPEEDS: RangeInclusive<f64> = 1e-6..=1e15;
+/// The longest time, in nanoseconds: thirty years.
+const MAX_NS: f64 = 1e18;
+
+/// One record, by its `benchmark`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "benchmark", rename_all = "kebab-case")]
+pub(crate) enum Record {
+    /// Events per second in the paper's configurations.
+    Throughput(Speed),
+    /// The cost of an increment.
+    Contention(Speed),
+    /// A number there and back.
+    PingPong(Speed),
+    /// What the machine can do at all.
+    Limits(Speed),
+    /// LMAX's own tests.
+    Perftest(Speed),
+    /// Latency at one load.
+    Latency(Latency),
+    /// Latency at one of several loads.
+    Sweep(Latency),
+    /// The order-dispatch pipeline.
+    Dispatch(Dispatch),
+}
+
+/// A record of a speed.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Speed {
+    /// The configuration, or the test.
+    pub(crate) topology: Option<String>,
+    /// Who ran.
+    pub(crate) contender: String,
+    /// How its threads waited.
+    pub(crate) wait: Option<String>,
+    /// Threads of a run.
+    pub(crate) threads: Option<usize>,
+    /// Whether each thread had a CPU of its own.
+    pub(crate) pinned: Option<bool>,
+    /// Slots of the ring, and of every queue.
+    pub(crate) ring: Option<u64>,
+    /// Size of one event.
+    pub(crate) event_bytes: Option<u64>,
+    /// How producers published.
+    pub(crate) publish: Option<String>,
+    /// Events of one run.
+    pub(crate) events: Option<u64>,
+    /// Whether every answer was right.
+    verified: bool,
+    /// The runs that count.
+    pub(crate) runs: Vec<SpeedRun>,
+    /// The median of the runs.
+    pub(crate) median_events_per_second: f64,
+    /// Who it is compared with.
+    pub(crate) baseline: Option<String>,
+    /// The median of the per-round ratio to the baseline.
+    pub(crate) ratio_to_baseline: Option<f64>,
+    /// Its interval of confidence.
+    pub(crate) ratio_interval: Option<[f64; 2]>,
+    /// What the paper's Table 1 says of this case, in nanoseconds.
+    pub(crate) nanoseconds_in_paper: Option<f64>,
+}
+
+/// One timed run.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct SpeedRun {
+    /// Its speed.
+    pub(crate) events_per_second: f64,
+    /// Mean number of events that a consumer was handed at once.
+    pub(crate) events_per_batch: Option<f64>,
+    /// Mean number of CPUs that the run kept busy.
+    pub(crate) cpus: Option<f64>,
+}
+
+/// A record of latencies at one load.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Latency {
+    /// Who ran.
+    pub(crate) contender: String,
+    /// How its threads waited.
+    pub(crate) wait: Option<String>,
+    /// Threads of a run.
+    pub(crate) threads: Option<usize>,
+    /// Whether each thread had a CPU of its own.
+    pub(crate) pinned: Option<bool>,
+    /// Time from one event to the next.
+    pub(crate) interval_ns: Option<f64>,
+    /// Whether every answer was right.
+    verified: bool,
+    /// The runs that count.
+    #[serde(default)]
+    pub(crate) runs: Vec<LatencyRun>,
+    /// The load that was asked for; only of a sweep.
+    pub(crate) offered_per_second: Option<f64>,
+    /// The load that was carried; only of a sweep.
+    pub(crate) achieved_per_second: Option<f64>,
+    /// Whether the load was more than the contender could carry.
+    #[serde(default)]
+    pub(crate) saturated: bool,
+    /// Every hop, and the way from end to end.
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// One run of a latency benchmark.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct LatencyRun {
+    /// The load that was carried.
+    pub(crate) achieved_per_second: Option<f64>,
+    /// Mean number of CPUs that the run kept busy.
+    pub(crate) cpus: Option<f64>,
+}
+
+/// The latencies of one part of the way.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Segment {
+    /// Which part.
+    pub(crate) name: String,
+    /// Events observed.
+    pub(crate) count: Option<u64>,
+    /// The least.
+    pub(crate) min_ns: Option<f64>,
+    /// The mean.
+    pub(crate) mean_ns: Option<f64>,
+    /// Half are at most this.
+    pub(crate) p50_ns: f64,
+    /// Nine in ten are at most this.
+    pub(crate) p90_ns: Option<f64>,
+    /// 99 in a hundred are at most this.
+    pub(crate) p99_ns: f64,
+    /// 999 in a thousand are at most this.
+    pub(crate) p99_9_ns: f64,
+    /// 9999 in ten thousand are at most this.
+    pub(crate) p99_99_ns: Option<f64>,
+    /// The most.
+    pub(crate) max_ns: Option<f64>,
+    /// Percentile and nanoseconds, in ascending order.
+    #[serde(default)]
+    pub(crate) curve: Vec<(f64, f64)>,
+}
+
+/// A record of the order-dispatch pipeline.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Dispatch {
+    /// The technique.
+    pub(crate) contender: String,
+    /// Extra work of the orchestrator for each order.
+    pub(crate) orch_work_ns: f64,
+    /// Threads of a run.
+    pub(crate) threads: Option<usize>,
+    /// Runs.
+    pub(crate) repeats: Option<u64>,
+    /// Orders of one run.
+    pub(crate) orders: Option<u64>,
+    /// Whether every order came back.
+    verified: bool,
+    /// Medians over the repeats, in the order of the pipeline, and their sums.
+    pub(crate) segments: Vec<Segment>,
+    /// How far the repeats lie apart.
+    pub(crate) rt_venue_spread: Option<VenueSpread>,
+    /// Orders in flight.
+    pub(crate) in_flight: Option<InFlight>,
+    /// Threads that stood still.
+    pub(crate) stalls: Option<Stalls>,
+    /// How often a queue was full.
+    pub(crate) full: Option<f64>,
+    /// Mean number of CPUs that the run kept busy.
+    pub(crate) cpus: Option<f64>,
+}
+
+/// The least and the most of the repeats.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct VenueSpread {
+    /// Of the median.
+    pub(crate) p50_ns: [f64; 2],
+    /// Of the 99th percentile.
+    pub(crate) p99_ns: [f64; 2],
+}
+
+/// Orders in flight, and what Little's law expects.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct InFlight {
+    /// The median of the peaks of the repeats.
+    pub(crate) median_peak: f64,
+    /// The highest peak.
+    pub(crate) max: f64,
+    /// Load times mean delay.
+    pub(crate) expected: f64,
+}
+
+/// Times in which a thread did not run.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct Stalls {
+    /// Repeats with a stall.
+    pub(crate) runs: f64,
+    /// The longest.
+    pub(crate) worst_gap_ns: f64,
+}
+
+impl Record {
+    /// The benchmark, as on the command line.
+    pub(crate) const fn benchmark(&self) -> &'static str {
+        match self {
+            Self::Throughput(_) => "throughput",
+            Self::Contention(_) => "contention",
+            Self::PingPong(_) => "ping-pong",
+            Self::Limits(_) => "limits",
+            Self::Perftest(_) => "perftest",
+            Self::Latency(_) => "latency",
+            Self::Sweep(_) => "sweep",
+            Self::Dispatch(_) => "dispatch",
+        }
+    }
+
+    /// What needs CPUs, and how many threads it has.
+    pub(crate) fn crew(&self) -> (String, Option<usize>) {
+        let benchmark = self.benchmark();
+        match self {
+            Self::Throughput(speed) => {
+                let topology = speed.topology.as_deref().unwrap_or_default();
+                (format!("{benchmark} {topology}"), speed.threads)
+            }
+            Self::Contention(speed)
+            | Self::PingPong(speed)
+            | Self::Limits(speed)
+            | Self::Perftest(speed) => (benchmark.to_owned(), speed.threads),
+            Self::Latency(latency) | Self::Sweep(latency) => {
+                (benchmark.to_owned(), latency.threads)
+            }
+            Self::Dispatch(dispatch) => (benchmark.to_owned(), dispatch.threads),
+        }
+    }
+
+    /// Checks what the form alone does not: that the answer was right, and that the figures can be
+    /// drawn.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, and what is allowed.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let verified = match self {
+            Self::Throughput(speed)
+            | Self::Contention(speed)
+            | Self::PingPong(speed)
+            | Self::Limits(speed)
+            | Self::Perftest(speed) => {
+                speed.check()?;
+                speed.verified
+            }
+            Self::Latency(latency) => {
+                check_segments(&latency.segments)?;
+                latency.verified
+            }
+            Self::Sweep(latency) => {
+                let offered =
+                    latency.offered_per_second.ok_or("`offered_per_second` is missing")?;
+                speed("offered_per_second", offered)?;
+                check_segments(&latency.segments)?;
+                latency.verified
+            }
+            Self::Dispatch(dispatch) => {
+                time("orch_work_ns", dispatch.orch_work_ns)?;
+                check_segments(&dispatch.segments)?;
+                dispatch.verified
+            }
+        };
+        if verified { Ok(()) } else { Err("its answer was not verified: verified=false".into()) }
+    }
+}
+
+impl Speed {
+    /// Checks that there are runs, and that each speed is one.
+    fn check(&self) -> Result<(), String> {
+        if self.runs.is_empty() {
+            return Err("`runs` is empty".into());
+        }
+        let runs = self.runs.iter().map(|run| run.events_per_second);
+        for value in runs.chain([self.median_events_per_second]) {
+            speed("events_per_second", value)?;
+        }
+        time("nanoseconds_in_paper", self.nanoseconds_in_paper.unwrap_or(0.0))
+    }
+}
+
+/// Checks that there are segments, and that time runs forward in them.
+fn check_segments(segments: &[Segment]) -> Result<(), String> {
+    if segments.is_empty() {
+        return Err("`segments` is empty".into());
+    }
+    for segment in segments {
+        let curve = segment.curve.iter().map(|(_, ns)| *ns);
+        for ns in curve.chain([segment.p50_ns, segment.p99_ns, segment.p99_9_ns]) {
+            time("nanoseconds", ns)?;
+        }
+        for (percentile, _) in &segment.curve {
+            if !(0.0..=100.0).contains(percentile) {
+                return Err(format!("a percentile lies in 0..=100: percentile={percentile}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that `value` can be the speed of something.
+fn speed(name: &str, value: f64) -> Result<(), String> {
+    if SPEEDS.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = (SPEEDS.start(), SPEEDS.end());
+    Err(format!("must be in {least:e}..={most:e}: {name}={value}"))
+}
+
+/// Checks that `value` can be a time.
+fn time(name: &str, value: f64) -> Result<(), String> {
+    if (0.0..=MAX_NS).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("must be in 0..={MAX_NS:e}: {name}={value}"))
+}

@@ -1,0 +1,189 @@
+//! The order-dispatch pipeline: what its parts take, and the headline without the venue.
+
+use super::naming::{distinct, is_own};
+use crate::report::html::format::{self, NONE, count, figure, optional};
+use crate::report::html::page::{Figure, Section, Table};
+use crate::report::html::plots::Drawn;
+use crate::report::html::plots::dots::{DotRows, Dots};
+use crate::report::html::plots::stacks::{Stack, Stacks};
+use crate::report::html::records::{Dispatch, Segment};
+
+/// The headline: the round trip without the venue's delay.
+const HEADLINE: &str = "rt-venue";
+/// Not parts of what the pipeline itself takes: sums, the venue's delay, lateness before the send.
+const NOT_PARTS: [&str; 5] = ["rt-venue", "round-trip", "venue-svc", "sched-lag", "lateness"];
+
+const LEAD: &str = "An order goes from a strategy over one orchestrator to a gateway, waits there for \
+    the venue, and comes back. All techniques carry the same orders; orch_work is what the \
+    orchestrator does for each.";
+const PARTS_CAPTION: &str = "The median of each part of the way without the venue's delay, shorter is \
+    better: medians do not add up exactly, so the end of a bar lies near the median of the whole, \
+    not on it.";
+const HEADLINE_CAPTION: &str = "The round trip without the venue's delay (rt-venue), further left is \
+    better: the distance from the first mark to the last is what the slowest of a thousand orders \
+    pays more than the one in the middle.";
+
+/// The section, if there are `records`.
+///
+/// # Errors
+///
+/// Whatever `plotters` reports.
+pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
+    if records.is_empty() {
+        return Ok(None);
+    }
+    let mut figures = Vec::new();
+    let stacks = stacks(records);
+    if !stacks.names.is_empty() {
+        figures.push(Figure::new("dispatch-segments", PARTS_CAPTION, &stacks.draw()?));
+    }
+    let dots = dots(records);
+    if !dots.groups.is_empty() {
+        figures.push(Figure::new("dispatch", HEADLINE_CAPTION, &dots.draw()?));
+    }
+    Ok(Some(Section {
+        id: "dispatch",
+        title: "Order dispatch",
+        lead: LEAD.into(),
+        figures,
+        tables: vec![headlines(records), segments(records)],
+        notes: Vec::new(),
+    }))
+}
+
+/// Whether `segment` is a part of what the pipeline itself takes.
+fn is_part(segment: &&Segment) -> bool {
+    !NOT_PARTS.contains(&&*segment.name.replace('_', "-"))
+}
+
+fn headline(dispatch: &Dispatch) -> Option<&Segment> {
+    dispatch.segments.iter().find(|segment| segment.name.replace('_', "-") == HEADLINE)
+}
+
+/// The records of each orchestrator's work, under a heading.
+fn by_work(records: &[Dispatch]) -> Vec<(String, Vec<&Dispatch>)> {
+    let works = distinct(records.iter().map(|dispatch| dispatch.orch_work_ns));
+    let group = |work: f64| {
+        let own = records.iter().filter(|one| one.orch_work_ns.total_cmp(&work).is_eq()).collect();
+        (format!("orch_work {}", format::time(work)), own)
+    };
+    works.into_iter().map(group).collect()
+}
+
+fn stacks(records: &[Dispatch]) -> Stacks {
+    let segments = records.iter().flat_map(|dispatch| dispatch.segments.iter().filter(is_part));
+    let names = distinct(segments.map(|segment| segment.name.clone()));
+    let stack = |dispatch: &&Dispatch| {
+        let of = |name: &String| dispatch.segments.iter().find(|segment| segment.name == *name);
+        let parts = names.iter().map(|name| of(name).map_or(0.0, |segment| segment.p50_ns / 1e3));
+        let parts = parts.collect::<Vec<_>>();
+        Stack {
+            label: dispatch.contender.clone(),
+            is_own: is_own(&dispatch.contender),
+            text: format::precise_time(parts.iter().sum::<f64>() * 1e3),
+            parts,
+        }
+    };
+    let groups = by_work(records).into_iter();
+    Stacks {
+        title: "microseconds, the sum of the medians of the parts".into(),
+        groups: groups.map(|(work, own)| (work, own.iter().map(stack).collect())).collect(),
+        names,
+    }
+}
+
+fn dots(records: &[Dispatch]) -> DotRows {
+    let row = |dispatch: &&Dispatch| {
+        let segment = headline(dispatch)?;
+        let values = vec![segment.p50_ns, segment.p99_ns, segment.p99_9_ns];
+        let text =
+            values.iter().map(|ns| format::precise_time(*ns)).collect::<Vec<_>>().join(" / ");
+        let label = dispatch.contender.clone();
+        Some(Dots { is_own: is_own(&label), label, values, text })
+    };
+    let groups = by_work(records).into_iter();
+    let groups = groups.map(|(work, own)| (work, own.iter().filter_map(row).collect::<Vec<_>>()));
+    DotRows {
+        title: "round trip without the venue's delay".into(),
+        names: ["50 %", "99 %", "99.9 %"].map(str::to_owned).to_vec(),
+        groups: groups.filter(|(_, rows)| !rows.is_empty()).collect(),
+    }
+}
+
+fn headlines(records: &[Dispatch]) -> Table {
+    let words = ["technique"];
+    let numbers = [
+        "orch_work, ns",
+        "rt-venue 50 %, ns",
+        "99 %",
+        "99.9 %",
+        "50 % of repeats",
+        "99 % of repeats",
+        "in flight, peak",
+        "highest",
+        "expected",
+        "full",
+        "stalled repeats",
+        "worst gap, ns",
+        "CPUs",
+        "threads",
+        "orders",
+        "repeats",
+    ];
+    let mut table = Table::new(
+        "The headline, and what makes it valid: no queue was full, and as many orders were in flight \
+         as Little's law expects",
+        &words,
+        &numbers,
+    );
+    for dispatch in records {
+        table.add(is_own(&dispatch.contender), headline_cells(dispatch));
+    }
+    table
+}
+
+fn headline_cells(dispatch: &Dispatch) -> Vec<String> {
+    let segment = headline(dispatch);
+    let range = |[min, max]: [f64; 2]| format::range(min, max);
+    let spread = dispatch.rt_venue_spread;
+    let spread_cell = |spread: Option<[f64; 2]>| spread.map_or_else(|| NONE.to_owned(), range);
+    vec![
+        dispatch.contender.clone(),
+        figure(dispatch.orch_work_ns),
+        optional(segment.map(|segment| segment.p50_ns)),
+        optional(segment.map(|segment| segment.p99_ns)),
+        optional(segment.map(|segment| segment.p99_9_ns)),
+        spread_cell(spread.map(|spread| spread.p50_ns)),
+        spread_cell(spread.map(|spread| spread.p99_ns)),
+        optional(dispatch.in_flight.map(|in_flight| in_flight.median_peak)),
+        optional(dispatch.in_flight.map(|in_flight| in_flight.max)),
+        optional(dispatch.in_flight.map(|in_flight| in_flight.expected)),
+        dispatch.full.map_or_else(|| NONE.to_owned(), format::grouped),
+        dispatch.stalls.map_or_else(|| NONE.to_owned(), |stalls| format::grouped(stalls.runs)),
+        optional(dispatch.stalls.map(|stalls| stalls.worst_gap_ns)),
+        optional(dispatch.cpus),
+        count(dispatch.threads.map(|threads| threads as u64)),
+        count(dispatch.orders),
+        count(dispatch.repeats),
+    ]
+}
+
+fn segments(records: &[Dispatch]) -> Table {
+    let words = ["technique", "part"];
+    let numbers = ["orch_work, ns", "50 %, ns", "99 %", "99.9 %"];
+    let mut table = Table::new("Each part of the way, medians over the repeats", &words, &numbers);
+    for dispatch in records {
+        for segment in &dispatch.segments {
+            let cells = vec![
+                dispatch.contender.clone(),
+                segment.name.clone(),
+                figure(dispatch.orch_work_ns),
+                figure(segment.p50_ns),
+                figure(segment.p99_ns),
+                figure(segment.p99_9_ns),
+            ];
+            table.add(is_own(&dispatch.contender), cells);
+        }
+    }
+    table
+}

@@ -1,0 +1,41 @@
+//! One section for each benchmark: which of its figures are drawn, which stand in the table, and
+//! what the reader is told about them.
+
+mod contention; // an increment, beside the paper's
+mod dispatch; // the order-dispatch pipeline
+mod latency; // percentile curves
+mod limits; // percent of what the machine can do
+mod naming; // labels of rows, pinned or not
+mod perftest; // LMAX's own tests
+mod ping_pong; // a number there and back
+mod speeds; // what all records of a speed have in common
+mod sweep; // latency against load
+mod throughput; // the paper's five configurations
+
+use super::page::{Absent, Section};
+use super::plots::Drawn;
+use super::read::Data;
+
+/// The benchmarks in the order of the page, each with the section that shows it if it is there.
+///
+/// # Errors
+///
+/// Whatever `plotters` reports.
+pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
+    Ok(vec![
+        ("throughput", throughput::section(&data.throughput)?),
+        ("latency", latency::section(&data.latency)?),
+        ("sweep", sweep::section(&data.sweep)?),
+        ("ping-pong", ping_pong::section(&data.ping_pong)?),
+        ("limits", limits::section(data)?),
+        ("contention", contention::section(&data.contention)?),
+        ("dispatch", dispatch::section(&data.dispatch)?),
+        ("perftest", perftest::section(&data.perftest)),
+    ])
+}
+
+/// What would measure `benchmark`.
+pub(crate) fn absent(benchmark: &'static str) -> Absent {
+    let command = format!("lapwing {benchmark} --json FOLDER/{benchmark}.json");
+    Absent { benchmark, command }
+}

@@ -1,0 +1,63 @@
+//! LMAX's own performance tests: a table, since each of them counts something else.
+
+use super::naming::Named;
+use super::speeds;
+use crate::report::html::format::{NONE, count, figure, optional};
+use crate::report::html::page::{Section, Table};
+use crate::report::html::records::Speed;
+
+const LEAD: &str = "The performance tests of the Disruptor's own repository, by their names and with \
+    their parameters. Each counts what LMAX counts, so rows compare with LMAX's figures and not with \
+    each other.";
+
+/// The section, if there are `records`.
+pub(super) fn section(records: &[Speed]) -> Option<Section> {
+    if records.is_empty() {
+        return None;
+    }
+    Some(Section {
+        id: "perftest",
+        title: "LMAX's performance tests",
+        lead: LEAD.into(),
+        tables: vec![table(records)],
+        ..Section::default()
+    })
+}
+
+fn table(records: &[Speed]) -> Table {
+    let words = ["test", "contender", "wait", "pinned", "baseline"];
+    let numbers = [
+        "M events/s",
+        "min .. max",
+        "× baseline",
+        "events/batch",
+        "CPUs",
+        "threads",
+        "ring",
+        "bytes",
+        "events",
+        "runs",
+    ];
+    let mut table = Table::new("Medians over the runs", &words, &numbers);
+    for speed in records {
+        let cells = vec![
+            speed.topology.clone().unwrap_or_else(|| NONE.to_owned()),
+            speed.contender.clone(),
+            speed.wait_cell(),
+            speed.pinned_cell(),
+            speeds::baseline_cell(speed),
+            figure(speeds::millions(speed.median_events_per_second)),
+            speeds::spread_cell(speed, speeds::millions),
+            optional(speed.ratio_to_baseline),
+            optional(speeds::events_per_batch(speed)),
+            optional(speeds::cpus(speed)),
+            count(speed.threads.map(|threads| threads as u64)),
+            count(speed.ring),
+            count(speed.event_bytes),
+            count(speed.events),
+            speed.runs.len().to_string(),
+        ];
+        table.add(speed.is_own(), cells);
+    }
+    table
+}

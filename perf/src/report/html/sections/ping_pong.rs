@@ -1,0 +1,102 @@
+//! A number there and back: nanoseconds one way.
+
+use super::naming::{Labels, Named, panels};
+use super::speeds;
+use crate::report::html::format::{self, figure, optional};
+use crate::report::html::page::{Figure, Section, Table};
+use crate::report::html::palette::Role;
+use crate::report::html::plots::Drawn;
+use crate::report::html::plots::axis::number;
+use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
+use crate::report::html::records::Speed;
+
+const LEAD: &str = "How long a number takes to another thread, when nothing else is on its way: half \
+    of there and back. Two bare words in memory are the limit of the machine; the same program in \
+    other languages shows that the limit is not Rust's.";
+const CAPTION: &str = "Nanoseconds one way, shorter is better: the bar is the median run and the thin \
+    line spans the fastest and the slowest run.";
+
+/// The section, if there are `records`.
+///
+/// # Errors
+///
+/// Whatever `plotters` reports.
+pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
+    if records.is_empty() {
+        return Ok(None);
+    }
+    let picture = bars(records).draw()?;
+    Ok(Some(Section {
+        id: "ping-pong",
+        title: "Ping-pong",
+        lead: LEAD.into(),
+        figures: vec![Figure::new("ping-pong", CAPTION, &picture)],
+        tables: vec![table(records)],
+        notes: Vec::new(),
+    }))
+}
+
+/// Nanoseconds one way, of numbers that came back each second.
+pub(super) fn one_way(exchanges_per_second: f64) -> f64 {
+    speeds::nanoseconds(exchanges_per_second) / 2.0
+}
+
+/// Those of `records` that are pinned, or not, the fastest first.
+fn sorted(records: &[Speed], pinned: bool) -> Vec<&Speed> {
+    let mut sorted = records.iter().filter(|one| one.is_pinned() == pinned).collect::<Vec<_>>();
+    sorted.sort_by(|one, other| {
+        other.median_events_per_second.total_cmp(&one.median_events_per_second)
+    });
+    sorted
+}
+
+fn bars(records: &[Speed]) -> Bars {
+    let labels = Labels::of(records);
+    let row = |speed: &Speed| {
+        let value = one_way(speed.median_events_per_second);
+        let bar = Bar {
+            value,
+            role: if speed.is_own() { Role::Own } else { Role::Rival },
+            spread: speeds::spread(speed, one_way),
+            reference: None,
+            text: format!("{} ns", figure(value)),
+            note: speeds::cpus_note(speed),
+        };
+        Row { label: labels.label(speed), is_own: speed.is_own(), bars: vec![Some(bar)] }
+    };
+    let group = |(pinned, heading): (bool, String)| {
+        let rows = sorted(records, pinned).into_iter().map(row).collect();
+        Group { heading, rows }
+    };
+    Bars {
+        title: "nanoseconds one way".into(),
+        panels: vec![String::new()],
+        groups: panels(records).into_iter().map(group).collect(),
+        keys: Vec::new(),
+        label: number,
+        is_linear: false,
+    }
+}
+
+fn table(records: &[Speed]) -> Table {
+    let words = ["through", "wait", "pinned"];
+    let numbers = ["ns one way", "min .. max", "× bare", "CPUs", "exchanges", "runs"];
+    let mut table = Table::new("Medians over the runs, the fastest first", &words, &numbers);
+    for (pinned, _) in panels(records) {
+        for speed in sorted(records, pinned) {
+            let cells = vec![
+                speed.contender.clone(),
+                speed.wait_cell(),
+                speed.pinned_cell(),
+                figure(one_way(speed.median_events_per_second)),
+                speeds::spread_cell(speed, one_way),
+                optional(speed.ratio_to_baseline.map(|ratio| 1.0 / ratio)),
+                optional(speeds::cpus(speed)),
+                format::count(speed.events),
+                speed.runs.len().to_string(),
+            ];
+            table.add(speed.is_own(), cells);
+        }
+    }
+    table
+}

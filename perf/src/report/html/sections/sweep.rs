@@ -1,0 +1,130 @@
+//! Latency against load: the flat line, and the J.
+
+use super::latency::{cpus, end_to_end, percentiles, saturated_cell, whose};
+use super::naming::{Labels, Named, distinct, panels};
+use crate::report::html::format::{self, optional};
+use crate::report::html::page::{Figure, Section, Table};
+use crate::report::html::plots::Drawn;
+use crate::report::html::plots::axis::Axis;
+use crate::report::html::plots::lines::{Lines, Panel, Series};
+use crate::report::html::records::{Latency, Segment};
+
+const LEAD: &str = "What the load does to the latency. The paper's claim is that a queue bends into a \
+    J as the load grows, while the Disruptor stays almost flat until it is saturated. The dashed \
+    line is one thread that hands nothing over.";
+const CAPTION: &str = "Latency from end to end against the load that was offered, lower and further \
+    right is better: a flat line carries its load, a J queues, and a cross marks a load that the \
+    contender could not carry.";
+
+/// The section, if there are `records`.
+///
+/// # Errors
+///
+/// Whatever `plotters` reports.
+pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
+    if records.is_empty() {
+        return Ok(None);
+    }
+    let picture = lines(records).draw()?;
+    Ok(Some(Section {
+        id: "sweep",
+        title: "Latency against load",
+        lead: LEAD.into(),
+        figures: vec![Figure::new("sweep", CAPTION, &picture)],
+        tables: vec![table(records)],
+        notes: Vec::new(),
+    }))
+}
+
+/// A percentile of each record, by panel.
+fn lines(records: &[Latency]) -> Lines {
+    type Percentile = (&'static str, fn(&Segment) -> f64);
+    let percentiles: [Percentile; 2] = [
+        ("half of the events (50 %)", |segment| segment.p50_ns),
+        ("99 of 100 events (99 %)", |segment| segment.p99_ns),
+    ];
+    let pinnings = panels(records);
+    let mut drawn = Vec::new();
+    for (pinned, pinning) in &pinnings {
+        for (name, percentile) in percentiles {
+            let title = format!("{name}, {pinning}");
+            drawn.push(Panel { title, series: series(records, *pinned, percentile) });
+        }
+    }
+    let points = || drawn.iter().flat_map(|panel| &panel.series).flat_map(|one| &one.points);
+    let (across, up) = (points().map(|(load, _)| *load), points().map(|(_, ns)| *ns));
+    Lines {
+        across: Axis::logarithmic(
+            "offered load, events per second, logarithmic",
+            across,
+            format::rate,
+        ),
+        up: Axis::logarithmic("latency, logarithmic", up, format::time),
+        panels: drawn,
+    }
+}
+
+/// One line for each contender and way to wait.
+fn series(records: &[Latency], pinned: bool, percentile: fn(&Segment) -> f64) -> Vec<Series> {
+    let labels = Labels::of(records);
+    let others = records.iter().filter(|one| !one.is_own() && !one.is_floor());
+    let names = distinct(others.map(|one| labels.label(one)));
+    let in_panel = records.iter().filter(|one| one.is_in(pinned));
+    let whose = |one: &Latency| {
+        let label = labels.label(one);
+        whose(one, names.iter().position(|name| *name == label))
+    };
+    let drawn = distinct(in_panel.clone().map(|one| (labels.label(one), whose(one))));
+    let series = drawn.into_iter().map(|(name, whose)| {
+        let own = in_panel.clone().filter(|one| labels.label(*one) == name);
+        let mut points = own
+            .filter_map(|one| {
+                let ns = percentile(end_to_end(one)?);
+                Some(((one.offered_per_second?, ns), one.saturated))
+            })
+            .collect::<Vec<_>>();
+        points.sort_by(|one, other| one.0.0.total_cmp(&other.0.0));
+        let crossed = points.iter().filter(|(_, saturated)| *saturated);
+        Series {
+            whose,
+            name,
+            crossed: crossed.map(|(point, _)| *point).collect(),
+            points: points.iter().map(|(point, _)| *point).collect(),
+            is_marked: true,
+        }
+    });
+    series.collect()
+}
+
+fn table(records: &[Latency]) -> Table {
+    let words = ["contender", "wait", "pinned", "saturated"];
+    let numbers = [
+        "offered/s",
+        "achieved/s",
+        "events",
+        "min",
+        "mean",
+        "50 %",
+        "90 %",
+        "99 %",
+        "99.9 %",
+        "99.99 %",
+        "max",
+        "CPUs",
+    ];
+    let mut table = Table::new("Nanoseconds from end to end, at each load", &words, &numbers);
+    for latency in records {
+        let mut cells = vec![
+            latency.contender.clone(),
+            latency.wait_cell(),
+            latency.pinned_cell(),
+            saturated_cell(latency),
+            optional(latency.offered_per_second),
+            optional(latency.achieved_per_second),
+        ];
+        cells.extend(end_to_end(latency).into_iter().flat_map(percentiles));
+        cells.push(optional(cpus(latency)));
+        table.add(latency.is_own(), cells);
+    }
+    table
+}

@@ -193,6 +193,10 @@ pub(crate) struct InFlight {
     pub(crate) max: f64,
     /// Load times mean delay.
     pub(crate) expected: f64,
+    /// The mean in steady state.
+    pub(crate) steady_mean: Option<f64>,
+    /// Whether the mean is as expected.
+    pub(crate) as_expected: Option<bool>,
 }
 
 /// Times in which a thread did not run.

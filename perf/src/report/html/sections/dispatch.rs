@@ -10,15 +10,16 @@ use crate::report::html::records::{Dispatch, Segment};
 
 /// The headline: the round trip without the venue's delay.
 const HEADLINE: &str = "rt-venue";
-/// Not parts of what the pipeline itself takes: sums, the venue's delay, lateness before the send.
-const NOT_PARTS: [&str; 5] = ["rt-venue", "round-trip", "venue-svc", "sched-lag", "lateness"];
+/// Not parts of what the pipeline itself takes: sums, the venue's delay, what is late before the send
+/// or at the venue.
+const NOT_PARTS: [&str; 5] = ["rt-venue", "round-trip", "venue-svc", "sched-lag", "venue-late"];
 
 const LEAD: &str = "An order goes from a strategy over one orchestrator to a gateway, waits there for \
     the venue, and comes back. All techniques carry the same orders; orch_work is what the \
     orchestrator does for each.";
 const PARTS_CAPTION: &str = "The median of each part of the way without the venue's delay, shorter is \
-    better: medians do not add up exactly, so the end of a bar lies near the median of the whole, \
-    not on it.";
+    better; medians of parts do not add up to the median of the whole, which the next plot has and \
+    which can be several times as long where orders wait by turns in one part and another.";
 const HEADLINE_CAPTION: &str = "The round trip without the venue's delay (rt-venue), further left is \
     better: the distance from the first mark to the last is what the slowest of a thousand orders \
     pays more than the one in the middle.";
@@ -47,8 +48,22 @@ pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
         lead: LEAD.into(),
         figures,
         tables: vec![headlines(records), segments(records)],
-        notes: Vec::new(),
+        notes: held_up(records).into_iter().collect(),
     }))
+}
+
+/// Which rows had more or fewer orders in flight than Little's law says.
+fn held_up(records: &[Dispatch]) -> Option<String> {
+    let off = records.iter().filter(|dispatch| {
+        dispatch.in_flight.is_some_and(|in_flight| in_flight.as_expected == Some(false))
+    });
+    let name = |dispatch: &Dispatch| {
+        format!("{} at {}", dispatch.contender, format::time(dispatch.orch_work_ns))
+    };
+    let names = off.map(name).collect::<Vec<_>>().join(", ");
+    let what = "The orders in flight are not what Little's law expects, so the pipeline was overloaded or \
+        held up";
+    (!names.is_empty()).then(|| format!("{what}: {names}."))
 }
 
 /// Whether `segment` is a part of what the pipeline itself takes.
@@ -119,7 +134,8 @@ fn headlines(records: &[Dispatch]) -> Table {
         "99.9 %",
         "50 % of repeats",
         "99 % of repeats",
-        "in flight, peak",
+        "in flight, mean",
+        "peak",
         "highest",
         "expected",
         "full",
@@ -155,6 +171,7 @@ fn headline_cells(dispatch: &Dispatch) -> Vec<String> {
         optional(segment.map(|segment| segment.p99_9_ns)),
         spread_cell(spread.map(|spread| spread.p50_ns)),
         spread_cell(spread.map(|spread| spread.p99_ns)),
+        optional(dispatch.in_flight.and_then(|in_flight| in_flight.steady_mean)),
         optional(dispatch.in_flight.map(|in_flight| in_flight.median_peak)),
         optional(dispatch.in_flight.map(|in_flight| in_flight.max)),
         optional(dispatch.in_flight.map(|in_flight| in_flight.expected)),

@@ -153,6 +153,11 @@ fn numbers_in_tables_are_those_of_the_files() {
     );
     let headlines = cells(&page, 2, 0);
     assert_eq!(headlines[1][..4], ["std-mpsc", "500", "789", "1,578"]);
+    assert!(
+        page.sections[2].notes[0].ends_with("held up: std-mpsc at 500 ns."),
+        "{:?}",
+        page.sections[2].notes
+    );
 }
 
 #[test]

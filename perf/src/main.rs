@@ -40,9 +40,8 @@ mod progress; // a bar on a terminal, plain lines otherwise
 mod queue; // what a rival queue must offer
 mod quick; // the evaluation without arguments
 mod quota; // the CPU time that a container allows
-mod report; // table, JSON
-mod ring_crew; // threads for the ends of a ring
 mod report; // table, JSON, page
+mod ring_crew; // threads for the ends of a ring
 mod row; // one row of a table of speeds
 mod run; // one run, before and after its answer is checked
 mod schedule; // how often, how long, where

@@ -53,6 +53,13 @@ pub(crate) struct Speed {
     pub(crate) publish: Option<String>,
     /// Events of one run.
     pub(crate) events: Option<u64>,
+    /// What an event counts for in the speed: 2 if the speed of a round trip is that of one way.
+    pub(crate) operations_per_event: Option<u32>,
+    /// Producers and consumers; only of LMAX's tests.
+    pub(crate) shape: Option<String>,
+    /// Round trips; only of a test about them.
+    #[serde(default)]
+    pub(crate) segments: Vec<Segment>,
     /// Whether every answer was right.
     verified: bool,
     /// The runs that count.
@@ -280,6 +287,11 @@ impl Record {
 }
 
 impl Speed {
+    /// Events each second, whatever each of them counts for in the speed.
+    pub(crate) fn whole_events_per_second(&self) -> f64 {
+        self.median_events_per_second / f64::from(self.operations_per_event.unwrap_or(1).max(1))
+    }
+
     /// Checks that there are runs, and that each speed is one.
     fn check(&self) -> Result<(), String> {
         if self.runs.is_empty() {
@@ -288,6 +300,9 @@ impl Speed {
         let runs = self.runs.iter().map(|run| run.events_per_second);
         for value in runs.chain([self.median_events_per_second]) {
             speed("events_per_second", value)?;
+        }
+        if !self.segments.is_empty() {
+            check_segments(&self.segments)?;
         }
         time("nanoseconds_in_paper", self.nanoseconds_in_paper.unwrap_or(0.0))
     }

@@ -80,7 +80,8 @@ fn limit<'a>(limits: &'a [Speed], name: &str, speed: &Speed) -> Option<&'a Speed
 }
 
 fn share<'a>(speed: &'a Speed, limit: &Speed) -> Share<'a> {
-    let percent = 100.0 * speed.median_events_per_second / limit.median_events_per_second;
+    // An exchange is there and back here, but its limit may count each way.
+    let percent = 100.0 * speed.whole_events_per_second() / limit.whole_events_per_second();
     Share { speed, percent }
 }
 
@@ -154,7 +155,8 @@ fn limits(records: &[Speed]) -> Table {
     let mut table = Table::new("The limits themselves, medians over the runs", &words, &numbers);
     for speed in records {
         let median = speed.median_events_per_second;
-        let one_way = (speed.contender == EXCHANGE).then(|| one_way(median));
+        let one_way =
+            (speed.contender == EXCHANGE).then(|| one_way(speed.whole_events_per_second()));
         let cells = vec![
             speed.contender.clone(),
             speed.pinned_cell(),

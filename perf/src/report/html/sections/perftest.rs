@@ -1,5 +1,6 @@
 //! LMAX's own performance tests: a table, since each of them counts something else.
 
+use super::latency::percentiles;
 use super::naming::Named;
 use super::speeds;
 use crate::report::html::format::{NONE, count, figure, optional};
@@ -19,15 +20,32 @@ pub(super) fn section(records: &[Speed]) -> Option<Section> {
         id: "perftest",
         title: "LMAX's performance tests",
         lead: LEAD.into(),
-        tables: vec![table(records)],
+        tables: tables(records),
         ..Section::default()
     })
 }
 
+/// The speeds; the round trips, if a test is about them.
+fn tables(records: &[Speed]) -> Vec<Table> {
+    let numbers = ["events", "min", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
+    let mut delays = Table::new("Nanoseconds of round trips", &["test", "part"], &numbers);
+    for speed in records {
+        for segment in &speed.segments {
+            let test = speed.topology.clone().unwrap_or_default();
+            let mut cells = vec![test, segment.name.clone()];
+            cells.extend(percentiles(segment));
+            delays.add(speed.is_own(), cells);
+        }
+    }
+    let mut tables = vec![table(records), delays];
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
 fn table(records: &[Speed]) -> Table {
-    let words = ["test", "contender", "wait", "pinned", "baseline"];
+    let words = ["test", "shape", "contender", "wait", "pinned", "baseline"];
     let numbers = [
-        "M events/s",
+        "M operations/s",
         "min .. max",
         "× baseline",
         "events/batch",
@@ -42,6 +60,7 @@ fn table(records: &[Speed]) -> Table {
     for speed in records {
         let cells = vec![
             speed.topology.clone().unwrap_or_else(|| NONE.to_owned()),
+            speed.shape.clone().unwrap_or_else(|| NONE.to_owned()),
             speed.contender.clone(),
             speed.wait_cell(),
             speed.pinned_cell(),

@@ -183,6 +183,16 @@ fn speeds_become_times_and_shares_of_the_limit() {
 }
 
 #[test]
+fn a_limit_that_counts_each_way_is_compared_by_whole_exchanges() {
+    let mut exchange = speed("limits", "exchange", 2e7);
+    exchange["operations_per_event"] = 2.into();
+    let folder = folder_with("each-way", &[exchange, speed("ping-pong", "lapwing", 5e6)]);
+    let page = page(folder.path()).unwrap();
+    assert_eq!(cells(&page, 1, 0)[0][6], "50.0", "nanoseconds one way");
+    assert_eq!(cells(&page, 1, 1)[0][5], "50.0", "percent of the limit");
+}
+
+#[test]
 fn a_limit_of_another_size_or_pinning_does_not_count() {
     let mut other_size = speed("limits", "stream", 4e8);
     other_size["event_bytes"] = 64.into();

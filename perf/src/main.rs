@@ -15,6 +15,7 @@
 
 mod bare; // two words and nothing else between two threads
 mod calibration; // how many events one timed run moves
+mod campaign; // every benchmark, and the report
 mod cli; // the subcommands, and what is refused before anything runs
 mod contenders; // one adapter per rival
 mod contention; // the cost of one increment, with and without contention
@@ -55,6 +56,8 @@ mod workload; // how much is moved, how large, through how many slots
 
 use std::process::ExitCode;
 
+use clap::Parser;
+
 use crate::cli::{Cli, Command};
 use crate::error::Error;
 
@@ -82,5 +85,8 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Limits(arguments)) => limits::run(&arguments),
         Some(Command::Perftest(arguments)) => perftest::run(&arguments),
         Some(Command::Report(arguments)) => report::html::run(&arguments),
+        Some(Command::All(arguments)) => {
+            campaign::run(&arguments, |line| run(Cli::parse_from(line)))
+        }
     }
 }

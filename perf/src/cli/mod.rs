@@ -10,6 +10,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use self::paced::PacedArguments;
 pub(crate) use self::schedule::ScheduleArguments;
+use crate::campaign::CampaignArguments;
 use crate::contention::ContentionArguments;
 use crate::dispatch::DispatchArguments;
 use crate::latency::LatencyArguments;
@@ -111,6 +112,12 @@ pub(crate) enum Command {
     /// and dark; and beside it each plot as an SVG file. What is not in the folder is left out, with
     /// the command that would measure it. A file that cannot be used is an error.
     Report(ReportArguments),
+
+    /// Every benchmark, one after the other, into one folder, and the report over it
+    ///
+    /// About half an hour; ten minutes with `--quick`. Ctrl-C ends the benchmark under way, and what
+    /// was measured until then is reported.
+    All(CampaignArguments),
 }
 
 impl Cli {

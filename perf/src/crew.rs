@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use crate::cpu_time;
+use crate::foreign::ChildError;
 use crate::placement::{self, Placement};
 
 /// The answers of one worker: none from a producer.
@@ -59,8 +60,8 @@ pub(crate) enum RunError {
         worker: String,
     },
     /// A program in another language failed.
-    #[error("the program failed: {0}")]
-    Foreign(String),
+    #[error(transparent)]
+    Foreign(#[from] ChildError),
     /// The contender refused to be built.
     #[error("cannot build the contender: {0}")]
     Build(String),

@@ -7,7 +7,8 @@
 //!     -> dispatch --------------+
 //!              |                +-> session --> machine, neighbours, report: JSON, tables, page
 //!              \--> contenders --> topologies --> queue, event, fold
-//!                       \-------------\--> crew (threads, clock) -> placement, cpu_time
+//!                     \ \-------------\--> crew (threads, clock) -> placement, cpu_time
+//!                      \--> foreign (processes)
 //! ```
 //!
 //! A further benchmark is a further subcommand in a folder of its own: its flags, what it times (a
@@ -26,6 +27,7 @@ mod error; // what ends the command with exit code 1
 mod event; // what is moved, and its sizes
 mod exchange; // numbers there and back, whatever carries them
 mod fold; // what a consumer computes, and how loss or disorder shows
+mod foreign; // rivals in other languages, as processes
 mod harness; // rounds: interleaved, shuffled, checked
 mod increments; // the cases of contention
 mod interrupt; // Ctrl-C leaves what was measured

@@ -8,12 +8,13 @@ mod table; // how they are shown
 use serde::Serialize;
 
 pub(crate) use self::arguments::PingPongArguments;
-use self::foreign::{Language, Program};
+use self::foreign::Language;
 use crate::bare;
 use crate::contenders::{Contender, Entry, Missing, Roster};
 use crate::crew::RunError;
 use crate::error::Error;
 use crate::exchange::Exchange;
+use crate::foreign::Rival;
 use crate::harness;
 use crate::placement::Placement;
 use crate::progress::Progress;
@@ -32,7 +33,7 @@ enum Player {
     /// Two words.
     Bare,
     /// Two words, in another language.
-    Foreign(Program),
+    Foreign(Language, Rival),
     /// A ring or a queue each way.
     Contender(Entry),
 }
@@ -62,14 +63,14 @@ impl Match {
     /// The contender with its setting; none for bare words.
     fn contender(&self) -> Option<&dyn Contender> {
         match &self.player {
-            Player::Bare | Player::Foreign(_) => None,
+            Player::Bare | Player::Foreign(..) => None,
             Player::Contender(entry) => Some(entry.candidates[self.chosen].as_ref()),
         }
     }
 
     fn name(&self) -> &'static str {
         match &self.player {
-            Player::Foreign(program) => program.name(),
+            Player::Foreign(language, _) => language.name(),
             _ => self.contender().map_or("bare", Contender::name),
         }
     }
@@ -80,7 +81,7 @@ impl Match {
 
     fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
         match &self.player {
-            Player::Foreign(program) => program.run(exchange.exchanges),
+            Player::Foreign(_, rival) => Ok(rival.ping_pong(SLOTS, exchange)?),
             _ => self.contender().map_or_else(
                 || bare::run(exchange),
                 |contender| contender.ping_pong(SLOTS, exchange),
@@ -100,7 +101,7 @@ impl Subject for Match {
 
     fn candidates(&self) -> usize {
         match &self.player {
-            Player::Bare | Player::Foreign(_) => 1,
+            Player::Bare | Player::Foreign(..) => 1,
             Player::Contender(entry) => entry.candidates.len(),
         }
     }
@@ -137,7 +138,7 @@ fn players(roster: Roster) -> (Vec<Player>, Vec<Missing>) {
     let mut missing = Vec::new();
     for language in Language::ALL {
         match language.compile() {
-            Ok(program) => players.push(Player::Foreign(program)),
+            Ok(rival) => players.push(Player::Foreign(language, rival)),
             Err(reason) => {
                 missing.push(Missing { contender: language.name().to_owned(), reason });
             }

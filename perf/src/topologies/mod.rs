@@ -62,6 +62,14 @@ impl Topology {
         }
     }
 
+    /// Consumers, each of which is handed every event.
+    pub(crate) const fn consumers(self) -> usize {
+        match self {
+            Self::Unicast | Self::Sequencer => 1,
+            Self::Pipeline | Self::Multicast | Self::Diamond => 3,
+        }
+    }
+
     /// Threads of one run: producers plus consumers.
     pub(crate) const fn threads(self) -> usize {
         match self {

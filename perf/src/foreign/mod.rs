@@ -1,0 +1,37 @@
+//! Rivals in other languages. Each is a program of ours around somebody's library (`perf/java`,
+//! `perf/cpp`), compiled when it is enlisted and run as a process that answers requests: a JVM
+//! stays warm from round to round. What is missing to build it is a reason in words, not a failure
+//! of the command.
+//!
+//! ```text
+//! java, cpp --> Program ---start---> Child: a line to its standard input, a line from its output
+//!   \-> tool (compilers)   \           ^
+//!                         Rival -------/ one child for each topology, as a JVM learns what it runs
+//! ```
+//!
+//! Requests, with PUBLISH `one` or `batch:N` and PLACEMENT `free` or `pinned:C0,C1,..`:
+//!
+//! ```text
+//! run TOPOLOGY EVENTS RING EVENT_BYTES PUBLISH PLACEMENT  ok ELAPSED_NS CPU_NS BATCHES ANSWER..
+//! ping-pong SLOTS EXCHANGES PLACEMENT                     the same
+//! latency INTERVAL_NS EVENTS RING PLACEMENT               ok ELAPSED_NS CPU_NS ANSWER H1 H2 H3 E2E
+//! ```
+//!
+//! A histogram is `value:count,value:count..`. What cannot be done is answered by `error TEXT`.
+
+mod child; // a process, its requests and replies
+mod cpp; // what g++ makes of `perf/cpp`
+mod java; // what javac makes of `perf/java`, and the Disruptor from Maven
+mod program; // what was compiled, until it is dropped
+mod reply; // what a reply says
+mod rival; // requests of the benchmarks
+#[cfg(test)]
+mod tests; // children that die, hang and talk nonsense
+mod tool; // compilers and Maven
+
+pub(crate) use self::child::ChildError;
+pub(crate) use self::cpp::CppRival;
+pub(crate) use self::java::JavaRival;
+pub(crate) use self::program::Program;
+pub(crate) use self::rival::Rival;
+pub(crate) use self::tool::ToolError;

@@ -1,0 +1,124 @@
+//! Requests of the benchmarks to the children of one rival. A child is started by the first request
+//! for its task, so what is not measured costs nothing; each task has a child of its own, as a JVM
+//! compiles for what it has seen. A child that fails is ended, and the next request starts another.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::child::{Child, ChildError};
+use super::program::Program;
+use super::reply::{self, Ran};
+use crate::exchange::Exchange;
+use crate::paced::{self, Pace, Paced};
+use crate::placement::Placement;
+use crate::run::Pass;
+use crate::topologies::Topology;
+use crate::workload::Workload;
+
+/// How long the first reply may take beside the run: a JVM starts and warms up, on a busy machine.
+const START: Duration = Duration::from_secs(120);
+/// How long an event may take: hundreds of times as long as the slowest rival's on two CPUs.
+const PER_EVENT: Duration = Duration::from_millis(1);
+
+/// A rival with its setting, and its children.
+#[derive(Debug)]
+pub(crate) struct Rival {
+    program: Arc<Program>,
+    /// The setting, as the program takes it.
+    arguments: &'static [&'static str],
+    /// The child of each task that was asked for. The words of a request that name the task are the
+    /// key.
+    children: Mutex<BTreeMap<String, Child>>,
+    /// How long a reply may take, beside the events.
+    patience: Duration,
+}
+
+impl Rival {
+    /// The rival that runs `program` with `arguments`.
+    pub(crate) fn new(program: Arc<Program>, arguments: &'static [&'static str]) -> Self {
+        Self { program, arguments, children: Mutex::default(), patience: START }
+    }
+
+    /// Runs `topology` once.
+    ///
+    /// # Errors
+    ///
+    /// [`ChildError`] if there is no result.
+    pub(crate) fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, ChildError> {
+        let Workload { events, ring, event_bytes, publish, placement } = *workload;
+        let task = format!("run {}", topology.name());
+        let bytes = event_bytes.bytes();
+        let cpus = Cpus { placement, threads: topology.threads() };
+        let details = format!("{events} {ring} {bytes} {publish} {cpus}");
+        let ran = Ran::read(&self.ask(&task, &details, PER_EVENT * events)?)?;
+        let handed_over = f64::from(events) * topology.consumers() as f64;
+        Ok(pass(ran, handed_over))
+    }
+
+    /// Exchanges numbers once.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub(crate) fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, ChildError> {
+        let Exchange { exchanges, placement } = exchange;
+        let cpus = Cpus { placement, threads: 2 };
+        let details = format!("{slots} {exchanges} {cpus}");
+        let ran = Ran::read(&self.ask("ping-pong", &details, PER_EVENT * exchanges)?)?;
+        Ok(pass(ran, f64::from(exchanges)))
+    }
+
+    /// Sends timed events through three stages in a row.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub(crate) fn paced(&self, pace: &Pace) -> Result<Paced, ChildError> {
+        let Pace { interval_ns, events, ring, placement } = *pace;
+        let cpus = Cpus { placement, threads: paced::THREADS };
+        let details = format!("{interval_ns} {events} {ring} {cpus}");
+        let schedule = Duration::from_secs_f64(interval_ns * 1e-9 * f64::from(events));
+        let work = schedule + PER_EVENT * events;
+        reply::paced(&self.ask("latency", &details, work)?, events)
+    }
+
+    /// The reply of the child for `task`, which may take so long for its `work`.
+    fn ask(&self, task: &str, details: &str, work: Duration) -> Result<String, ChildError> {
+        // No code that panics leaves a child between request and reply.
+        let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = match children.remove(task) {
+            Some(child) => child,
+            None => Child::start(self.program.command().args(self.arguments))?,
+        };
+        let reply = child.ask(&format!("{task} {details}"), self.patience + work)?;
+        children.insert(task.to_owned(), child);
+        Ok(reply)
+    }
+}
+
+/// The pass of a run in which consumers were handed so many events, each counted once for each of
+/// them.
+fn pass(ran: Ran, handed_over: f64) -> Pass {
+    let Ran { elapsed, cpu_time, batches, answers } = ran;
+    let events_per_batch = handed_over / batches as f64;
+    Pass { elapsed, cpu_time: Some(cpu_time), answers, events_per_batch }
+}
+
+/// The last word of a request: where its threads are.
+struct Cpus {
+    placement: Placement,
+    threads: usize,
+}
+
+impl Display for Cpus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpus = self.placement.cpus(self.threads);
+        if cpus.is_empty() {
+            return formatter.write_str("free");
+        }
+        let numbers = cpus.iter().map(|cpu| cpu.id.to_string()).collect::<Vec<_>>();
+        write!(formatter, "pinned:{}", numbers.join(","))
+    }
+}

@@ -1,0 +1,147 @@
+//! Compilers and Maven: run to their end, with a limit of time, and their complaint in one line.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+/// How long a compiler or a download may take. On a busy machine g++ takes half a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// From one look at a tool to the next: nothing is measured meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
+/// Where a tool's output goes. Not a pipe: a tool that says much would wait for a reader.
+const LOG: &str = "tool.log";
+
+/// Why a rival cannot be built.
+#[derive(Debug, Error)]
+pub(crate) enum ToolError {
+    /// There is no such program.
+    #[error("{tool} is not installed")]
+    NotInstalled {
+        /// Its name.
+        tool: String,
+    },
+    /// It said no.
+    #[error("{tool} failed: {complaint}")]
+    Failed {
+        /// Its name.
+        tool: String,
+        /// Its first error.
+        complaint: String,
+    },
+    /// It did not come to its end.
+    #[error("{tool} took too long: most_seconds={}", most.as_secs())]
+    Slow {
+        /// Its name.
+        tool: String,
+        /// How long it may take.
+        most: Duration,
+    },
+    /// The system refused it, or the files for it.
+    #[error("cannot build: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Runs `command` in `folder`.
+///
+/// # Errors
+///
+/// [`ToolError`] if it is not there, fails, or takes minutes.
+///
+/// # Blocking
+///
+/// Until it ends.
+pub(super) fn run(command: &mut Command, folder: &Path) -> Result<(), ToolError> {
+    run_within(command, folder, PATIENCE)
+}
+
+/// As [`run`], at most for `most`.
+fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<(), ToolError> {
+    let tool = command.get_program().to_string_lossy().into_owned();
+    let log = folder.join(LOG);
+    let output = File::create(&log)?;
+    let errors = output.try_clone()?;
+    let started = command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(output))
+        .stderr(Stdio::from(errors))
+        .spawn();
+    let process = started.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.clone() },
+        _ => ToolError::System(error),
+    })?;
+    match wait(process, most)? {
+        None => Err(ToolError::Slow { tool, most }),
+        Some(status) if status.success() => Ok(()),
+        Some(_) => Err(ToolError::Failed { tool, complaint: complaint(&std::fs::read(&log)?) }),
+    }
+}
+
+/// How `process` ended; none if it had to be ended after `most`.
+fn wait(mut process: Child, most: Duration) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    while started.elapsed() < most {
+        if let Some(status) = process.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(LOOK);
+    }
+    process.kill()?;
+    process.wait()?;
+    Ok(None)
+}
+
+/// The first error among the lines of a tool, without the place; else its first line.
+fn complaint(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output);
+    let errors = text.lines().filter_map(|line| {
+        let after = line.split_once("error: ").or_else(|| line.split_once("[ERROR] "))?.1;
+        Some(after.strip_prefix("#error ").unwrap_or(after))
+    });
+    let mut lines = errors.chain(text.lines()).map(str::trim).filter(|line| !line.is_empty());
+    lines.next().unwrap_or("it said nothing").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = run(&mut Command::new("no-such-compiler"), folder.path()).unwrap_err();
+        assert_eq!(error.to_string(), "no-such-compiler is not installed");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_tool_that_fails_is_quoted_and_one_that_hangs_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        let error = run(&mut shell("echo a.cpp:1: error: no; exit 1"), folder.path()).unwrap_err();
+        assert_eq!(error.to_string(), "sh failed: no");
+
+        let most = Duration::from_millis(50);
+        let error = run_within(&mut shell("sleep 60"), folder.path(), most).unwrap_err();
+        assert!(matches!(error, ToolError::Slow { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_first_error_is_the_complaint() {
+        let gcc =
+            b"In file included from a:1:\nq.hpp:6:2: error: #error the header is missing\nx\n";
+        assert_eq!(complaint(gcc), "the header is missing");
+        assert_eq!(complaint(b"[ERROR] no network\n[ERROR] more\n"), "no network");
+        assert_eq!(complaint(b"\nnothing\n"), "nothing");
+        assert_eq!(complaint(b""), "it said nothing");
+    }
+}

@@ -77,3 +77,18 @@ fn progress_is_plain_lines_without_a_terminal() {
     let lines = complaint(&output);
     assert_eq!(lines, "calibrating\nwarm-up round\nround 1 of 1\n");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_rival_without_its_tools_is_a_row_that_says_so() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lapwing"))
+        .args(["throughput", "--topology=unicast", "--runs=1", "--events=100"])
+        .arg("--contender=std-mpsc,lmax,array-blocking-queue,moodycamel")
+        .env("PATH", "")
+        .output()
+        .expect("the binary starts");
+    assert!(output.status.success(), "{}", complaint(&output));
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(report.matches("javac is not installed").count(), 2, "{report}");
+    assert_eq!(report.matches("g++ is not installed").count(), 1, "{report}");
+}

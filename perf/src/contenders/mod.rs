@@ -5,6 +5,7 @@
 //! Contender --+-- Lapwing                one ring for the whole graph
 //!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
 //!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
+//!             +-- Foreign                a process in Java or C++
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
 
@@ -13,6 +14,7 @@ mod contender; // what a rival must be able to do
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking
 mod flume; // a lock around a queue
+mod foreign; // rivals in other languages
 mod kanal; // values handed from stack to stack
 mod lapwing; // this project
 mod over_queues; // a rival queue at every arc
@@ -49,6 +51,21 @@ pub(crate) enum ContenderName {
     Flume,
     /// `kanal::bounded` for each arc.
     Kanal,
+    /// The LMAX Disruptor 4, in Java: one ring for the whole graph.
+    #[value(hide = true)]
+    Lmax,
+    /// Java's `ArrayBlockingQueue` for each arc.
+    #[value(hide = true)]
+    ArrayBlockingQueue,
+    /// A ring in a mutex with two condition variables for each arc, in C++.
+    #[value(hide = true)]
+    CppMutexQueue,
+    /// Boost.Lockfree for each arc, in C++.
+    #[value(hide = true)]
+    BoostLockfree,
+    /// moodycamel's queues for each arc, in C++.
+    #[value(hide = true)]
+    Moodycamel,
     /// Computes a wrong answer, to show that it is refused.
     #[value(hide = true)]
     WrongAnswer,
@@ -90,6 +107,11 @@ impl ContenderName {
             }
             Self::Flume => only(over_queues::contender::<flume::Flume>()),
             Self::Kanal => only(over_queues::contender::<kanal::Kanal>()),
+            Self::Lmax => foreign::lmax(),
+            Self::ArrayBlockingQueue => foreign::array_blocking_queue(),
+            Self::CppMutexQueue => foreign::cpp_mutex_queue(),
+            Self::BoostLockfree => foreign::boost_lockfree(),
+            Self::Moodycamel => foreign::moodycamel(),
             Self::WrongAnswer => only(Box::new(wrong_answer::WrongAnswer)),
         }
     }

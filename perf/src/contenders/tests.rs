@@ -11,6 +11,7 @@ use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
 use super::{Contender, ContenderName, WaitName};
 use crate::crew::{Crew, Disconnected, RunError};
+use crate::exchange::Exchange;
 use crate::paced::Pace;
 use crate::placement::Placement;
 use crate::queue::{Queue, Receiver, Sender};
@@ -31,9 +32,12 @@ fn assert_right(contender: &dyn Contender, workload: Workload) {
     }
 }
 
-/// Every setting of `name`; none if its tools are missing here.
+/// Every setting of `name`; none if its tools are missing here, which a message says.
 fn present(name: ContenderName, waits: &[WaitName]) -> Vec<Box<dyn Contender>> {
-    let entries = name.enlist(waits).unwrap_or_default();
+    let entries = name.enlist(waits).unwrap_or_else(|reason| {
+        eprintln!("skipped: {name:?}: {reason}");
+        Vec::new()
+    });
     entries.into_iter().flat_map(|entry| entry.candidates).collect()
 }
 
@@ -133,6 +137,74 @@ fn fewer_events_than_producers_are_right() {
             single.events = 1;
             assert_right(&*contender, single);
         }
+    }
+}
+
+/// Asserts that `contender`, which is a process, is right with events of every size, one by one and in
+/// batches, with its threads free and pinned, and over rings that hold next to nothing.
+fn assert_right_as_a_process(contender: &dyn Contender) {
+    assert_right(contender, workload(64, EventBytes::B8, Publish::One));
+    for ring in [1, 2] {
+        let few = Workload { events: 4, ..workload(ring, EventBytes::B8, Publish::One) };
+        assert_right(contender, few);
+    }
+    assert_right(contender, workload(16, EventBytes::B32, batch(10)));
+    let pinned =
+        Workload { placement: Placement::Pinned, ..workload(64, EventBytes::B64, batch(10)) };
+    assert_right(contender, pinned);
+    assert_right(contender, workload(64, EventBytes::B256, Publish::One));
+    assert_right_elsewhere(contender);
+}
+
+/// Asserts that `contender` is right under a load and brings every number back.
+fn assert_right_elsewhere(contender: &dyn Contender) {
+    assert_right_under_a_load(contender);
+    let exchange = Exchange { exchanges: 500, placement: Placement::Free };
+    let pass = contender.ping_pong(64, exchange).unwrap();
+    assert_eq!(pass.answers, [500 * 501 / 2], "{}", contender.name());
+}
+
+#[test]
+fn lmax_is_right_with_every_wait_strategy() {
+    let candidates = present(ContenderName::Lmax, &[]);
+    let waits = candidates.iter().map(|candidate| candidate.wait()).collect::<Vec<_>>();
+    assert!(waits.is_empty() || waits == ["busy-spin", "yielding", "sleeping", "blocking"]);
+    for candidate in candidates {
+        if candidate.wait() == "yielding" {
+            assert_right_as_a_process(&*candidate);
+            continue;
+        }
+        // Four spinning threads on two CPUs take a turn of the scheduler for each lap.
+        assert_right(&*candidate, workload(512, EventBytes::B32, Publish::One));
+        assert_right_elsewhere(&*candidate);
+    }
+}
+
+#[test]
+fn array_blocking_queue_is_right_as_a_process() {
+    for contender in present(ContenderName::ArrayBlockingQueue, &[]) {
+        assert_right_as_a_process(&*contender);
+    }
+}
+
+#[test]
+fn cpp_mutex_queue_is_right_as_a_process() {
+    for contender in present(ContenderName::CppMutexQueue, &[]) {
+        assert_right_as_a_process(&*contender);
+    }
+}
+
+#[test]
+fn boost_lockfree_is_right_as_a_process() {
+    for contender in present(ContenderName::BoostLockfree, &[]) {
+        assert_right_as_a_process(&*contender);
+    }
+}
+
+#[test]
+fn moodycamel_is_right_as_a_process() {
+    for contender in present(ContenderName::Moodycamel, &[]) {
+        assert_right_as_a_process(&*contender);
     }
 }
 

@@ -1,0 +1,107 @@
+//! A rival in another language as a contender. Its threads are those of its process, and so is the
+//! clock.
+
+use std::sync::Arc;
+
+use super::contender::Contender;
+use super::roster::Entry;
+use crate::crew::RunError;
+use crate::exchange::Exchange;
+use crate::foreign::{CppRival, JavaRival, Program, Rival, ToolError};
+use crate::paced::{Pace, Paced};
+use crate::run::Pass;
+use crate::topologies::Topology;
+use crate::workload::Workload;
+
+/// The wait strategies of LMAX's consumers, of which the fastest counts, as the program takes them.
+const LMAX_WAITS: [&[&str]; 4] = [&["busy-spin"], &["yielding"], &["sleeping"], &["blocking"]];
+
+/// A rival in another language.
+struct Foreign {
+    name: &'static str,
+    wait: &'static str,
+    rival: Rival,
+}
+
+/// The LMAX Disruptor with each of its wait strategies.
+///
+/// # Errors
+///
+/// What is missing, in a few words.
+pub(super) fn lmax() -> Result<Vec<Entry>, String> {
+    let program = Arc::new(JavaRival::Lmax.build().map_err(|error| error.to_string())?);
+    let candidate = |arguments: &'static [&'static str]| {
+        let rival = Rival::new(Arc::clone(&program), arguments);
+        Box::new(Foreign { name: "lmax", wait: arguments[0], rival }) as Box<dyn Contender>
+    };
+    Ok(vec![Entry { candidates: LMAX_WAITS.map(candidate).into() }])
+}
+
+/// `java.util.concurrent.ArrayBlockingQueue`.
+///
+/// # Errors
+///
+/// As [`lmax`].
+pub(super) fn array_blocking_queue() -> Result<Vec<Entry>, String> {
+    only("array-blocking-queue", "blocking", JavaRival::ArrayBlockingQueue.build())
+}
+
+/// A mutex with two condition variables, in C++.
+///
+/// # Errors
+///
+/// As [`lmax`].
+pub(super) fn cpp_mutex_queue() -> Result<Vec<Entry>, String> {
+    only("cpp-mutex-queue", "condvar", CppRival::MutexQueue.build())
+}
+
+/// Boost.Lockfree.
+///
+/// # Errors
+///
+/// As [`lmax`].
+pub(super) fn boost_lockfree() -> Result<Vec<Entry>, String> {
+    only("boost-lockfree", "yield", CppRival::BoostLockfree.build())
+}
+
+/// `ReaderWriterQueue` and `ConcurrentQueue`.
+///
+/// # Errors
+///
+/// As [`lmax`].
+pub(super) fn moodycamel() -> Result<Vec<Entry>, String> {
+    only("moodycamel", "yield", CppRival::Moodycamel.build())
+}
+
+/// The only setting of a rival, if it was `built`.
+fn only(
+    name: &'static str,
+    wait: &'static str,
+    built: Result<Program, ToolError>,
+) -> Result<Vec<Entry>, String> {
+    let program = built.map_err(|error| error.to_string())?;
+    let rival = Rival::new(Arc::new(program), &[]);
+    Ok(vec![Entry::only(Box::new(Foreign { name, wait, rival }))])
+}
+
+impl Contender for Foreign {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn wait(&self) -> &'static str {
+        self.wait
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        Ok(self.rival.run(topology, workload)?)
+    }
+
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+        Ok(self.rival.ping_pong(slots, exchange)?)
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        Ok(self.rival.paced(pace)?)
+    }
+}

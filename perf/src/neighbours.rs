@@ -46,17 +46,36 @@ impl Neighbours {
     }
 }
 
-/// CPU time that this process has used so far; none if the system does not tell.
+/// CPU time that this process and those that it has started have used so far: compilers and rivals in
+/// other languages are no neighbours. None if the system does not tell.
 fn own_cpu_time(system: &mut System) -> Option<Duration> {
     let own = Pid::from_u32(process::id());
-    system.refresh_processes_specifics(
-        ProcessesToUpdate::Some(&[own]),
-        false,
-        ProcessRefreshKind::nothing().with_cpu(),
-    );
+    let cpu = ProcessRefreshKind::nothing().with_cpu();
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, cpu);
 
-    let process = system.process(own)?;
-    Some(Duration::from_millis(process.accumulated_cpu_time()))
+    let processes = system.processes().values().filter(|process| process.thread_kind().is_none());
+    let alive = processes.filter(|process| process.pid() == own || process.parent() == Some(own));
+    let milliseconds = alive.map(|process| process.accumulated_cpu_time()).sum();
+    system.process(own)?;
+    Some(Duration::from_millis(milliseconds) + cpu_time_of_ended_children().unwrap_or_default())
+}
+
+/// CPU time of the children that have ended, and of theirs; none if the system does not tell.
+#[cfg(target_os = "linux")]
+fn cpu_time_of_ended_children() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // `cutime` and `cstime`, counted from the end of the name, which may have spaces in it.
+    let after_name = stat.rsplit_once(')')?.1;
+    let times = after_name.split_whitespace().skip(13).take(2);
+    let ticks = times.map(str::parse::<u64>).sum::<Result<u64, _>>().ok()?;
+    let per_second = rustix::param::clock_ticks_per_second();
+    Some(Duration::from_secs_f64(ticks as f64 / per_second as f64))
+}
+
+/// CPU time of the children that have ended: not known here.
+#[cfg(not(target_os = "linux"))]
+fn cpu_time_of_ended_children() -> Option<Duration> {
+    None
 }
 
 #[cfg(test)]
@@ -64,6 +83,31 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    /// A child that is busy until it is killed.
+    #[cfg(target_os = "linux")]
+    fn busy_child() -> process::Child {
+        process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_child_is_no_neighbour_while_it_lives_and_after() {
+        let mut system = System::new();
+        let used = |system: &mut System| own_cpu_time(system).unwrap();
+        let before = used(&mut system);
+        let mut child = busy_child();
+        let pid = Pid::from_u32(child.id());
+        let of_child = |system: &System| system.process(pid).map(|it| it.accumulated_cpu_time());
+        while of_child(&system) < Some(50) {
+            used(&mut system);
+            thread::yield_now();
+        }
+        assert!(used(&mut system) - before >= Duration::from_millis(50));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(used(&mut system) - before >= Duration::from_millis(50));
+    }
 
     #[test]
     fn short_watch_says_nothing() {

@@ -70,6 +70,8 @@ pub(crate) enum RunError {
 /// A run that came to its end.
 #[derive(Debug)]
 pub(crate) struct Finish {
+    /// The release of the workers.
+    pub(crate) started_at: Instant,
     /// From the release of the workers to the end of the last one.
     pub(crate) elapsed: Duration,
     /// CPU time of the process meanwhile; none if the system does not tell.
@@ -218,7 +220,7 @@ fn finish(started_at: Instant, handles: Vec<Handle<'_, '_>>) -> Result<Finish, R
             Err(Disconnected) => return Err(RunError::Disconnected { worker }),
         }
     }
-    Ok(Finish { elapsed, cpu_time: None, answers })
+    Ok(Finish { started_at, elapsed, cpu_time: None, answers })
 }
 
 /// The error of a worker that panicked with `panic`.

@@ -10,7 +10,7 @@
 //! moves.
 
 use std::array;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// Words of padding in an event of 8 bytes.
 pub(crate) const PAD_8: usize = 0;
@@ -26,6 +26,7 @@ const _: () = {
     assert!(size_of::<Event<PAD_32>>() == 32 && size_of::<Message<PAD_32>>() == 32);
     assert!(size_of::<Event<PAD_64>>() == 64 && size_of::<Message<PAD_64>>() == 64);
     assert!(size_of::<Event<PAD_256>>() == 256 && size_of::<Message<PAD_256>>() == 256);
+    assert!(size_of::<SharedEvent<PAD_8>>() == 8 && size_of::<SharedEvent<PAD_256>>() == 256);
 };
 
 /// A slot of a ring. Written alone by the producer; the two properties are also written by stages
@@ -110,6 +111,55 @@ impl<const PAD: usize> Event<PAD> {
     }
 }
 
+/// A slot of a ring that lets no stage alter an event: the number of an [`Event`] is an atomic here, so
+/// that the steps of a pipeline can change it through the `&SharedEvent` that they are handed.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct SharedEvent<const PAD: usize> {
+    /// As [`Event::value`].
+    value: AtomicU32,
+    /// Where the properties of an [`Event`] are; never read.
+    reserved: [u8; 4],
+    /// As in [`Event`].
+    pad: [u64; PAD],
+}
+
+impl<const PAD: usize> Default for SharedEvent<PAD> {
+    /// An event that no producer has written yet.
+    fn default() -> Self {
+        Self { value: AtomicU32::new(0), reserved: [0; 4], pad: [0; PAD] }
+    }
+}
+
+impl<const PAD: usize> SharedEvent<PAD> {
+    /// As [`Event::write`].
+    #[inline]
+    pub(crate) fn write(&mut self, value: u32) {
+        *self.value.get_mut() = value;
+        self.pad = pad_of(value);
+    }
+
+    /// Its number, or what a step has made of it.
+    #[inline]
+    pub(crate) fn value(&self) -> u32 {
+        // Relaxed suffices: the contender orders the steps, the number only travels with the event.
+        self.value.load(Ordering::Relaxed)
+    }
+
+    /// Puts `value` in the place of its number.
+    #[inline]
+    pub(crate) fn change(&self, value: u32) {
+        // Relaxed suffices: the contender publishes this store with the step's progress.
+        self.value.store(value, Ordering::Relaxed);
+    }
+
+    /// As [`Event::digest`].
+    #[inline]
+    pub(crate) fn digest(&self) -> u64 {
+        digest_of(self.value(), &self.pad)
+    }
+}
+
 /// What a queue carries: the fields of [`Event`] as plain values, copied from arc to arc.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -171,6 +221,18 @@ mod tests {
 
         assert_eq!(event.digest(), message.digest());
         assert_eq!((event.left(), event.right()), (message.left, message.right));
+    }
+
+    #[test]
+    fn event_whose_number_is_shared_has_the_same_digest() {
+        let mut event = SharedEvent::<PAD_64>::default();
+        event.write(7);
+        assert_eq!(event.digest(), Message::<PAD_64>::new(7, 0).digest());
+
+        event.change(9);
+        let mut message = Message::<PAD_64>::new(7, 0);
+        message.value = 9;
+        assert_eq!((event.value(), event.digest()), (9, message.digest()));
     }
 
     #[test]

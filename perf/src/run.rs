@@ -23,7 +23,7 @@ pub(crate) struct Pass {
 impl Pass {
     /// The pass of a contender that hands over one event at a time.
     pub(crate) fn one_by_one(finish: Finish) -> Self {
-        let Finish { elapsed, cpu_time, answers } = finish;
+        let Finish { elapsed, cpu_time, answers, .. } = finish;
         Self { elapsed, cpu_time, answers, events_per_batch: 1.0 }
     }
 

@@ -34,6 +34,11 @@ impl Entry {
     pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
         Self { candidates: vec![contender] }
     }
+
+    /// A contender of which the fastest of its settings is measured.
+    pub(crate) fn fastest_of(candidates: Vec<Box<dyn Contender>>) -> Self {
+        Self { candidates }
+    }
 }
 
 impl Roster {

@@ -69,7 +69,7 @@ impl Paced {
         let [first, second] = stages.map(Stage::into_hop);
         let [third, end_to_end] = last.into_delays();
         let delays = Delays { segments: [first, second, third, end_to_end] };
-        let Finish { elapsed, cpu_time, answers } = finish;
+        let Finish { elapsed, cpu_time, answers, .. } = finish;
         Self { elapsed, cpu_time, answers, delays }
     }
 

@@ -22,12 +22,14 @@ pub(crate) struct Sender {
 }
 
 /// Receives letters and sends them on.
+#[derive(Clone)]
 pub(crate) struct Stage {
     clock: Clock,
     hop: Histogram<u64>,
 }
 
 /// Receives letters, and ends the run.
+#[derive(Clone)]
 pub(crate) struct LastStage {
     stage: Stage,
     end_to_end: Histogram<u64>,

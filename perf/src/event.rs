@@ -111,8 +111,8 @@ impl<const PAD: usize> Event<PAD> {
     }
 }
 
-/// A slot of a ring that lets no stage alter an event: the number of an [`Event`] is an atomic here, so
-/// that the steps of a pipeline can change it through the `&SharedEvent` that they are handed.
+/// A slot of a ring that lets no stage alter an event: the number of an [`Event`] is an atomic here,
+/// so that the steps of a pipeline can change it through the `&SharedEvent` that they are handed.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SharedEvent<const PAD: usize> {

@@ -5,6 +5,8 @@
 //! Contender --+-- Lapwing                one ring for the whole graph
 //!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
 //!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
+//!             +-- Disruptor              another ring for the whole graph
+//!             +-- OverRings<R: Rings>    one ring for each stage that sends: photon_ring, rtrb
 //!             +-- Foreign                a process in Java or C++
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
@@ -13,12 +15,16 @@ mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition
 mod contender; // what a rival must be able to do
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking
+mod disruptor; // another ring for the whole graph
 mod flume; // a lock around a queue
 mod foreign; // rivals in other languages
 mod kanal; // values handed from stack to stack
 mod lapwing; // this project
 mod over_queues; // a rival queue at every arc
+mod over_rings; // a ring for each stage that sends
+mod photon_ring; // stamped slots, several readers
 mod roster; // who takes part, and who cannot
+mod rtrb; // a wait-free ring for two threads
 mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a neighbour
@@ -51,20 +57,21 @@ pub(crate) enum ContenderName {
     Flume,
     /// `kanal::bounded` for each arc.
     Kanal,
+    /// The crate `disruptor`: one ring for the whole graph.
+    Disruptor,
+    /// The crate `photon-ring`: a ring for each stage that sends.
+    PhotonRing,
+    /// `rtrb::RingBuffer` for each arc.
+    Rtrb,
     /// The LMAX Disruptor 4, in Java: one ring for the whole graph.
-    #[value(hide = true)]
     Lmax,
     /// Java's `ArrayBlockingQueue` for each arc.
-    #[value(hide = true)]
     ArrayBlockingQueue,
     /// A ring in a mutex with two condition variables for each arc, in C++.
-    #[value(hide = true)]
     CppMutexQueue,
     /// Boost.Lockfree for each arc, in C++.
-    #[value(hide = true)]
     BoostLockfree,
     /// moodycamel's queues for each arc, in C++.
-    #[value(hide = true)]
     Moodycamel,
     /// Computes a wrong answer, to show that it is refused.
     #[value(hide = true)]
@@ -73,7 +80,7 @@ pub(crate) enum ContenderName {
 
 impl ContenderName {
     /// The rivals of a full comparison, in the order of the columns of a table.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Lapwing,
         Self::BoundedQueue,
         Self::StdMpsc,
@@ -81,6 +88,14 @@ impl ContenderName {
         Self::CrossbeamArrayQueue,
         Self::Flume,
         Self::Kanal,
+        Self::Disruptor,
+        Self::PhotonRing,
+        Self::Rtrb,
+        Self::Lmax,
+        Self::ArrayBlockingQueue,
+        Self::CppMutexQueue,
+        Self::BoostLockfree,
+        Self::Moodycamel,
     ];
 
     /// Those of the quick evaluation, which is to take a minute.
@@ -107,6 +122,9 @@ impl ContenderName {
             }
             Self::Flume => only(over_queues::contender::<flume::Flume>()),
             Self::Kanal => only(over_queues::contender::<kanal::Kanal>()),
+            Self::Disruptor => Ok(vec![disruptor::entry()]),
+            Self::PhotonRing => Ok(vec![photon_ring::entry()]),
+            Self::Rtrb => Ok(vec![rtrb::entry()]),
             Self::Lmax => foreign::lmax(),
             Self::ArrayBlockingQueue => foreign::array_blocking_queue(),
             Self::CppMutexQueue => foreign::cpp_mutex_queue(),

@@ -9,7 +9,7 @@ use super::crossbeam_channel::CrossbeamChannel;
 use super::flume::Flume;
 use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
-use super::{Contender, ContenderName, WaitName};
+use super::{Contender, ContenderName, WaitName, disruptor, photon_ring};
 use crate::crew::{Crew, Disconnected, RunError};
 use crate::exchange::Exchange;
 use crate::paced::Pace;
@@ -68,12 +68,38 @@ fn assert_right_under_a_load(contender: &dyn Contender) {
 /// Runs every contender of `name` over small and larger rings and events.
 fn assert_right_at_every_size(name: ContenderName) {
     for contender in present(name, &[WaitName::Adaptive]) {
-        for ring in [2, 64] {
-            for event_bytes in [EventBytes::B8, EventBytes::B256] {
-                assert_right(&*contender, workload(ring, event_bytes, Publish::One));
-            }
+        assert_right_over_rings_of(&*contender, [2, 64]);
+    }
+}
+
+/// Runs `contender` over these rings, with small and large events.
+fn assert_right_over_rings_of(contender: &dyn Contender, rings: [usize; 2]) {
+    for ring in rings {
+        for event_bytes in [EventBytes::B8, EventBytes::B256] {
+            assert_right(contender, workload(ring, event_bytes, Publish::One));
         }
-        assert_right_under_a_load(&*contender);
+    }
+    assert_right_under_a_load(contender);
+}
+
+/// Runs the settings of `name` that leave the CPU to others over these rings; all settings over one
+/// that wraps a few times, as threads that spin and outnumber the CPUs take a time slice for a lap.
+fn assert_right_in_every_setting(name: ContenderName, rings: [usize; 2]) {
+    for contender in present(name, &[]) {
+        assert_right(&*contender, workload(256, EventBytes::B32, Publish::One));
+        assert_right(&*contender, workload(256, EventBytes::B64, batch(7)));
+        if contender.wait().ends_with("yield") {
+            assert_right_over_rings_of(&*contender, rings);
+        }
+    }
+}
+
+/// The fewest slots of a ring of `name`.
+fn fewest_slots(name: ContenderName) -> usize {
+    match name {
+        ContenderName::Disruptor => disruptor::FEWEST_SHARED_SLOTS,
+        ContenderName::PhotonRing => photon_ring::FEWEST_SLOTS,
+        _ => 1,
     }
 }
 
@@ -113,6 +139,33 @@ fn kanal_is_right_at_every_size() {
 }
 
 #[test]
+fn disruptor_is_right_in_every_setting() {
+    assert_right_in_every_setting(ContenderName::Disruptor, [64, 128]);
+}
+
+#[test]
+fn photon_ring_is_right_in_every_setting() {
+    assert_right_in_every_setting(ContenderName::PhotonRing, [2, 64]);
+}
+
+#[test]
+fn rtrb_is_right_in_every_setting() {
+    assert_right_in_every_setting(ContenderName::Rtrb, [1, 64]);
+}
+
+#[test]
+fn ring_that_is_too_small_for_a_rival_is_refused() {
+    for (name, slots) in [(ContenderName::Disruptor, 32), (ContenderName::PhotonRing, 1)] {
+        for contender in present(name, &[]) {
+            let workload = workload(slots, EventBytes::B8, Publish::One);
+            let error = contender.run(Topology::Sequencer, &workload).unwrap_err();
+            assert!(matches!(error, RunError::Build(_)), "{name:?} {error}");
+            assert!(error.to_string().ends_with(&format!("slots={slots}")), "{name:?} {error}");
+        }
+    }
+}
+
+#[test]
 fn lapwing_is_right_with_every_wait_strategy() {
     for contender in present(ContenderName::Lapwing, &WaitName::ALL) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
@@ -133,7 +186,7 @@ fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
 fn fewer_events_than_producers_are_right() {
     for name in ContenderName::ALL {
         for contender in present(name, &[WaitName::Adaptive]) {
-            let mut single = workload(1, EventBytes::B8, Publish::One);
+            let mut single = workload(fewest_slots(name), EventBytes::B8, Publish::One);
             single.events = 1;
             assert_right(&*contender, single);
         }

@@ -1,0 +1,137 @@
+//! What handlers hand back when they have seen the last event, and when that was. The crate joins
+//! its threads when the producer is dropped; the clock stops before, at the end of the last
+//! handler.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use disruptor::Sequence;
+
+use super::outlet::PATIENCE;
+use crate::cpu_time;
+use crate::crew::{Disconnected, Finish, RunError};
+
+/// Where handlers report their end.
+pub(super) struct FinishLine {
+    /// The sequence of the last event.
+    last: Sequence,
+    /// Handlers that are to report.
+    handlers: usize,
+    sender: Sender<End>,
+    receiver: Receiver<End>,
+}
+
+/// The end of a handler.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    at: Instant,
+    /// CPU time of the process until then; none if the system does not tell.
+    cpu_used: Option<Duration>,
+}
+
+impl End {
+    /// `finish`, but at this end: our thread that waits for it wakes up later, while handlers spin.
+    /// To be called as soon as the crew is back.
+    pub(super) fn of(self, finish: Finish) -> Finish {
+        let spent_after = cpu_time::since(self.cpu_used).unwrap_or_default();
+        Finish {
+            elapsed: self.at.duration_since(finish.started_at),
+            cpu_time: finish.cpu_time.map(|time| time.saturating_sub(spent_after)),
+            ..finish
+        }
+    }
+}
+
+/// What a handler keeps. It moves onto the stack of the handler's thread, so handlers share no
+/// line.
+pub(super) struct Seat<T> {
+    state: T,
+    /// Batches that have ended.
+    batches: u64,
+    last: Sequence,
+    end: Sender<End>,
+    seen: Arc<OnceLock<Seen<T>>>,
+}
+
+/// What a handler has made of all events.
+#[derive(Clone, Debug)]
+pub(super) struct Seen<T> {
+    /// Its answer.
+    pub(super) state: T,
+    /// Batches that it was handed.
+    pub(super) batches: u64,
+}
+
+/// The place of what one handler hands back.
+pub(super) struct Receipt<T>(Arc<OnceLock<Seen<T>>>);
+
+impl FinishLine {
+    /// The finish of a run of `events`, at least 1.
+    pub(super) fn after(events: u32) -> Self {
+        let (sender, receiver) = mpsc::channel();
+        Self { last: Sequence::from(events) - 1, handlers: 0, sender, receiver }
+    }
+
+    /// A seat for a further handler, and the place of what it hands back.
+    pub(super) fn seat<T>(&mut self, state: T) -> (Seat<T>, Receipt<T>) {
+        self.handlers += 1;
+        let seen = Arc::new(OnceLock::new());
+        let (last, end) = (self.last, self.sender.clone());
+        (Seat { state, batches: 0, last, end, seen: Arc::clone(&seen) }, Receipt(seen))
+    }
+
+    /// Waits for the end of all handlers, and returns that of the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if one of them does not come to its end.
+    ///
+    /// # Blocking
+    ///
+    /// Asleep, until the last handler has seen the last event.
+    pub(super) fn wait(&self) -> Result<End, Disconnected> {
+        let ends = (0..self.handlers).map(|_| self.receiver.recv_timeout(PATIENCE));
+        let ends = ends.collect::<Result<Vec<_>, _>>().map_err(|_| Disconnected)?;
+        ends.into_iter().max_by_key(|end| end.at).ok_or(Disconnected)
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Seat<T> {
+    /// A handler that does `work` on every event.
+    pub(super) fn handler<E>(
+        mut self,
+        mut work: impl FnMut(&mut T, &E) + Send + 'static,
+    ) -> impl FnMut(&E, Sequence, bool) + Send + 'static {
+        move |event, sequence, end_of_batch| {
+            work(&mut self.state, event);
+            if end_of_batch {
+                self.batches += 1;
+                if sequence == self.last {
+                    self.report();
+                }
+            }
+        }
+    }
+
+    /// Hands back what it has made of all events.
+    #[cold]
+    fn report(&self) {
+        let end = End { at: Instant::now(), cpu_used: cpu_time::used() };
+        // Only the first report counts, and nobody may be waiting for it any more.
+        let _ = self.seen.set(Seen { state: self.state.clone(), batches: self.batches });
+        let _ = self.end.send(end);
+    }
+}
+
+impl<T: Clone> Receipt<T> {
+    /// What the handler has handed back.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Disconnected`] if it has not come to its end.
+    pub(super) fn take(&self) -> Result<Seen<T>, RunError> {
+        let lost = || RunError::Disconnected { worker: "handler".to_owned() };
+        self.0.get().cloned().ok_or_else(lost)
+    }
+}

@@ -1,0 +1,80 @@
+//! The crate `disruptor`: one ring for the whole graph, as here, and a thread of its own for each
+//! consumer. Handlers and `and_then` make the topologies, as its documentation does; in ping-pong
+//! both ends are its pollers, as each end sends and receives.
+//!
+//! What it cannot do, and what its users do then:
+//! - It hands a handler `&E`, so no step can change an event: the number that a pipeline changes is
+//!   an atomic in the event, as is the time stamp of a paced run
+//!   ([`SharedEvent`](crate::event::SharedEvent)).
+//! - `publish` spins on a full ring for ever, even if the consumer is gone. `try_publish` in the
+//!   same loop is as fast, may leave the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
+//! - Its ring for several producers has 64 slots at least: a smaller one is refused.
+
+mod finish_line; // what handlers hand back, and when the last one was done
+mod outlet; // a producer that does not wait for ever
+mod paced; // timed events through three stages
+mod ping_pong; // a number there and back
+mod wait; // how its threads wait
+mod wiring; // the five topologies
+
+use self::wait::Wait;
+use self::wiring::Wiring;
+use super::contender::Contender;
+use super::roster::Entry;
+use crate::crew::RunError;
+use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::exchange::Exchange;
+use crate::paced::{Pace, Paced};
+use crate::run::Pass;
+use crate::topologies::Topology;
+use crate::workload::{EventBytes, Workload};
+
+/// The fewest slots of a ring for several producers.
+pub(super) const FEWEST_SHARED_SLOTS: usize = 64;
+
+/// The contender with each of its waits.
+pub(super) fn entry() -> Entry {
+    let each = Wait::ALL.map(|wait| Box::new(Disruptor { wait }) as Box<dyn Contender>);
+    Entry::fastest_of(each.into())
+}
+
+/// Every topology over one ring.
+struct Disruptor {
+    /// How consumers wait for events and producers for slots.
+    wait: Wait,
+}
+
+impl Contender for Disruptor {
+    fn name(&self) -> &'static str {
+        "disruptor"
+    }
+
+    fn wait(&self) -> &'static str {
+        self.wait.name()
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        let slots = workload.ring;
+        if topology == Topology::Sequencer && slots < FEWEST_SHARED_SLOTS {
+            let fewest = FEWEST_SHARED_SLOTS;
+            return Err(RunError::Build(format!(
+                "a ring for several producers has at least {fewest} slots: slots={slots}"
+            )));
+        }
+        let wiring = Wiring { wait: self.wait, topology, workload };
+        match workload.event_bytes {
+            EventBytes::B8 => wiring.run::<PAD_8>(),
+            EventBytes::B32 => wiring.run::<PAD_32>(),
+            EventBytes::B64 => wiring.run::<PAD_64>(),
+            EventBytes::B256 => wiring.run::<PAD_256>(),
+        }
+    }
+
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+        ping_pong::run(self.wait, slots, exchange)
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        paced::run(self.wait, pace)
+    }
+}

@@ -1,0 +1,58 @@
+//! A number through one ring and back through another: both ends poll, and wait in the same way.
+
+use disruptor::wait_strategies::WaitStrategy;
+use disruptor::{
+    EventPoller, Polling, Producer, SingleConsumerBarrier, SingleProducer, SingleProducerBarrier,
+    build_single_producer,
+};
+
+use super::wait::Wait;
+use crate::crew::{Disconnected, RunError};
+use crate::exchange::{self, Exchange};
+use crate::run::Pass;
+
+/// The end that receives.
+type Numbers = EventPoller<u64, SingleProducerBarrier>;
+
+/// A ring of numbers, and its two ends.
+fn ring(wait: Wait, slots: usize) -> (SingleProducer<u64, SingleConsumerBarrier>, Numbers) {
+    let (poller, builder) = build_single_producer(slots, || 0, wait).new_event_poller();
+    (builder.build(), poller)
+}
+
+/// Exchanges the numbers of `exchange` once. There is never more than one in a ring, so `publish`
+/// never waits.
+///
+/// # Errors
+///
+/// [`RunError`] if a thread could not start or did not come to its end.
+pub(super) fn run(wait: Wait, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+    let (mut there, mut numbers) = ring(wait, slots);
+    let (mut back, mut answers) = ring(wait, slots);
+    let call = move |number| {
+        there.publish(|event| *event = number);
+        next(&mut answers, wait)
+    };
+    let echo = move |_| {
+        let number = next(&mut numbers, wait)?;
+        back.publish(|event| *event = number);
+        Ok(())
+    };
+    exchange::run(exchange, call, echo)
+}
+
+/// The next number; there is never more than one.
+#[inline]
+fn next(numbers: &mut Numbers, wait: Wait) -> Result<u64, Disconnected> {
+    loop {
+        match numbers.poll() {
+            Ok(mut events) => {
+                if let Some(number) = (&mut events).next() {
+                    return Ok(*number);
+                }
+            }
+            Err(Polling::NoEvents) => wait.wait_for(0),
+            Err(Polling::Shutdown) => return Err(Disconnected),
+        }
+    }
+}

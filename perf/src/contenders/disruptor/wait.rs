@@ -1,0 +1,70 @@
+//! How its threads wait: the three strategies of the crate, and one that leaves the CPU to others,
+//! which its trait invites users to write and which counts where threads outnumber CPUs.
+
+use std::thread;
+use std::time::Duration;
+
+use disruptor::wait_strategies::WaitStrategy;
+use disruptor::{BusySpin, BusySpinWithSpinLoopHint, Sequence, Sleep};
+
+/// The shortest sleep that can be asked for; the system makes some 60 µs of it.
+const SHORTEST: Duration = Duration::from_nanos(1);
+/// A sleep in which a ring of the usual size does not quite fill.
+const LONGER: Duration = Duration::from_micros(250);
+
+/// A wait strategy of consumers, and how producers wait for a slot. One type for all, so that each
+/// topology is compiled once: which one it is, is a branch in a loop that has nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// `BusySpin`.
+    BusySpin,
+    /// `BusySpinWithSpinLoopHint`.
+    SpinLoopHint,
+    /// Yields the CPU.
+    Yield,
+    /// `Sleep` for as short as can be.
+    Sleep,
+    /// `Sleep` for a quarter of a millisecond.
+    LongSleep,
+}
+
+impl Wait {
+    /// All of them.
+    pub(super) const ALL: [Self; 5] =
+        [Self::BusySpin, Self::SpinLoopHint, Self::Yield, Self::Sleep, Self::LongSleep];
+
+    /// The name in every report.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::BusySpin => "busy-spin",
+            Self::SpinLoopHint => "spin-hint",
+            Self::Yield => "yield",
+            Self::Sleep => "sleep",
+            Self::LongSleep => "sleep-250us",
+        }
+    }
+
+    /// One turn of a producer that waits for a slot. The crate's own `publish` spins without a
+    /// hint, whatever the strategy of the consumers; it leaves the CPU here if they do.
+    #[inline]
+    pub(super) fn wait_for_slot(self) {
+        match self {
+            Self::BusySpin => {}
+            Self::SpinLoopHint => BusySpinWithSpinLoopHint.wait_for(0),
+            Self::Yield | Self::Sleep | Self::LongSleep => thread::yield_now(),
+        }
+    }
+}
+
+impl WaitStrategy for Wait {
+    #[inline]
+    fn wait_for(&self, sequence: Sequence) {
+        match self {
+            Self::BusySpin => BusySpin.wait_for(sequence),
+            Self::SpinLoopHint => BusySpinWithSpinLoopHint.wait_for(sequence),
+            Self::Yield => thread::yield_now(),
+            Self::Sleep => Sleep::new(SHORTEST).wait_for(sequence),
+            Self::LongSleep => Sleep::new(LONGER).wait_for(sequence),
+        }
+    }
+}

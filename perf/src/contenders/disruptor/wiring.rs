@@ -1,0 +1,264 @@
+//! The five topologies over one ring: a handler for each consumer, in the order in which events
+//! pass them. The work is that of `topologies`, called on the event in its slot.
+
+use core_affinity::CoreId;
+use disruptor::{ProcessorSettings, Producer, build_multi_producer, build_single_producer};
+
+use super::finish_line::{FinishLine, Seen};
+use super::outlet::Outlet;
+use super::wait::Wait;
+use crate::crew::{Answers, Crew, Finish, RunError};
+use crate::event::{Event, SharedEvent};
+use crate::fold::Fold;
+use crate::placement::Placement;
+use crate::run::Pass;
+use crate::topologies::diamond::{self, FizzBuzz};
+use crate::topologies::multicast::CONSUMERS;
+use crate::topologies::sequencer::{self, FoldPerProducer};
+use crate::topologies::{Topology, pipeline};
+use crate::workload::Workload;
+
+/// Everything that a wiring depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Wiring<'a> {
+    /// How every end of the ring waits.
+    pub(super) wait: Wait,
+    /// What to run.
+    pub(super) topology: Topology,
+    /// How much is moved.
+    pub(super) workload: &'a Workload,
+}
+
+/// Where the threads are: producers on the first CPUs, handlers on those after them.
+pub(super) struct Seats {
+    /// Where the crew's threads are.
+    pub(super) producers: Placement,
+    /// CPUs of the handlers that have none yet; empty if they are free.
+    handlers: std::vec::IntoIter<CoreId>,
+}
+
+impl Seats {
+    /// The seats of `threads`, of which `producers` are the crew's.
+    pub(super) fn of(placement: Placement, producers: usize, threads: usize) -> Self {
+        let cpus = placement.cpus(threads);
+        let producers_are = if cpus.is_empty() { Placement::Free } else { placement };
+        let handlers = cpus.into_iter().skip(producers).collect::<Vec<_>>();
+        Self { producers: producers_are, handlers: handlers.into_iter() }
+    }
+
+    /// Gives the next handler of `builder` its name and, unless it is free, its CPU.
+    pub(super) fn next<E, W, B: ProcessorSettings<E, W>>(
+        &mut self,
+        builder: B,
+        name: &'static str,
+    ) -> B {
+        let named = builder.thread_name(name);
+        match self.handlers.next() {
+            Some(cpu) => named.pin_at_core(cpu.id),
+            None => named,
+        }
+    }
+}
+
+impl Wiring<'_> {
+    /// Runs the topology once, with events of one size.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a worker could not start or did not come to its end.
+    pub(super) fn run<const PAD: usize>(self) -> Result<Pass, RunError> {
+        match self.topology {
+            Topology::Unicast => self.unicast::<PAD>(),
+            Topology::Pipeline => self.pipeline::<PAD>(),
+            Topology::Sequencer => self.sequencer::<PAD>(),
+            Topology::Multicast => self.multicast::<PAD>(),
+            Topology::Diamond => self.diamond::<PAD>(),
+        }
+    }
+
+    /// The handler folds.
+    fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut line = self.line();
+        let (sum, seen) = line.seat(Fold::new());
+        let mut seats = self.seats(1);
+        let builder = build_single_producer(self.workload.ring, Event::<PAD>::default, self.wait);
+        let producer = seats
+            .next(builder, "consumer")
+            .handle_events_with(sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())))
+            .build();
+
+        let finish = self.drive_one(producer, &seats, line, Event::<PAD>::write)?;
+        let Seen { state, batches } = seen.take()?;
+        Ok(self.pass(finish, vec![state.answer()], &[batches]))
+    }
+
+    /// Two steps change the event in its slot, the third folds.
+    fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut line = self.line();
+        let (first, first_seen) = line.seat(());
+        let (second, second_seen) = line.seat(());
+        let (third, third_seen) = line.seat(Fold::new());
+
+        let mut seats = self.seats(1);
+        let slots = self.workload.ring;
+        let builder = build_single_producer(slots, SharedEvent::<PAD>::default, self.wait);
+        let builder = seats.next(builder, "step-1").handle_events_with(first.handler(
+            |(), event: &SharedEvent<PAD>| {
+                event.change(pipeline::step_one(event.value(), event.digest()));
+            },
+        ));
+        let builder = seats.next(builder.and_then(), "step-2").handle_events_with(second.handler(
+            |(), event: &SharedEvent<PAD>| {
+                event.change(pipeline::step_two(event.value(), event.digest()));
+            },
+        ));
+        let producer = seats
+            .next(builder.and_then(), "step-3")
+            .handle_events_with(
+                third.handler(|fold, event: &SharedEvent<PAD>| fold.add(event.digest())),
+            )
+            .build();
+
+        let finish = self.drive_one(producer, &seats, line, SharedEvent::<PAD>::write)?;
+        let Seen { state, batches } = third_seen.take()?;
+        let batches = [first_seen.take()?.batches, second_seen.take()?.batches, batches];
+        Ok(self.pass(finish, vec![state.answer()], &batches))
+    }
+
+    /// Three producers share the ring; the handler folds the events of each.
+    fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut line = self.line();
+        let (sum, seen) = line.seat(FoldPerProducer::default());
+        let mut seats = self.seats(sequencer::PRODUCERS.len());
+        let builder = build_multi_producer(self.workload.ring, Event::<PAD>::default, self.wait);
+        let producer = seats
+            .next(builder, "consumer")
+            .handle_events_with(sum.handler(|folds, event: &Event<PAD>| {
+                folds.add(event.left(), event.digest());
+            }))
+            .build();
+
+        let feeds = sequencer::producers().map(|(origin, name)| {
+            let share = sequencer::share(self.workload.events, origin);
+            let write = move |event: &mut Event<PAD>, value| event.write_as(value, origin);
+            (name, producer.clone(), share, write)
+        });
+        let feeds = feeds.collect();
+        drop(producer); // only the feeds keep the ring open
+        let finish = self.drive(feeds, &seats, line)?;
+        let Seen { state, batches } = seen.take()?;
+        Ok(self.pass(finish, state.answers(), &[batches]))
+    }
+
+    /// Each of three handlers side by side folds.
+    fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut line = self.line();
+        let (sums, seen): (Vec<_>, Vec<_>) =
+            CONSUMERS.iter().map(|_| line.seat(Fold::new())).unzip();
+        let mut seats = self.seats(1);
+        let slots = self.workload.ring;
+        let mut builder =
+            build_single_producer(slots, Event::<PAD>::default, self.wait).with_multi_consumer();
+        for (name, sum) in CONSUMERS.into_iter().zip(sums) {
+            builder = seats.next(builder, name).handle_events_with(
+                sum.handler(|fold, event: &Event<PAD>| fold.add(event.digest())),
+            );
+        }
+
+        let finish = self.drive_one(builder.build(), &seats, line, Event::<PAD>::write)?;
+        let seen = seen.iter().map(|seen| seen.take()).collect::<Result<Vec<_>, _>>()?;
+        let answers = seen.iter().map(|seen| seen.state.answer()).collect();
+        let batches = seen.iter().map(|seen| seen.batches).collect::<Vec<_>>();
+        Ok(self.pass(finish, answers, &batches))
+    }
+
+    /// Two handlers side by side leave a property in the event, the third joins.
+    fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
+        let mut line = self.line();
+        let (left, left_seen) = line.seat(());
+        let (right, right_seen) = line.seat(());
+        let (joined, joined_seen) = line.seat(FizzBuzz::default());
+
+        let mut seats = self.seats(1);
+        let builder = build_single_producer(self.workload.ring, Event::<PAD>::default, self.wait);
+        let builder = seats.next(builder, "fizz").handle_events_with(
+            left.handler(|(), event: &Event<PAD>| event.leave_left(diamond::fizz(event.digest()))),
+        );
+        let builder =
+            seats.next(builder, "buzz").handle_events_with(right.handler(
+                |(), event: &Event<PAD>| event.leave_right(diamond::buzz(event.digest())),
+            ));
+        let producer = seats
+            .next(builder.and_then(), "fizz-buzz")
+            .handle_events_with(joined.handler(|joined, event: &Event<PAD>| {
+                joined.add(event.digest(), event.left(), event.right());
+            }))
+            .build();
+
+        let finish = self.drive_one(producer, &seats, line, Event::<PAD>::write)?;
+        let Seen { state, batches } = joined_seen.take()?;
+        let batches = [left_seen.take()?.batches, right_seen.take()?.batches, batches];
+        Ok(self.pass(finish, state.answers(), &batches))
+    }
+
+    /// Where handlers report.
+    fn line(self) -> FinishLine {
+        FinishLine::after(self.workload.events)
+    }
+
+    /// Where the threads are.
+    fn seats(self, producers: usize) -> Seats {
+        Seats::of(self.workload.placement, producers, self.topology.threads())
+    }
+
+    /// Has the only producer publish every event.
+    fn drive_one<E, P: Producer<E> + Send>(
+        self,
+        producer: P,
+        seats: &Seats,
+        line: FinishLine,
+        write: impl Fn(&mut E, u32) + Send,
+    ) -> Result<Finish, RunError> {
+        self.drive(vec![("producer", producer, self.workload.events, write)], seats, line)
+    }
+
+    /// Has every producer publish its share. The first one then waits for the handlers; the run
+    /// ends with the last of them, not when that producer wakes up.
+    fn drive<E, P: Producer<E> + Send>(
+        self,
+        feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
+        seats: &Seats,
+        line: FinishLine,
+    ) -> Result<Finish, RunError> {
+        let publish = self.workload.publish;
+        let mut last_end = None;
+        let mut end = Some((line, &mut last_end));
+        let mut crew = Crew::new(seats.producers);
+        for (name, producer, events, write) in feeds {
+            let mut outlet = Outlet::new(producer, self.wait);
+            let mut end = end.take();
+            crew.enlist(name, move || {
+                outlet.run(|tap| {
+                    tap.publish_all(events, publish, &write)?;
+                    if let Some((line, last_end)) = &mut end {
+                        **last_end = Some(line.wait()?);
+                    }
+                    Ok(())
+                })
+            });
+        }
+        let finish = crew.run()?;
+        Ok(match last_end {
+            Some(end) => end.of(finish),
+            None => finish,
+        })
+    }
+
+    /// A run that came to its `finish`, whose handlers were handed `batches` each.
+    fn pass(self, finish: Finish, answers: Answers, batches: &[u64]) -> Pass {
+        let handed_over = f64::from(self.workload.events) * batches.len() as f64;
+        let all_batches = batches.iter().sum::<u64>();
+        let events_per_batch = handed_over / all_batches.max(1) as f64;
+        Pass { answers, events_per_batch, ..Pass::one_by_one(finish) }
+    }
+}

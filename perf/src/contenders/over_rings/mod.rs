@@ -1,0 +1,216 @@
+//! A rival ring that hands over more than a queue: batches, or every event to several readers. The
+//! five topologies over such rings, a ring for each stage that sends; not here: what a ring is
+//! (`rtrb`, `photon_ring`).
+//!
+//! ```text
+//! unicast    P1 -> ring -> EP1
+//! pipeline   P1 -> ring -> EP1 -> ring -> EP2 -> ring -> EP3
+//! sequencer  P1, P2, P3 -> a ring each -> EP1, which reads them in turn
+//! multicast  P1 -> ring -> EP1, EP2, EP3         one ring with three readers, or three rings
+//! diamond    P1 -> ring -> EP1, EP2 -> a ring each -> EP3
+//! ```
+//!
+//! No such ring lets a stage alter an event in its slot, so a stage sends a copy into the next
+//! ring, as its users do.
+
+mod exchange; // a number there and back
+mod paced; // timed events through three stages
+mod wiring; // the five topologies
+pub(super) mod words; // an event as plain words
+
+use crossbeam_utils::Backoff;
+
+use self::wiring::Wiring;
+use super::contender::Contender;
+use crate::crew::{Disconnected, RunError};
+use crate::exchange::Exchange;
+use crate::paced::{Pace, Paced};
+use crate::run::Pass;
+use crate::topologies::Topology;
+use crate::workload::{EventBytes, Workload};
+
+/// A kind of ring with one sender, together with how its ends wait. It carries arrays of `N` words.
+pub(super) trait Rings: Copy + Send + Sync + 'static {
+    /// The name on the command line and in every report.
+    const NAME: &'static str;
+    /// The fewest slots that a ring can have.
+    const FEWEST_SLOTS: usize;
+
+    /// The end that sends to all readers.
+    type Sender<const N: usize, const READERS: usize>: Sender<N>;
+    /// The end of one reader.
+    type Receiver<const N: usize>: Receiver<N>;
+
+    /// How full senders and empty receivers wait, in one word.
+    fn wait(self) -> &'static str;
+
+    /// An empty ring of `slots`, at least [`FEWEST_SLOTS`](Self::FEWEST_SLOTS), whose memory has
+    /// been touched.
+    fn ring<const N: usize, const READERS: usize>(
+        self,
+        slots: usize,
+    ) -> (Self::Sender<N, READERS>, [Self::Receiver<N>; READERS]);
+
+    /// One turn of a reader of several rings that found all of them empty.
+    fn idle(self, backoff: &Backoff);
+}
+
+/// The sending end of a ring.
+pub(super) trait Sender<const N: usize>: Send {
+    /// Sends one event.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if nobody reads any more.
+    ///
+    /// # Blocking
+    ///
+    /// While the ring is full.
+    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected>;
+
+    /// Sends `events`, as many at a time as the ring can publish at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    ///
+    /// # Blocking
+    ///
+    /// As [`send`](Self::send).
+    fn send_all(
+        &mut self,
+        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
+    ) -> Result<(), Disconnected>;
+
+    /// Says that nothing comes after this, if readers do not see it by themselves.
+    fn finish(&mut self) {}
+}
+
+/// The end of one reader of a ring.
+pub(super) trait Receiver<const N: usize>: Send {
+    /// Hands `each` what is there, at most `limit` events, in slices of their order, and returns
+    /// how many. `limit` is the number of events that are still to come.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if there is nothing and the sender is gone, or what `each` fails with.
+    ///
+    /// # Blocking
+    ///
+    /// Never: returns 0 if there is nothing.
+    fn try_receive(
+        &mut self,
+        limit: usize,
+        each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
+    ) -> Result<usize, Disconnected>;
+
+    /// As [`try_receive`](Self::try_receive), but at least one.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_receive`](Self::try_receive).
+    ///
+    /// # Blocking
+    ///
+    /// While the ring is empty.
+    fn receive(
+        &mut self,
+        limit: usize,
+        each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
+    ) -> Result<usize, Disconnected>;
+
+    /// As [`receive`](Self::receive) from two rings, an event of this one and one of `other` at a
+    /// time.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_receive`](Self::try_receive), of both.
+    ///
+    /// # Blocking
+    ///
+    /// While one of them is empty.
+    fn receive_both(
+        &mut self,
+        other: &mut Self,
+        limit: usize,
+        each: impl FnMut(&[u64; N], &[u64; N]),
+    ) -> Result<usize, Disconnected>;
+}
+
+/// The contender that puts rings of kind `rings` between stages.
+pub(super) fn contender(rings: impl Rings) -> Box<dyn Contender> {
+    Box::new(OverRings(rings))
+}
+
+/// Every topology over one kind of ring.
+struct OverRings<R>(R);
+
+impl<R: Rings> OverRings<R> {
+    /// Refuses a ring that is too small.
+    fn check(slots: usize) -> Result<(), RunError> {
+        if slots >= R::FEWEST_SLOTS {
+            return Ok(());
+        }
+        let fewest = R::FEWEST_SLOTS;
+        Err(RunError::Build(format!("a ring has at least {fewest} slots: slots={slots}")))
+    }
+}
+
+impl<R: Rings> Contender for OverRings<R> {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn wait(&self) -> &'static str {
+        self.0.wait()
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        Self::check(workload.ring)?;
+        let wiring = Wiring { rings: self.0, workload };
+        match workload.event_bytes {
+            EventBytes::B8 => wiring.run::<{ words::IN_8 }>(topology),
+            EventBytes::B32 => wiring.run::<{ words::IN_32 }>(topology),
+            EventBytes::B64 => wiring.run::<{ words::IN_64 }>(topology),
+            EventBytes::B256 => wiring.run::<{ words::IN_256 }>(topology),
+        }
+    }
+
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+        Self::check(slots)?;
+        exchange::run(self.0, slots, exchange)
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        Self::check(pace.ring)?;
+        paced::run(self.0, pace)
+    }
+}
+
+/// Asserts that a reader gets what was sent before the sender was gone, and then learns of it
+/// instead of waiting for ever.
+#[cfg(test)]
+pub(super) fn assert_end_is_seen(rings: impl Rings) {
+    let (mut sender, [mut inbox, mut other]) = rings.ring::<4, 2>(4);
+    sender.send(words::event(7, 0)).unwrap();
+    sender.send_all((8..10).map(|value| words::event(value, 0))).unwrap();
+    drop(sender);
+
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        let left = 3 - seen.len();
+        let each = |slice: &[[u64; 4]]| {
+            seen.extend(slice.iter().map(words::value));
+            Ok(())
+        };
+        inbox.receive(left, each).unwrap();
+    }
+    assert_eq!(seen, [7, 8, 9], "{}", rings.wait());
+    assert_eq!(inbox.receive(1, |_| Ok(())), Err(Disconnected), "{}", rings.wait());
+
+    let mut left = 3;
+    while left > 0 {
+        left -= other.try_receive(left, |_| Ok(())).unwrap();
+    }
+    assert_eq!(other.try_receive(1, |_| Ok(())), Err(Disconnected), "{}", rings.wait());
+}

@@ -1,0 +1,84 @@
+//! Timed events through three stages, a ring for each hop. A stage sends each letter on at once.
+
+use super::{Receiver, Rings, Sender as RingSender};
+use crate::crew::{Answers, Crew, Disconnected, RunError};
+use crate::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+
+/// Words of a letter.
+const WORDS: usize = 3;
+
+/// A letter as words.
+#[inline]
+fn words(letter: Letter) -> [u64; WORDS] {
+    [letter.number, letter.intended, letter.previous]
+}
+
+/// The letter of these words.
+#[inline]
+fn letter([number, intended, previous]: [u64; WORDS]) -> Letter {
+    Letter { number, intended, previous }
+}
+
+/// Runs `pace` once.
+///
+/// # Errors
+///
+/// [`RunError`] if a worker could not start or did not come to its end.
+pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
+    let clock = Clock::new();
+    let (mut to_first, [mut first_inbox]) = rings.ring::<WORDS, 1>(pace.ring);
+    let (mut to_second, [mut second_inbox]) = rings.ring::<WORDS, 1>(pace.ring);
+    let (mut to_third, [mut third_inbox]) = rings.ring::<WORDS, 1>(pace.ring);
+    let sender = Sender::new(pace, &clock);
+    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
+    let mut last = LastStage::new(&clock);
+    let [first, second] = &mut stages;
+    let events = pace.events;
+
+    let mut crew = Crew::new(pace.placement);
+    crew.enlist("sender", move || {
+        sender.run(|letter| to_first.send(words(letter)))?;
+        to_first.finish();
+        Ok(Answers::new())
+    });
+    crew.enlist("stage-1", move || relay(first, events, &mut first_inbox, &mut to_second));
+    crew.enlist("stage-2", move || relay(second, events, &mut second_inbox, &mut to_third));
+    let third = &mut last;
+    crew.enlist("stage-3", move || {
+        receive_each(&mut third_inbox, events, |letter| {
+            third.receive(letter);
+            Ok(())
+        })?;
+        Ok(vec![third.answer()])
+    });
+    let finish = crew.run()?;
+    Ok(Paced::new(finish, stages, last))
+}
+
+/// Receives `events`, and sends each on.
+fn relay(
+    stage: &mut Stage,
+    events: u32,
+    inbox: &mut impl Receiver<WORDS>,
+    next: &mut impl RingSender<WORDS>,
+) -> Result<Answers, Disconnected> {
+    receive_each(inbox, events, |mut letter| {
+        stage.receive(&mut letter);
+        next.send(words(letter))
+    })?;
+    next.finish();
+    Ok(Answers::new())
+}
+
+/// Receives `events` one after the other.
+fn receive_each(
+    inbox: &mut impl Receiver<WORDS>,
+    events: u32,
+    mut each: impl FnMut(Letter) -> Result<(), Disconnected>,
+) -> Result<(), Disconnected> {
+    let mut left = events as usize;
+    while left > 0 {
+        left -= inbox.receive(left, |slice| slice.iter().try_for_each(|it| each(letter(*it))))?;
+    }
+    Ok(())
+}

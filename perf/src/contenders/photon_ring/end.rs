@@ -1,0 +1,42 @@
+//! The mark after the last event. A reader that waits in the crate learns only from an event that
+//! its sender is gone or that an event was lost, so that it does not wait for ever.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::crew::Disconnected;
+
+/// The first word of the mark; no event begins with it.
+const MARK: u64 = u64::MAX;
+/// How long a sender tries to leave the mark in a full ring.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whether a sender has left its mark.
+#[derive(Default)]
+pub(super) struct End {
+    is_marked: bool,
+}
+
+impl End {
+    /// Leaves the mark once, by `try_send`, which says whether there was room.
+    pub(super) fn mark<const N: usize>(&mut self, mut try_send: impl FnMut([u64; N]) -> bool) {
+        if self.is_marked {
+            return;
+        }
+        self.is_marked = true;
+        let since = Instant::now();
+        while !try_send([MARK; N]) && since.elapsed() < PATIENCE {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Refuses the mark: whoever reads it still waits for an event.
+///
+/// # Errors
+///
+/// [`Disconnected`] if `event` is the mark.
+#[inline]
+pub(super) fn check<const N: usize>(event: &[u64; N]) -> Result<(), Disconnected> {
+    if event[0] == MARK { Err(Disconnected) } else { Ok(()) }
+}

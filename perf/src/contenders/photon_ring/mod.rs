@@ -1,0 +1,90 @@
+//! The crate `photon-ring`: rings with several readers, which hold their sender back here
+//! (`channel_bounded`, or `event_channel` with events in place), as a lossy ring has no right
+//! answer.
+//!
+//! What it cannot do, and what its users do then:
+//! - A reader cannot change an event, so a stage sends a copy into the next ring, as its `topology`
+//!   does. That builder makes lossy rings only, so the stages here are our threads, as in its
+//!   example of a diamond.
+//! - Its ring for several producers is lossy only, so each producer has a ring, which the consumer
+//!   reads in turn: the way of the same example.
+//! - It carries types that an `unsafe` promise names, or arrays of words, which are used here.
+//! - It does not tell readers that the sender is gone: a last event does ([`end`]).
+//! - It spins wherever it waits. `try_` calls and a yield of the CPU are a further candidate, as
+//!   threads may outnumber CPUs.
+
+mod bounded; // copies in and out
+mod end; // the mark after the last event
+mod in_place; // events stay in their slots
+
+use std::hint;
+
+use crossbeam_utils::Backoff;
+use photon_ring::WaitStrategy;
+
+use self::bounded::Bounded;
+use self::in_place::InPlace;
+use super::over_rings;
+use super::roster::Entry;
+
+/// The name of both kinds of ring.
+const NAME: &str = "photon-ring";
+/// The fewest slots of a ring.
+pub(super) const FEWEST_SLOTS: usize = 2;
+
+/// How both ends of a ring wait.
+#[derive(Clone, Copy, Debug)]
+enum Wait {
+    /// A strategy of the crate for empty readers; full senders spin.
+    Own(WaitStrategy),
+    /// Spins for a moment, then yields the CPU.
+    Yield,
+}
+
+impl Wait {
+    /// One turn of whoever waits without the crate.
+    #[inline]
+    fn turn(self, backoff: &Backoff) {
+        match self {
+            Self::Own(WaitStrategy::BusySpin) => {}
+            Self::Own(_) => hint::spin_loop(),
+            Self::Yield => backoff.snooze(),
+        }
+    }
+}
+
+/// Every kind of bounded channel.
+fn bounded() -> [Bounded; 6] {
+    [
+        Wait::Own(WaitStrategy::BusySpin),
+        Wait::Own(WaitStrategy::YieldSpin),
+        Wait::Own(WaitStrategy::BackoffSpin),
+        Wait::Own(WaitStrategy::default()), // adaptive
+        Wait::Own(WaitStrategy::MonitorWaitFallback),
+        Wait::Yield,
+    ]
+    .map(Bounded)
+}
+
+/// Every kind of event channel.
+fn in_place() -> [InPlace; 2] {
+    [Wait::Own(WaitStrategy::YieldSpin), Wait::Yield].map(InPlace)
+}
+
+/// The contender with each of its rings and waits.
+pub(super) fn entry() -> Entry {
+    let copied = bounded().into_iter().map(over_rings::contender);
+    let in_place = in_place().into_iter().map(over_rings::contender);
+    Entry::fastest_of(copied.chain(in_place).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reader_learns_that_its_sender_is_gone() {
+        bounded().into_iter().for_each(over_rings::assert_end_is_seen);
+        in_place().into_iter().for_each(over_rings::assert_end_is_seen);
+    }
+}

@@ -44,17 +44,13 @@ pub(crate) struct Machine {
 impl Machine {
     /// Looks at this machine.
     pub(crate) fn detect() -> Self {
-        let cpus = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
-        let system = System::new_with_specifics(cpus);
-        let model = system.cpus().first().map(|cpu| cpu.brand().trim());
-
-        let logical_cpus = system.cpus().len();
+        let logical_cpus = cpus().cpus().len();
         let available_parallelism = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
             os: std::env::consts::OS,
             arch: std::env::consts::ARCH,
             kernel: System::kernel_version().unwrap_or_else(unknown),
-            cpu: model.filter(|name| !name.is_empty()).map_or_else(unknown, str::to_owned),
+            cpu: cpu(),
             logical_cpus: logical_cpus.max(available_parallelism),
             available_parallelism,
             quota_cpus: quota::cpus(),
@@ -71,6 +67,18 @@ impl Machine {
     pub(crate) const fn available_parallelism(&self) -> usize {
         self.available_parallelism
     }
+}
+
+/// The model of the first CPU.
+pub(crate) fn cpu() -> String {
+    let system = cpus();
+    let model = system.cpus().first().map(|cpu| cpu.brand().trim());
+    model.filter(|name| !name.is_empty()).map_or_else(unknown, str::to_owned)
+}
+
+/// What the system tells of its CPUs.
+fn cpus() -> System {
+    System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()))
 }
 
 /// What is reported when the system does not tell.

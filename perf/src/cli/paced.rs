@@ -9,6 +9,7 @@ use super::schedule::PlacementArguments;
 use super::values;
 use crate::contenders::{ContenderName, Roster, WaitName};
 use crate::paced::Pace;
+use crate::topologies::Topology;
 
 /// What `latency` and `sweep` have in common.
 #[derive(Args, Debug)]
@@ -33,7 +34,8 @@ impl PacedArguments {
     /// The contenders asked for, each once.
     pub(crate) fn roster(&self, waits: &[WaitName]) -> Roster {
         let waits = values::each_once(waits, &[WaitName::Adaptive]);
-        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits)
+        let roster = Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits);
+        roster.fitting(Topology::Pipeline, self.ring)
     }
 
     /// A load of `rate` events each second for `time`.

@@ -15,6 +15,11 @@ pub(crate) trait Contender {
     /// How its threads wait, in one word.
     fn wait(&self) -> &'static str;
 
+    /// The fewest slots of a ring that it takes for `topology`.
+    fn fewest_slots(&self, _topology: Topology) -> usize {
+        1
+    }
+
     /// Runs `topology` once.
     ///
     /// # Errors

@@ -134,6 +134,19 @@ impl ContenderName {
         }
     }
 
+    /// Whether it is a program in another language.
+    #[cfg(test)]
+    const fn is_process(self) -> bool {
+        matches!(
+            self,
+            Self::Lmax
+                | Self::ArrayBlockingQueue
+                | Self::CppMutexQueue
+                | Self::BoostLockfree
+                | Self::Moodycamel
+        )
+    }
+
     /// The name on the command line.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())

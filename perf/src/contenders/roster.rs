@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::contender::Contender;
 use super::{ContenderName, WaitName};
+use crate::topologies::Topology;
 
 /// A contender that takes part: with its only setting, or with those of which the fastest is to be
 /// measured.
@@ -41,7 +42,29 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Why it does not take part in `topology` with a ring of so many slots, if it does not.
+    pub(crate) fn refusal(&self, topology: Topology, ring: usize) -> Option<Missing> {
+        let too_small = |contender: &dyn Contender| {
+            let fewest = contender.fewest_slots(topology);
+            (ring < fewest).then(|| Missing {
+                contender: format!("{} in {}", contender.name(), topology.name()),
+                reason: format!("its ring has at least {fewest} slots: slots={ring}"),
+            })
+        };
+        self.candidates.iter().find_map(|contender| too_small(contender.as_ref()))
+    }
+}
+
 impl Roster {
+    /// Without those who do not take part in `topology` with a ring of so many slots.
+    pub(crate) fn fitting(mut self, topology: Topology, ring: usize) -> Self {
+        let refusals = self.entries.iter().filter_map(|entry| entry.refusal(topology, ring));
+        self.missing.extend(refusals);
+        self.entries.retain(|entry| entry.refusal(topology, ring).is_none());
+        self
+    }
+
     /// Everyone of `names`: Lapwing once for each of `waits`, each rival at its best.
     pub(crate) fn of(names: &[ContenderName], waits: &[WaitName]) -> Self {
         let mut roster = Self { entries: Vec::new(), missing: Vec::new() };

@@ -4,8 +4,10 @@
 use std::ffi::OsString;
 use std::process::Command;
 
+use super::cache;
 use super::program::{self, Program, Source};
 use super::tool::{self, ToolError};
+use crate::machine;
 
 /// A queue, or two bare words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +65,17 @@ impl CppRival {
     ///
     /// [`ToolError`]: g++ or the library's headers are not installed.
     pub(crate) fn build(self) -> Result<Program, ToolError> {
-        let folder = program::folder_of(SOURCES)?;
+        let version = tool::version(COMPILER, "--version")?;
         let (main, queue) = self.source();
-        let mut compiler = Command::new(COMPILER);
-        compiler.args(FLAGS);
-        compiler.args(queue.map(|header| format!("-DRIVAL=\"{header}\"")));
-        compiler.args(["-o", EXECUTABLE, main]);
-        tool::run(&mut compiler, folder.path())?;
-        let executable = folder.path().join(EXECUTABLE);
-        Ok(Program::new(folder, executable, None::<OsString>))
+        // `-march=native`: another CPU, another program.
+        let parts = (SOURCES, FLAGS, version, machine::cpu());
+        let folder = cache::keep(&cache::name_of(queue.unwrap_or(main), &parts), |folder| {
+            program::write(SOURCES, folder)?;
+            let mut compiler = Command::new(COMPILER);
+            compiler.args(FLAGS);
+            compiler.args(queue.map(|header| format!("-DRIVAL=\"{header}\"")));
+            tool::run(compiler.args(["-o", EXECUTABLE, main]), folder)
+        })?;
+        Ok(Program::new(folder.join(EXECUTABLE), None::<OsString>))
     }
 }

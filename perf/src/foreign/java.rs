@@ -3,10 +3,11 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, io};
 
+use super::cache;
 use super::program::{self, Program, Source};
 use super::tool::{self, ToolError};
 
@@ -69,7 +70,7 @@ const QUEUE: &[Source] = &[
 const BARE: &[Source] = &[("BareChild.java", include_str!("../../java/BareChild.java"))];
 
 /// The version of the Disruptor that is measured.
-const DISRUPTOR: &str = "disruptor-4.0.0.jar";
+const DISRUPTOR: &str = "disruptor-4.0.0";
 const DISRUPTOR_ARTIFACT: &str = "com.lmax:disruptor:4.0.0";
 /// What copies an artefact into a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
@@ -95,49 +96,37 @@ impl JavaRival {
     ///
     /// [`ToolError`]: a tool is not installed, or the Disruptor cannot be had.
     pub(crate) fn build(self) -> Result<Program, ToolError> {
+        let versions = [tool::version("javac", "--version")?, tool::version("java", "--version")?];
         let (sources, main) = self.source();
         let sources = [COMMON, sources].concat();
-        let folder = program::folder_of(&sources)?;
-        for tool in ["javac", "java"] {
-            tool::run(Command::new(tool).arg("-version"), folder.path())?;
-        }
-        let mut class_path = vec![folder.path().to_owned()];
-        if self == Self::Lmax {
-            class_path.push(disruptor(folder.path())?);
-        }
-        let class_path = env::join_paths(class_path).map_err(io::Error::other)?;
-        let mut compiler = Command::new("javac");
-        compiler.args(["-nowarn", "-encoding", "UTF-8", "-cp"]).arg(&class_path);
-        compiler.args(sources.iter().map(|(name, _)| name));
-        tool::run(&mut compiler, folder.path())?;
-
+        let library = if self == Self::Lmax { Some(disruptor()?) } else { None };
+        let folder = cache::keep(&cache::name_of(main, &(&sources, versions)), |folder| {
+            program::write(&sources, folder)?;
+            let mut compiler = Command::new("javac");
+            compiler.args(["-nowarn", "-encoding", "UTF-8", "-cp"]);
+            compiler.arg(class_path(folder, library.as_deref())?);
+            compiler.args(sources.iter().map(|(name, _)| name));
+            tool::run(&mut compiler, folder)
+        })?;
+        let class_path = class_path(&folder, library.as_deref())?;
         let flags = JVM.map(OsString::from).into_iter();
-        Ok(Program::new(folder, "java", flags.chain([class_path, main.into()])))
+        Ok(Program::new("java", flags.chain([class_path, main.into()])))
     }
 }
 
-/// The Disruptor's archive, from the cache or from Maven Central; tools run in `folder`.
-fn disruptor(folder: &Path) -> Result<PathBuf, ToolError> {
-    let cache = cache();
-    let archive = cache.join(DISRUPTOR);
-    if archive.is_file() {
-        return Ok(archive);
-    }
-    fs::create_dir_all(&cache)?;
-    // Into a folder of its own first: who finds it in the cache finds all of it.
-    let download = tempfile::Builder::new().prefix("download-").tempdir_in(&cache)?;
-    let mut maven = Command::new("mvn");
-    maven.args(["-q", "-B", COPY]).arg(format!("-Dartifact={DISRUPTOR_ARTIFACT}"));
-    let mut output = OsString::from("-DoutputDirectory=");
-    output.push(download.path());
-    tool::run(maven.arg(output), folder)?;
-    fs::rename(download.path().join(DISRUPTOR), &archive)?;
-    Ok(archive)
+/// Where classes are found: in `folder`, and in the archive of a `library`.
+fn class_path(folder: &Path, library: Option<&Path>) -> io::Result<OsString> {
+    env::join_paths([folder].into_iter().chain(library)).map_err(io::Error::other)
 }
 
-/// Where downloads stay from one use to the next.
-fn cache() -> PathBuf {
-    let set = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || env::home_dir().map(|home| home.join(".cache"));
-    set.or_else(home).unwrap_or_else(env::temp_dir).join("lapwing")
+/// The Disruptor's archive, from the cache or from Maven Central.
+fn disruptor() -> Result<PathBuf, ToolError> {
+    let folder = cache::keep(DISRUPTOR, |folder| {
+        let mut maven = Command::new("mvn");
+        maven.args(["-q", "-B", COPY]).arg(format!("-Dartifact={DISRUPTOR_ARTIFACT}"));
+        let mut output = OsString::from("-DoutputDirectory=");
+        output.push(folder);
+        tool::run(maven.arg(output), folder)
+    })?;
+    Ok(folder.join(format!("{DISRUPTOR}.jar")))
 }

@@ -1,11 +1,11 @@
 //! Rivals in other languages. Each is a program of ours around somebody's library (`perf/java`,
-//! `perf/cpp`), compiled when it is enlisted and run as a process that answers requests: a JVM
+//! `perf/cpp`), compiled when it is first enlisted and run as a process that answers requests: a JVM
 //! stays warm from round to round. What is missing to build it is a reason in words, not a failure
 //! of the command.
 //!
 //! ```text
 //! java, cpp --> Program ---start---> Child: a line to its standard input, a line from its output
-//!   \-> tool (compilers)   \           ^
+//!   \-> cache, tool          \          ^
 //!                         Rival -------/ one child for each topology, as a JVM learns what it runs
 //! ```
 //!
@@ -19,10 +19,11 @@
 //!
 //! A histogram is `value:count,value:count..`. What cannot be done is answered by `error TEXT`.
 
+mod cache; // what is made once and kept
 mod child; // a process, its requests and replies
 mod cpp; // what g++ makes of `perf/cpp`
 mod java; // what javac makes of `perf/java`, and the Disruptor from Maven
-mod program; // what was compiled, until it is dropped
+mod program; // what was compiled
 mod reply; // what a reply says
 mod rival; // requests of the benchmarks
 #[cfg(test)]

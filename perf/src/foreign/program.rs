@@ -1,11 +1,9 @@
-//! What was compiled: the files, until the last one who runs them is gone, and how to start it.
+//! What was compiled, and how to start it.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
-
-use tempfile::TempDir;
 
 /// A source file: its name, and its text as it was when this command was built.
 pub(super) type Source = (&'static str, &'static str);
@@ -13,40 +11,32 @@ pub(super) type Source = (&'static str, &'static str);
 /// Settings of a JVM from outside, such as a profiler: a rival is measured without.
 const SETTINGS_FROM_OUTSIDE: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// A program that was compiled; its files go when it is dropped.
+/// A program that was compiled.
 #[derive(Debug)]
 pub(crate) struct Program {
     /// What to start.
     executable: OsString,
     /// Its first arguments.
     arguments: Vec<OsString>,
-    /// Where its files are.
-    _folder: TempDir,
 }
 
-/// A folder of its own with `sources` in it.
+/// Writes `sources` to `folder`.
 ///
 /// # Errors
 ///
 /// The system's reason.
-pub(super) fn folder_of(sources: &[Source]) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("lapwing-").tempdir()?;
-    for (name, text) in sources {
-        fs::write(folder.path().join(name), text)?;
-    }
-    Ok(folder)
+pub(super) fn write(sources: &[Source], folder: &Path) -> io::Result<()> {
+    sources.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
 }
 
 impl Program {
-    /// The program that is started as `executable` with `arguments`, and whose files are in
-    /// `folder`.
+    /// The program that is started as `executable` with `arguments`.
     pub(super) fn new(
-        folder: TempDir,
         executable: impl AsRef<Path>,
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Self {
         let executable = executable.as_ref().as_os_str().to_owned();
-        Self { executable, arguments: arguments.into_iter().collect(), _folder: folder }
+        Self { executable, arguments: arguments.into_iter().collect() }
     }
 
     /// How it is started.

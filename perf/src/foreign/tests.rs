@@ -111,15 +111,3 @@ fn a_rival_refuses_what_it_does_not_know() {
         assert!(child.ask("ping-pong 1 5 free", LONG).unwrap().ends_with(" 15"));
     }
 }
-
-#[test]
-fn files_of_a_program_go_with_it() {
-    let program = match CppRival::Bare.build() {
-        Ok(program) => program,
-        Err(reason) => return eprintln!("skipped: {reason}"),
-    };
-    let executable = std::path::PathBuf::from(program.command().get_program());
-    assert!(executable.is_file());
-    drop(program);
-    assert!(!executable.parent().unwrap().exists());
-}

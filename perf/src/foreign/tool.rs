@@ -46,6 +46,30 @@ pub(crate) enum ToolError {
     System(#[from] io::Error),
 }
 
+/// What `tool`, asked by `flag`, says of its version.
+///
+/// # Errors
+///
+/// [`ToolError`] if it is not there, or fails.
+pub(super) fn version(tool: &str, flag: &str) -> Result<String, ToolError> {
+    let output = Command::new(tool).arg(flag).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| not_started(tool, error))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        let complaint = complaint(&output.stderr);
+        Err(ToolError::Failed { tool: tool.to_owned(), complaint })
+    }
+}
+
+/// Why `tool` did not start.
+fn not_started(tool: &str, error: io::Error) -> ToolError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.to_owned() },
+        _ => ToolError::System(error),
+    }
+}
+
 /// Runs `command` in `folder`.
 ///
 /// # Errors
@@ -71,10 +95,7 @@ fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<()
         .stdout(Stdio::from(output))
         .stderr(Stdio::from(errors))
         .spawn();
-    let process = started.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.clone() },
-        _ => ToolError::System(error),
-    })?;
+    let process = started.map_err(|error| not_started(&tool, error))?;
     match wait(process, most)? {
         None => Err(ToolError::Slow { tool, most }),
         Some(status) if status.success() => Ok(()),

@@ -11,7 +11,7 @@ pub(crate) use self::arguments::ThroughputArguments;
 use self::lane::Lane;
 pub(crate) use self::record::Record;
 use crate::cli::values::each_once;
-use crate::contenders::{ContenderName, Entry, Roster};
+use crate::contenders::{ContenderName, Entry, Missing, Roster};
 use crate::error::Error;
 use crate::harness;
 use crate::progress::Progress;
@@ -42,12 +42,23 @@ pub(crate) struct Plan {
 pub(crate) fn run(arguments: &ThroughputArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
     let contenders = each_once(&arguments.contender, &ContenderName::ALL);
-    let Roster { entries, missing } = Roster::of(&contenders, &each_once(&arguments.wait, &[]));
+    let plan = plan(arguments);
+    let Roster { entries, mut missing } = Roster::of(&contenders, &each_once(&arguments.wait, &[]));
+    missing.extend(refusals(&plan, &entries));
 
-    let records = measure(&plan(arguments), &entries, Progress::new)?;
+    let records = measure(&plan, &entries, Progress::new)?;
     session.end(&records, &missing, |machine| {
         [table::detailed(&records, &missing), table::closing(&records, machine)].join("\n")
     })
+}
+
+/// Which of `entries` do not take part in a topology of `plan`.
+fn refusals(plan: &Plan, entries: &[Entry]) -> Vec<Missing> {
+    let ring = plan.workload.ring;
+    let topologies = plan.topologies.iter();
+    topologies
+        .flat_map(|&topology| entries.iter().filter_map(move |entry| entry.refusal(topology, ring)))
+        .collect()
 }
 
 /// Runs each of `entries` in each topology of `plan`.
@@ -61,9 +72,10 @@ pub(crate) fn measure(
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
     let Plan { topologies, workload, schedule } = plan;
-    let lanes = topologies
-        .iter()
-        .flat_map(|topology| entries.iter().map(|entry| Lane::new(*topology, entry, *workload)));
+    let lanes = topologies.iter().flat_map(|&topology| {
+        let fits = move |entry: &&Entry| entry.refusal(topology, workload.ring).is_none();
+        entries.iter().filter(fits).map(move |entry| Lane::new(topology, entry, *workload))
+    });
     let mut rows = lanes.map(|lane| Row::new(lane, *schedule)).collect::<Vec<_>>();
     let progress = progress(harness::steps(rows.len(), schedule.runs));
     harness::measure(&mut rows, schedule.runs, &progress)?;

@@ -1,15 +1,15 @@
 //! The form of the JSON and of the tables, over the records of a small measurement.
 
 use super::*;
-use crate::contenders::{Missing, WaitName};
+use crate::contenders::WaitName;
 use crate::machine::Machine;
 use crate::report::json;
 use crate::workload::{EventBytes, Publish};
 
-/// The records of `contenders` over a few events.
-fn records(contenders: &[ContenderName]) -> Vec<Record> {
+/// A few events over a ring of 8.
+fn plan() -> Plan {
     let schedule = Schedule::short(3, 100);
-    let plan = Plan {
+    Plan {
         topologies: vec![Topology::Unicast, Topology::Diamond],
         workload: Workload {
             events: 1,
@@ -19,9 +19,26 @@ fn records(contenders: &[ContenderName]) -> Vec<Record> {
             placement: schedule.placement,
         },
         schedule,
-    };
+    }
+}
+
+/// The records of `contenders`.
+fn records(contenders: &[ContenderName]) -> Vec<Record> {
     let roster = Roster::of(contenders, &[WaitName::Adaptive]);
-    measure(&plan, &roster.entries, |_| Progress::Silent).unwrap()
+    measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap()
+}
+
+#[test]
+fn ring_that_is_too_small_for_a_rival_is_a_row_that_says_so() {
+    let plan = Plan { topologies: vec![Topology::Sequencer], ..plan() };
+    let names = [ContenderName::Disruptor, ContenderName::StdMpsc];
+    let roster = Roster::of(&names, &[WaitName::Adaptive]);
+    let refusals = refusals(&plan, &roster.entries);
+    assert_eq!(refusals.len(), 1);
+    assert_eq!(refusals[0].contender, "disruptor in sequencer");
+    assert_eq!(refusals[0].reason, "its ring has at least 64 slots: slots=8");
+    let records = measure(&plan, &roster.entries, |_| Progress::Silent).unwrap();
+    assert_eq!(records.len(), 1);
 }
 
 #[test]

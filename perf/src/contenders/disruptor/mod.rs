@@ -30,7 +30,7 @@ use crate::topologies::Topology;
 use crate::workload::{EventBytes, Workload};
 
 /// The fewest slots of a ring for several producers.
-pub(super) const FEWEST_SHARED_SLOTS: usize = 64;
+const FEWEST_SHARED_SLOTS: usize = 64;
 
 /// The contender with each of its waits.
 pub(super) fn entry() -> Entry {
@@ -53,14 +53,11 @@ impl Contender for Disruptor {
         self.wait.name()
     }
 
+    fn fewest_slots(&self, topology: Topology) -> usize {
+        if topology == Topology::Sequencer { FEWEST_SHARED_SLOTS } else { 1 }
+    }
+
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        let slots = workload.ring;
-        if topology == Topology::Sequencer && slots < FEWEST_SHARED_SLOTS {
-            let fewest = FEWEST_SHARED_SLOTS;
-            return Err(RunError::Build(format!(
-                "a ring for several producers has at least {fewest} slots: slots={slots}"
-            )));
-        }
         let wiring = Wiring { wait: self.wait, topology, workload };
         match workload.event_bytes {
             EventBytes::B8 => wiring.run::<PAD_8>(),

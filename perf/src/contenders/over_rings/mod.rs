@@ -145,17 +145,6 @@ pub(super) fn contender(rings: impl Rings) -> Box<dyn Contender> {
 /// Every topology over one kind of ring.
 struct OverRings<R>(R);
 
-impl<R: Rings> OverRings<R> {
-    /// Refuses a ring that is too small.
-    fn check(slots: usize) -> Result<(), RunError> {
-        if slots >= R::FEWEST_SLOTS {
-            return Ok(());
-        }
-        let fewest = R::FEWEST_SLOTS;
-        Err(RunError::Build(format!("a ring has at least {fewest} slots: slots={slots}")))
-    }
-}
-
 impl<R: Rings> Contender for OverRings<R> {
     fn name(&self) -> &'static str {
         R::NAME
@@ -165,8 +154,11 @@ impl<R: Rings> Contender for OverRings<R> {
         self.0.wait()
     }
 
+    fn fewest_slots(&self, _: Topology) -> usize {
+        R::FEWEST_SLOTS
+    }
+
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        Self::check(workload.ring)?;
         let wiring = Wiring { rings: self.0, workload };
         match workload.event_bytes {
             EventBytes::B8 => wiring.run::<{ words::IN_8 }>(topology),
@@ -177,12 +169,10 @@ impl<R: Rings> Contender for OverRings<R> {
     }
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-        Self::check(slots)?;
         exchange::run(self.0, slots, exchange)
     }
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
-        Self::check(pace.ring)?;
         paced::run(self.0, pace)
     }
 }

@@ -1,0 +1,72 @@
+//! What is made once and kept in the user's cache: downloads and compiled programs. A program is kept under
+//! all that it was made from, so a change makes another one. The folder may be removed at any time at which
+//! no laboratory runs.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use super::tool::ToolError;
+
+/// The folder called `name`, made by `make` if nobody has made it before.
+///
+/// # Errors
+///
+/// Those of `make`; the system's reason if the cache cannot be written.
+pub(super) fn keep(
+    name: &str,
+    make: impl FnOnce(&Path) -> Result<(), ToolError>,
+) -> Result<PathBuf, ToolError> {
+    let cache = folder();
+    let kept = cache.join(name);
+    if kept.is_dir() {
+        return Ok(kept);
+    }
+    fs::create_dir_all(&cache)?;
+    // Somewhere else first: who finds it under its name finds all of it.
+    let draft = tempfile::Builder::new().prefix("draft-").tempdir_in(&cache)?;
+    make(draft.path())?;
+    match fs::rename(draft.path(), &kept) {
+        Err(_) if kept.is_dir() => Ok(kept), // somebody else was faster, and theirs is as good
+        renamed => Ok(renamed.map(|()| kept)?),
+    }
+}
+
+/// A name for what is made from `parts` for `rival`.
+pub(super) fn name_of(rival: &str, parts: &impl Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    format!("{rival}-{:016x}", hasher.finish())
+}
+
+/// Where it is: where the user wants caches to be.
+fn folder() -> PathBuf {
+    let set = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || env::home_dir().map(|home| home.join(".cache"));
+    set.or_else(home).unwrap_or_else(env::temp_dir).join("lapwing")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_made_once() {
+        let name = name_of("test", &process::id());
+        let first = keep(&name, |folder| Ok(fs::write(folder.join("file"), "made")?)).unwrap();
+        let second = keep(&name, |_| unreachable!("it is there")).unwrap();
+        assert_eq!(first, second);
+        assert_eq!(fs::read_to_string(first.join("file")).unwrap(), "made");
+        fs::remove_dir_all(first).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_not_kept() {
+        let name = name_of("test-failed", &process::id());
+        let failed = ToolError::NotInstalled { tool: "tool".to_owned() };
+        assert!(keep(&name, |_| Err(failed)).is_err());
+        assert!(!folder().join(name).exists());
+    }
+}

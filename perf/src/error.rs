@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
-use crate::crew::RunError;
-use crate::dispatch::WrongOrders;
-use crate::interrupt;
+use crate::commands::dispatch::WrongOrders;
+use crate::measure::crew::RunError;
+use crate::measure::interrupt;
 use crate::report::html::ReportError;
 
 /// Why there is no result.

@@ -10,16 +10,16 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use self::paced::PacedArguments;
 pub(crate) use self::schedule::ScheduleArguments;
-use crate::campaign::CampaignArguments;
-use crate::contention::ContentionArguments;
-use crate::dispatch::DispatchArguments;
-use crate::latency::LatencyArguments;
-use crate::limits::LimitsArguments;
-use crate::perftest::PerftestArguments;
-use crate::ping_pong::PingPongArguments;
+use crate::commands::campaign::CampaignArguments;
+use crate::commands::contention::ContentionArguments;
+use crate::commands::dispatch::DispatchArguments;
+use crate::commands::latency::LatencyArguments;
+use crate::commands::limits::LimitsArguments;
+use crate::commands::perftest::PerftestArguments;
+use crate::commands::ping_pong::PingPongArguments;
+use crate::commands::sweep::SweepArguments;
+use crate::commands::throughput::ThroughputArguments;
 use crate::report::html::ReportArguments;
-use crate::sweep::SweepArguments;
-use crate::throughput::ThroughputArguments;
 
 /// The performance laboratory of Lapwing.
 ///
@@ -145,7 +145,7 @@ impl Cli {
 mod tests {
     use super::*;
     use crate::contenders::{ContenderName, WaitName};
-    use crate::topologies::Topology;
+    use crate::load::topologies::Topology;
 
     /// Parses and checks `lapwing throughput` with `flags`.
     fn throughput(flags: &[&str]) -> Result<ThroughputArguments, String> {

@@ -8,8 +8,8 @@ use clap::Args;
 use super::schedule::PlacementArguments;
 use super::values;
 use crate::contenders::{ContenderName, Roster, WaitName};
-use crate::paced::Pace;
-use crate::topologies::Topology;
+use crate::load::paced::Pace;
+use crate::load::topologies::Topology;
 
 /// What `latency` and `sweep` have in common.
 #[derive(Args, Debug)]

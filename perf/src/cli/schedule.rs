@@ -7,9 +7,9 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use super::values;
-use crate::placement::Placement;
-use crate::schedule::Schedule;
-use crate::workload::MAX_EVENTS;
+use crate::load::workload::MAX_EVENTS;
+use crate::machine::placement::Placement;
+use crate::measure::schedule::Schedule;
 
 /// Time of one run of `--quick`.
 const QUICK_RUN: Duration = Duration::from_millis(100);

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::crew::Disconnected;
-use crate::queue::{Payload, Queue, Receiver, Sender};
+use crate::load::queue::{Payload, Queue, Receiver, Sender};
+use crate::measure::crew::Disconnected;
 
 /// A mutex with two condition variables.
 pub(super) struct BoundedQueue;

@@ -1,11 +1,11 @@
 //! What a rival must be able to do to be compared.
 
-use crate::crew::RunError;
-use crate::exchange::Exchange;
-use crate::paced::{Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::measure::crew::RunError;
+use crate::measure::run::Pass;
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {

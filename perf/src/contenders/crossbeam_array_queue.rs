@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 use crossbeam_queue::ArrayQueue;
 use crossbeam_utils::Backoff;
 
-use crate::crew::Disconnected;
-use crate::queue::{Payload, Queue, Receiver, Sender};
+use crate::load::queue::{Payload, Queue, Receiver, Sender};
+use crate::measure::crew::Disconnected;
 
 /// `crossbeam_queue::ArrayQueue` with yielding ends.
 pub(super) struct CrossbeamArrayQueue;

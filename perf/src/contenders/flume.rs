@@ -2,8 +2,8 @@
 
 use flume as channel;
 
-use crate::crew::Disconnected;
-use crate::queue::{Payload, Queue, Receiver, Sender};
+use crate::load::queue::{Payload, Queue, Receiver, Sender};
+use crate::measure::crew::Disconnected;
 
 /// `flume::bounded`, which spins briefly and then parks.
 pub(super) struct Flume;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::contender::Contender;
 use super::roster::Entry;
-use crate::crew::RunError;
-use crate::exchange::Exchange;
 use crate::foreign::{CppRival, JavaRival, Program, Rival, ToolError};
-use crate::paced::{Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::measure::crew::RunError;
+use crate::measure::run::Pass;
 
 /// The wait strategies of LMAX's consumers, of which the fastest counts, as the program takes them.
 const LMAX_WAITS: [&[&str]; 4] = [&["busy-spin"], &["yielding"], &["sleeping"], &["blocking"]];

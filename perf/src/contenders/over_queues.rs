@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use super::contender::Contender;
-use crate::crew::RunError;
-use crate::exchange::{self, Exchange};
-use crate::paced::{self, Pace, Paced};
-use crate::queue::{Queue, Receiver, Sender};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::load::exchange::{self, Exchange};
+use crate::load::paced::{self, Pace, Paced};
+use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::measure::crew::RunError;
+use crate::measure::run::Pass;
 
 /// The contender that puts a queue of kind `Q` at every arc.
 pub(super) fn contender<Q: Queue>() -> Box<dyn Contender> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::contender::Contender;
 use super::{ContenderName, WaitName};
-use crate::topologies::Topology;
+use crate::load::topologies::Topology;
 
 /// A contender that takes part: with its only setting, or with those of which the fastest is to be
 /// measured.

@@ -14,7 +14,7 @@ use rtrb::{Consumer, Producer, PushError, RingBuffer};
 
 use super::over_rings::{self, Receiver, Rings, Sender};
 use super::roster::Entry;
-use crate::crew::Disconnected;
+use crate::measure::crew::Disconnected;
 
 /// The contender with each of its waits.
 pub(super) fn entry() -> Entry {

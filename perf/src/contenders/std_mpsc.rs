@@ -2,8 +2,8 @@
 
 use std::sync::mpsc;
 
-use crate::crew::Disconnected;
-use crate::queue::{Payload, Queue, Receiver, Sender};
+use crate::load::queue::{Payload, Queue, Receiver, Sender};
+use crate::measure::crew::Disconnected;
 
 /// `std::sync::mpsc::sync_channel`, which spins briefly and then parks.
 pub(super) struct StdMpsc;

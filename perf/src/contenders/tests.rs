@@ -10,13 +10,13 @@ use super::flume::Flume;
 use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
 use super::{Contender, ContenderName, WaitName};
-use crate::crew::{Crew, Disconnected, RunError};
-use crate::exchange::Exchange;
-use crate::paced::Pace;
-use crate::placement::Placement;
-use crate::queue::{Queue, Receiver, Sender};
-use crate::topologies::Topology;
-use crate::workload::{EventBytes, Publish, Workload};
+use crate::load::exchange::Exchange;
+use crate::load::paced::Pace;
+use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::topologies::Topology;
+use crate::load::workload::{EventBytes, Publish, Workload};
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Crew, Disconnected, RunError};
 
 /// Events of one test run: many laps of the rings below.
 const EVENTS: u32 = 1_000;

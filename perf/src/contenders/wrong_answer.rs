@@ -4,12 +4,12 @@
 use std::time::Duration;
 
 use super::contender::Contender;
-use crate::crew::{Answers, RunError};
-use crate::exchange::Exchange;
-use crate::paced::{Delays, Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Delays, Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, RunError};
+use crate::measure::run::Pass;
 
 /// Answers as if one event had been damaged, and claims to have been fast.
 pub(super) struct WrongAnswer;

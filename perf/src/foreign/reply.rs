@@ -5,8 +5,8 @@ use std::str::{FromStr, SplitWhitespace};
 use std::time::Duration;
 
 use super::child::ChildError;
-use crate::crew::Answers;
-use crate::paced::{Delays, Paced};
+use crate::load::paced::{Delays, Paced};
+use crate::measure::crew::Answers;
 
 /// The reply to a request for a run.
 #[derive(Debug, PartialEq, Eq)]

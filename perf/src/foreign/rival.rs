@@ -10,12 +10,12 @@ use std::time::Duration;
 use super::child::{Child, ChildError};
 use super::program::Program;
 use super::reply::{self, Ran};
-use crate::exchange::Exchange;
-use crate::paced::{self, Pace, Paced};
-use crate::placement::Placement;
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::Workload;
+use crate::load::exchange::Exchange;
+use crate::load::paced::{self, Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::Workload;
+use crate::machine::placement::Placement;
+use crate::measure::run::Pass;
 
 /// How long the first reply may take beside the run: a JVM starts and warms up, on a busy machine.
 const START: Duration = Duration::from_secs(120);

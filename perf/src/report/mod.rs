@@ -1,5 +1,5 @@
 //! How results are shown: tables and a page for people, JSON for programs. Every table of speeds
-//! has [`Speed`](crate::row::Speed) in its records.
+//! has [`Speed`](crate::measure::row::Speed) in its records.
 
 pub(crate) mod html; // `lapwing report`: a page with plots
 pub(crate) mod json; // the file of `--json`

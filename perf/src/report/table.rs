@@ -4,8 +4,8 @@
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::machine::Machine;
-use crate::row::Speed;
-use crate::statistics::Spread;
+use crate::measure::row::Speed;
+use crate::measure::statistics::Spread;
 
 /// CPUs that others may use on a machine that still counts as quiet.
 const QUIET_CPUS: f64 = 0.1;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use disruptor::Sequence;
 
 use super::outlet::PATIENCE;
-use crate::cpu_time;
-use crate::crew::{Disconnected, Finish, RunError};
+use crate::machine::cpu_time;
+use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// Where handlers report their end.
 pub(super) struct FinishLine {

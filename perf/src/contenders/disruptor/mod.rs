@@ -5,7 +5,7 @@
 //! What it cannot do, and what its users do then:
 //! - It hands a handler `&E`, so no step can change an event: the number that a pipeline changes is
 //!   an atomic in the event, as is the time stamp of a paced run
-//!   ([`SharedEvent`](crate::event::SharedEvent)).
+//!   ([`SharedEvent`](crate::load::event::SharedEvent)).
 //! - `publish` spins on a full ring for ever, even if the consumer is gone. `try_publish` in the
 //!   same loop is as fast, may leave the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
 //! - Its ring for several producers has 64 slots at least: a smaller one is refused.
@@ -21,13 +21,13 @@ use self::wait::Wait;
 use self::wiring::Wiring;
 use super::contender::Contender;
 use super::roster::Entry;
-use crate::crew::RunError;
-use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
-use crate::exchange::Exchange;
-use crate::paced::{Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::{EventBytes, Workload};
+use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::{EventBytes, Workload};
+use crate::measure::crew::RunError;
+use crate::measure::run::Pass;
 
 /// The fewest slots of a ring for several producers.
 const FEWEST_SHARED_SLOTS: usize = 64;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use disruptor::Producer;
 
 use super::wait::Wait;
-use crate::crew::{Answers, Disconnected};
-use crate::workload::Publish;
+use crate::load::workload::Publish;
+use crate::measure::crew::{Answers, Disconnected};
 
 /// How long a producer waits for one slot, and for the end of all handlers.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use super::finish_line::FinishLine;
 use super::outlet::Outlet;
 use super::wait::Wait;
 use super::wiring::Seats;
-use crate::crew::{Crew, RunError};
-use crate::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage, THREADS};
+use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage, THREADS};
+use crate::measure::crew::{Crew, RunError};
 
 /// A letter whose last stamp the stages change through the `&SharedLetter` that they are handed.
 #[derive(Debug, Default)]

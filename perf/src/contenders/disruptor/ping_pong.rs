@@ -7,9 +7,9 @@ use disruptor::{
 };
 
 use super::wait::Wait;
-use crate::crew::{Disconnected, RunError};
-use crate::exchange::{self, Exchange};
-use crate::run::Pass;
+use crate::load::exchange::{self, Exchange};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::run::Pass;
 
 /// The end that receives.
 type Numbers = EventPoller<u64, SingleProducerBarrier>;

@@ -7,16 +7,16 @@ use disruptor::{ProcessorSettings, Producer, build_multi_producer, build_single_
 use super::finish_line::{FinishLine, Seen};
 use super::outlet::Outlet;
 use super::wait::Wait;
-use crate::crew::{Answers, Crew, Finish, RunError};
-use crate::event::{Event, SharedEvent};
-use crate::fold::Fold;
-use crate::placement::Placement;
-use crate::run::Pass;
-use crate::topologies::diamond::{self, FizzBuzz};
-use crate::topologies::multicast::CONSUMERS;
-use crate::topologies::sequencer::{self, FoldPerProducer};
-use crate::topologies::{Topology, pipeline};
-use crate::workload::Workload;
+use crate::load::event::{Event, SharedEvent};
+use crate::load::fold::Fold;
+use crate::load::topologies::diamond::{self, FizzBuzz};
+use crate::load::topologies::multicast::CONSUMERS;
+use crate::load::topologies::sequencer::{self, FoldPerProducer};
+use crate::load::topologies::{Topology, pipeline};
+use crate::load::workload::Workload;
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, Crew, Finish, RunError};
+use crate::measure::run::Pass;
 
 /// Everything that a wiring depends on.
 #[derive(Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use lapwing::{Producer, Sequencer};
 
-use crate::crew::Disconnected;
-use crate::event::Event;
-use crate::ring_crew;
-use crate::workload::Publish;
+use crate::load::event::Event;
+use crate::load::workload::Publish;
+use crate::measure::crew::Disconnected;
+use crate::rings::crew;
 
 /// The producer of the events numbered `0..events`; `origin` is its number, if it is one of several.
 pub(super) fn feed<'a, const PAD: usize, S: Sequencer>(
@@ -14,8 +14,8 @@ pub(super) fn feed<'a, const PAD: usize, S: Sequencer>(
     origin: Option<u8>,
     events: u32,
     publish: Publish,
-) -> ring_crew::Feed<'a, Event<PAD>, S> {
-    ring_crew::Feed::new(name, producer, move |producer| match publish {
+) -> crew::Feed<'a, Event<PAD>, S> {
+    crew::Feed::new(name, producer, move |producer| match publish {
         Publish::One => publish_each(producer, origin, events),
         Publish::Batch(size) => publish_batches(producer, origin, events, size.get()),
     })

@@ -14,13 +14,13 @@ use lapwing::{Builder, Sequencer};
 pub(crate) use self::ping_pong::ends as ping_pong_ends;
 use self::wiring::Wiring;
 use super::contender::Contender;
-use crate::crew::RunError;
-use crate::event::{PAD_8, PAD_32, PAD_64, PAD_256};
-use crate::exchange::Exchange;
-use crate::paced::{Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::{EventBytes, Workload};
+use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::{EventBytes, Workload};
+use crate::measure::crew::RunError;
+use crate::measure::run::Pass;
 
 /// Spins for as long as `Blocking` yields, then yields for as long as `Adaptive` does.
 const PHASED_BACKOFF: PhasedBackoff<Blocking> =

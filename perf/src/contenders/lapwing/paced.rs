@@ -3,9 +3,9 @@
 use lapwing::{BuildError, Disruptor};
 
 use super::WaitName;
-use crate::crew::{Disconnected, RunError};
-use crate::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
-use crate::ring_crew::{self, Feed};
+use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::rings::crew::{self, Feed};
 
 /// Runs `pace` once.
 ///
@@ -33,7 +33,7 @@ pub(super) fn run(wait: WaitName, pace: &Pace) -> Result<Paced, RunError> {
             producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
         })
     });
-    let mut finish = ring_crew::run(vec![feed], consumers, pace.placement)?;
+    let mut finish = crew::run(vec![feed], consumers, pace.placement)?;
     finish.answers = vec![last.answer()];
     Ok(Paced::new(finish, stages, last))
 }

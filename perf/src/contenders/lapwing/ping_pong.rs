@@ -3,9 +3,9 @@
 use lapwing::{BuildError, Disruptor, Poller, SingleProducer};
 
 use super::WaitName;
-use crate::crew::{Disconnected, RunError};
-use crate::exchange::{self, Exchange};
-use crate::run::Pass;
+use crate::load::exchange::{self, Exchange};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::run::Pass;
 
 /// A ring of numbers, and its two ends.
 fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {

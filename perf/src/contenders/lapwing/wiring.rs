@@ -5,17 +5,17 @@ use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
 
 use super::WaitName;
 use super::feed::feed;
-use crate::crew::{Answers, Finish, RunError};
-use crate::event::Event;
-use crate::fold::Fold;
-use crate::ring_crew::{self, Feed};
-use crate::run::Pass;
-use crate::tally::Tally;
-use crate::topologies::diamond::{self, FizzBuzz};
-use crate::topologies::multicast::CONSUMERS;
-use crate::topologies::sequencer::{self, FoldPerProducer};
-use crate::topologies::{Topology, pipeline};
-use crate::workload::Workload;
+use crate::load::event::Event;
+use crate::load::fold::Fold;
+use crate::load::topologies::diamond::{self, FizzBuzz};
+use crate::load::topologies::multicast::CONSUMERS;
+use crate::load::topologies::sequencer::{self, FoldPerProducer};
+use crate::load::topologies::{Topology, pipeline};
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Finish, RunError};
+use crate::measure::run::Pass;
+use crate::rings::crew::{self, Feed};
+use crate::rings::tally::Tally;
 
 /// Everything that a wiring depends on beside its topology.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
@@ -91,7 +91,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let batches = [first.batches, second.batches, third.batches];
         Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
@@ -117,7 +117,7 @@ impl Wiring<'_> {
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
-        let finish = ring_crew::run(feeds, consumers, workload.placement)?;
+        let finish = crew::run(feeds, consumers, workload.placement)?;
         Ok(self.pass(finish, sum.answer.answers(), &[sum.batches]))
     }
 
@@ -137,7 +137,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
         let batches = sums.each_ref().map(|sum| sum.batches);
         Ok(self.pass(finish, answers, &batches))
@@ -167,7 +167,7 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = ring_crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         let batches = [left.batches, right.batches, joined.batches];
         Ok(self.pass(finish, joined.answer.answers(), &batches))
     }

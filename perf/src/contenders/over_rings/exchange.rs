@@ -1,9 +1,9 @@
 //! A number through one ring and back through another.
 
 use super::{Receiver, Rings, Sender};
-use crate::crew::{Disconnected, RunError};
-use crate::exchange::{self, Exchange};
-use crate::run::Pass;
+use crate::load::exchange::{self, Exchange};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::run::Pass;
 
 /// Exchanges the numbers of `exchange` once.
 ///

@@ -22,12 +22,12 @@ use crossbeam_utils::Backoff;
 
 use self::wiring::Wiring;
 use super::contender::Contender;
-use crate::crew::{Disconnected, RunError};
-use crate::exchange::Exchange;
-use crate::paced::{Pace, Paced};
-use crate::run::Pass;
-use crate::topologies::Topology;
-use crate::workload::{EventBytes, Workload};
+use crate::load::exchange::Exchange;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::workload::{EventBytes, Workload};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::run::Pass;
 
 /// A kind of ring with one sender, together with how its ends wait. It carries arrays of `N` words.
 pub(super) trait Rings: Copy + Send + Sync + 'static {

@@ -1,8 +1,8 @@
 //! Timed events through three stages, a ring for each hop. A stage sends each letter on at once.
 
 use super::{Receiver, Rings, Sender as RingSender};
-use crate::crew::{Answers, Crew, Disconnected, RunError};
-use crate::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
 /// Words of a letter.
 const WORDS: usize = 3;

@@ -3,14 +3,14 @@
 use crossbeam_utils::Backoff;
 
 use super::{Receiver, Rings, Sender, words};
-use crate::crew::{Answers, Crew, Disconnected, Finish, RunError};
-use crate::fold::Fold;
-use crate::run::Pass;
-use crate::topologies::diamond::{self, FizzBuzz};
-use crate::topologies::multicast::CONSUMERS;
-use crate::topologies::sequencer::{self, FoldPerProducer};
-use crate::topologies::{Topology, pipeline};
-use crate::workload::{Publish, Workload};
+use crate::load::fold::Fold;
+use crate::load::topologies::diamond::{self, FizzBuzz};
+use crate::load::topologies::multicast::CONSUMERS;
+use crate::load::topologies::sequencer::{self, FoldPerProducer};
+use crate::load::topologies::{Topology, pipeline};
+use crate::load::workload::{Publish, Workload};
+use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
+use crate::measure::run::Pass;
 
 /// Everything that a wiring depends on beside its topology.
 #[derive(Clone, Copy)]

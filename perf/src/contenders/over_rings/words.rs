@@ -1,4 +1,4 @@
-//! An event as an array of words: the bytes of a [`Message`](crate::event::Message), in a type that
+//! An event as an array of words: the bytes of a [`Message`](crate::load::event::Message), in a type that
 //! every ring can carry, even one that asks for an `unsafe` promise about any other.
 //!
 //! ```text
@@ -80,7 +80,7 @@ pub(super) fn digest<const N: usize>(event: &[u64; N]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Message, PAD_8, PAD_64};
+    use crate::load::event::{Message, PAD_8, PAD_64};
 
     #[test]
     fn words_are_those_of_a_message() {

@@ -10,7 +10,7 @@ use photon_ring::{
 use super::end::{self, End};
 use super::{FEWEST_SLOTS, NAME, Wait};
 use crate::contenders::over_rings::{Receiver, Rings, Sender};
-use crate::crew::Disconnected;
+use crate::measure::crew::Disconnected;
 
 /// Bounded channels whose ends wait in this way.
 #[derive(Clone, Copy, Debug)]

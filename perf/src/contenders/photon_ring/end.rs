@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::crew::Disconnected;
+use crate::measure::crew::Disconnected;
 
 /// The first word of the mark; no event begins with it.
 const MARK: u64 = u64::MAX;

@@ -8,7 +8,7 @@ use photon_ring::{EventPublisher, EventSubscriber, event_channel};
 use super::end::{self, End};
 use super::{FEWEST_SLOTS, NAME, Wait};
 use crate::contenders::over_rings::{Receiver, Rings, Sender};
-use crate::crew::Disconnected;
+use crate::measure::crew::Disconnected;
 
 /// Event channels whose ends wait in this way; their readers have no wait of their own.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use super::Drawn;
 use super::axis::Axis;
 use super::canvas::{Picture, SMALL, Side, Writing, width};
 use super::rows::{Frame, Key, Line, Place};
+use crate::measure::statistics::Spread;
 use crate::report::html::palette::Role;
-use crate::statistics::Spread;
 
 /// Half of a bar's height.
 const HALF: i32 = 7;

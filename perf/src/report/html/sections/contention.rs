@@ -2,7 +2,7 @@
 
 use super::naming::{Named, panels};
 use super::speeds;
-use crate::increments::Case;
+use crate::load::increments::Case;
 use crate::report::html::format::{self, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::palette::Role;

@@ -1,13 +1,13 @@
 //! Latency below saturation: percentile curves from end to end, and every hop in the table.
 
 use super::naming::{Labels, Named, distinct, panels};
+use crate::measure::statistics;
 use crate::report::html::format::{self, count, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::plots::Drawn;
 use crate::report::html::plots::axis::Axis;
 use crate::report::html::plots::lines::{Lines, Panel, Series, Whose};
 use crate::report::html::records::{Latency, Segment};
-use crate::statistics;
 
 /// The segment from the first stamp to the last.
 pub(super) const END_TO_END: &str = "end-to-end";

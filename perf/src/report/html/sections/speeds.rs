@@ -1,8 +1,8 @@
 //! What all records of a speed have in common: spread, batches, CPUs.
 
+use crate::measure::statistics::{self, Spread};
 use crate::report::html::format::{self, NONE};
 use crate::report::html::records::Speed;
-use crate::statistics::{self, Spread};
 
 /// Events per second, in millions.
 pub(crate) fn millions(events_per_second: f64) -> f64 {

@@ -4,6 +4,7 @@ use std::slice;
 
 use super::naming::{Labels, Named, distinct, panels};
 use super::speeds;
+use crate::load::topologies::Topology;
 use crate::report::html::format::{self, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::palette::Role;
@@ -11,7 +12,6 @@ use crate::report::html::plots::Drawn;
 use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::Speed;
-use crate::topologies::Topology;
 
 const LEAD: &str = "How many events a second go through each of the configurations of the Disruptor \
     paper: the median of the runs of each contender, all of them doing the same checked work.";

@@ -1,0 +1,201 @@
+//! How roles share threads on this machine, and why.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use serde::{Serialize, Serializer};
+
+use super::config::{Config, ModeName};
+use super::roles::{Bell, Idle, Role, Shift};
+use crate::machine::placement::Placement;
+
+/// Threads if roles share them: strategies and sampler, orchestrator, gateways.
+const SHARED_THREADS: usize = 3;
+
+/// How roles share threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A thread for each role.
+    Threads,
+    /// One for strategies and sampler, one for the orchestrator, one for the gateways.
+    Shared,
+}
+
+/// How the roles of a run share the CPUs of this machine.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// How they share threads.
+    pub(super) mode: Mode,
+    /// Threads of a run.
+    pub(super) threads: usize,
+    /// Whether each thread keeps to a CPU of its own.
+    pub(super) pinned: bool,
+    /// CPUs that this process may use.
+    cpus: usize,
+    /// The mode, and why.
+    pub(super) reason: String,
+}
+
+/// The roles of a run.
+pub(super) struct Cast<'a> {
+    /// Every strategy.
+    pub(super) strategies: Vec<&'a mut dyn Role>,
+    /// The one between them.
+    pub(super) orchestrator: &'a mut dyn Role,
+    /// Every gateway.
+    pub(super) gateways: Vec<&'a mut dyn Role>,
+    /// The one that counts.
+    pub(super) sampler: &'a mut dyn Role,
+}
+
+/// The bells of the shared threads.
+#[derive(Debug, Default)]
+pub(super) struct Bells {
+    strategies: Bell,
+    orchestrator: Bell,
+    gateways: Bell,
+}
+
+impl Mode {
+    /// The name in every report.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+impl Serialize for Mode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// CPUs that this process may use.
+pub(super) fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+impl Layout {
+    /// The layout of `config` on a machine with `cpus`.
+    pub(super) fn new(config: &Config, cpus: usize) -> Self {
+        let roles = config.roles();
+        let fits = roles <= cpus;
+        let mode = match config.mode {
+            ModeName::Threads => Mode::Threads,
+            ModeName::Shared => Mode::Shared,
+            ModeName::Auto if fits => Mode::Threads,
+            ModeName::Auto => Mode::Shared,
+        };
+        let threads = if mode == Mode::Threads { roles } else { SHARED_THREADS };
+        let pinned = mode == Mode::Threads && fits && Placement::Pinned.pins(roles);
+        let reason = reason(config, mode, cpus, pinned);
+        Self { mode, threads, pinned, cpus, reason }
+    }
+
+    /// Where the threads are.
+    pub(super) const fn placement(&self) -> Placement {
+        if self.pinned { Placement::Pinned } else { Placement::Free }
+    }
+
+    /// That threads outnumber CPUs, if they do.
+    pub(super) fn over_subscribed(&self) -> Option<String> {
+        let Self { threads, cpus, .. } = self;
+        (threads > cpus).then(|| {
+            format!(
+                "over-subscribed: {threads} threads on {cpus} CPUs, so the scheduler counts too"
+            )
+        })
+    }
+
+    /// The threads of a run, and who plays what.
+    pub(super) fn shifts<'a>(&self, cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
+        match self.mode {
+            Mode::Threads => self.of_their_own(cast),
+            Mode::Shared => shared(cast, bells),
+        }
+    }
+
+    /// A thread for each role. The sampler comes first, as the system likes to work on the first
+    /// CPU.
+    fn of_their_own<'a>(&self, cast: Cast<'a>) -> Vec<Shift<'a>> {
+        let has_cpu = self.threads <= self.cpus;
+        let shift = |name: &str, role: &'a mut dyn Role| Shift {
+            name: name.to_owned(),
+            roles: vec![role],
+            idle: if has_cpu { Idle::Spin } else { Idle::Yield },
+        };
+        let mut shifts = vec![shift("sampler", cast.sampler)];
+        shifts.extend(cast.strategies.into_iter().map(|role| shift("strategy", role)));
+        shifts.push(shift("orchestrator", cast.orchestrator));
+        shifts.extend(cast.gateways.into_iter().map(|role| shift("gateway", role)));
+        shifts
+    }
+}
+
+/// Three threads for all roles.
+fn shared<'a>(cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
+    let Bells { strategies, orchestrator, gateways } = bells;
+    let shift = |name: &str, roles: Vec<&'a mut dyn Role>, own: &'a Bell, to: Vec<&'a Bell>| {
+        Shift { name: name.to_owned(), roles, idle: Idle::park(own, to) }
+    };
+    let mut firing = cast.strategies;
+    firing.push(cast.sampler);
+    vec![
+        shift("strategies", firing, strategies, vec![orchestrator]),
+        shift("orchestrator", vec![cast.orchestrator], orchestrator, vec![strategies, gateways]),
+        shift("gateways", cast.gateways, gateways, vec![orchestrator]),
+    ]
+}
+
+/// The mode, and why.
+fn reason(config: &Config, mode: Mode, cpus: usize, pinned: bool) -> String {
+    let roles = config.roles();
+    let (strategies, venues) = (config.n_strategies, config.m_venues);
+    let why = if config.mode == ModeName::Auto {
+        let relation = if roles <= cpus { "have" } else { "would outnumber" };
+        format!(
+            "{strategies} strategies + {venues} gateways + 2 = {roles} threads {relation} {cpus} \
+             CPUs"
+        )
+    } else {
+        "the configuration says so".to_owned()
+    };
+    let how = match mode {
+        Mode::Shared => {
+            "strategies share a thread, gateways share a thread, idle threads yield and park"
+        }
+        Mode::Threads if pinned => "a thread for each role, pinned, busy polling",
+        Mode::Threads if roles <= cpus => "a thread for each role, not pinned, busy polling",
+        Mode::Threads => "a thread for each role, not pinned, idle threads yield",
+    };
+    format!("mode {}: {why}: {how}", mode.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_share_threads_where_they_would_outnumber_the_cpus() {
+        let config = Config::scaled(); // 2 + 2 + 2
+        assert_eq!(Layout::new(&config, 6).mode, Mode::Threads);
+        let small = Layout::new(&config, 2);
+        assert_eq!((small.mode, small.threads, small.pinned), (Mode::Shared, 3, false));
+        assert!(small.reason.contains("= 6 threads would outnumber 2 CPUs"), "{}", small.reason);
+        assert!(small.over_subscribed().unwrap().contains("3 threads on 2 CPUs"));
+        assert_eq!(Layout::new(&config, 3).over_subscribed(), None);
+    }
+
+    #[test]
+    fn mode_that_is_asked_for_is_taken() {
+        let threads = Config { mode: ModeName::Threads, ..Config::scaled() };
+        let layout = Layout::new(&threads, 2);
+        assert_eq!((layout.mode, layout.threads, layout.pinned), (Mode::Threads, 6, false));
+        assert!(layout.reason.contains("the configuration says so"), "{}", layout.reason);
+
+        let shared = Config { mode: ModeName::Shared, ..Config::scaled() };
+        assert_eq!(Layout::new(&shared, 64).mode, Mode::Shared);
+    }
+}

@@ -1,0 +1,113 @@
+//! `lapwing dispatch`: the order-dispatch pipeline of `nonblocking-dispatch-bench`, with its keys,
+//! its segments and its techniques, and two of Lapwing's.
+//!
+//! ```text
+//! strategy(N) --submit--> orchestrator --dispatch--> gateway(M): holds each order for D
+//! strategy(N) <--return-- orchestrator <-completion- gateway(M)         sampler: orders in flight
+//! ```
+//!
+//! What is under test carries `submit` and `completion`, where several send to one; the other
+//! hand-offs are the same for all queues. Beyond the original: orders are due at moments that do
+//! not move (`sched_lag`), a stamp stays when an order is offered again, the gateway's lateness is
+//! told, memory is touched and a round warms up before anything counts, both sides of the
+//! orchestrator have their turn, and each strategy checks each of its orders.
+//!
+//! ```text
+//! arguments -> config_file -> config       layout, schedule
+//! cell -> techniques -> play -> roles -> hand_off -> order
+//!   |---> run -> segments       \---> work
+//!   \---> record -> table
+//! ```
+
+mod arguments; // the flags
+mod cell; // one technique with one amount of work, run once a round
+mod config; // the keys, and what holds without a file
+mod config_file; // how the file is read, and what is refused
+mod hand_off; // what a hand-off must offer, and what happens when it is full
+mod layout; // how roles share threads
+mod order; // an order and its stamps
+mod play; // one run
+mod random; // the original's random numbers
+mod record; // one block of the report
+mod roles; // strategy, orchestrator, gateway, sampler
+mod run; // a run whose answer is right
+mod schedule; // when orders are fired
+mod segments; // from times to percentiles
+mod table; // how results are shown
+mod techniques; // what is compared
+mod work; // the orchestrator's work
+
+pub(crate) use self::arguments::DispatchArguments;
+pub(crate) use self::run::WrongOrders;
+
+use self::cell::Cell;
+use self::config::Config;
+use self::layout::Layout;
+use self::order::Payload;
+use self::play::Setting;
+use self::record::Record;
+use self::schedule::Schedule;
+use self::techniques::TechniqueName;
+use self::work::Pace;
+use crate::error::Error;
+use crate::load::paced::Clock;
+use crate::measure::harness;
+use crate::measure::progress::Progress;
+use crate::measure::session::Session;
+use crate::report;
+
+/// For how long a strategy waits without a sign of its orders before it takes them for lost: far
+/// longer than any scheduler keeps a thread waiting.
+const PATIENCE_NS: u64 = 10_000_000_000;
+
+/// Measures and reports what `arguments` ask for.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be written.
+pub(crate) fn run(arguments: &DispatchArguments) -> Result<(), Error> {
+    let session = Session::begin(arguments.json.as_deref())?;
+    let (config, payload) = (arguments.config(), arguments.payload);
+    let layout = Layout::new(&config, layout::cpus());
+    let techniques = arguments.techniques();
+    report::print(&table::banner(&config, &layout, payload, techniques.len()))?;
+
+    let records = measure(&techniques, (&config, &layout), payload, Progress::new)?;
+    session.end(&records, &[], |machine| table::of(&records, &layout, machine))
+}
+
+/// Runs each of `techniques` with each amount of work, in rounds.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+fn measure(
+    techniques: &[TechniqueName],
+    (config, layout): (&Config, &Layout),
+    payload: Payload,
+    progress: impl FnOnce(u64) -> Progress,
+) -> Result<Vec<Record>, Error> {
+    let (clock, schedule) = (Clock::new(), Schedule::new(config));
+    let setting = Setting {
+        config,
+        schedule: &schedule,
+        layout,
+        clock: &clock,
+        pace: Pace::measure(),
+        orch_work_ns: 0,
+        patience_ns: PATIENCE_NS,
+    };
+    let works = config.orch_work_sweep.iter();
+    let mut cells = works
+        .flat_map(|&orch_work_ns| {
+            let setting = Setting { orch_work_ns, ..setting };
+            techniques.iter().map(move |&technique| Cell::new(technique, payload, setting))
+        })
+        .collect::<Vec<_>>();
+    let progress = progress(harness::steps(cells.len(), config.repeats));
+    harness::measure(&mut cells, config.repeats, &progress)?;
+    Ok(cells.iter().filter_map(Cell::record).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! One run of one technique: builds the pipeline, lets the roles play, and says what they saw. Not
+//! here: what is made of it (`run`).
+
+use std::iter::zip;
+
+use crossbeam_utils::CachePadded;
+
+use super::config::Config;
+use super::hand_off::Pressure;
+use super::layout::{Bells, Cast, Layout};
+use super::roles::{Flight, Gateway, Orchestrator, Returns, Role, Sampler, Signals, Strategy};
+use super::schedule::Schedule;
+use super::techniques::{Ends, Technique};
+use super::work::Pace;
+use crate::load::paced::Clock;
+use crate::measure::crew::{Crew, Finish, RunError};
+
+/// What all runs of a measurement have in common, and the work of this one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting<'a> {
+    /// The settings.
+    pub(super) config: &'a Config,
+    /// When orders are fired.
+    pub(super) schedule: &'a Schedule,
+    /// Who shares a thread.
+    pub(super) layout: &'a Layout,
+    /// The time.
+    pub(super) clock: &'a Clock,
+    /// How fast this machine works.
+    pub(super) pace: Pace,
+    /// What the orchestrator works for each order.
+    pub(super) orch_work_ns: u64,
+    /// For how long a strategy waits for orders without a sign of one, beyond the longest delay.
+    pub(super) patience_ns: u64,
+}
+
+/// A run that came to its end; its answer is not checked yet.
+#[derive(Debug)]
+pub(super) struct Played {
+    /// What each strategy got back.
+    pub(super) returns: Vec<Returns>,
+    /// Orders that were still in the pipeline when every strategy had as many as it sent.
+    pub(super) surplus: u64,
+    /// What senders met.
+    pub(super) pressure: Pressure,
+    /// The most orders in flight.
+    pub(super) peak: u64,
+    /// The mean of orders in flight in steady state; none if there was none.
+    pub(super) steady_mean: Option<f64>,
+    /// The longest time for which a thread was kept from its roles.
+    pub(super) longest_gap_ns: u64,
+    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    pub(super) cpus: Option<f64>,
+}
+
+/// Plays `setting` once, over `T`.
+///
+/// # Errors
+///
+/// [`RunError`] if the pipeline could not be built, or a thread not started, or one panicked.
+pub(super) fn play<const PAD: usize, T: Technique<PAD>>(
+    setting: &Setting<'_>,
+) -> Result<Played, RunError> {
+    let Setting { config, clock, .. } = *setting;
+    let Ends { strategies, dispatch, returning, gateways } = T::build(config)?;
+
+    let (signals, bells) = (Signals::new(config.n_strategies), Bells::default());
+    let mut flights = Vec::new();
+    flights.resize_with(config.n_strategies, CachePadded::<Flight>::default);
+    let patience_ns = setting.patience_ns + config.d_max_ns();
+    let firing = zip(setting.schedule.of_strategies(), &flights);
+    let mut strategies = zip(strategies, firing)
+        .enumerate()
+        .map(|(own, (ends, (moments, flight)))| {
+            let moments = moments.as_slice();
+            Strategy::<PAD, _, _>::new(own, ends, (moments, flight), patience_ns, (clock, &signals))
+        })
+        .collect::<Vec<_>>();
+    let work = setting.pace.work(setting.orch_work_ns);
+    let mut orchestrator = Orchestrator::<PAD, _, _>::new(
+        (dispatch, returning),
+        config.m_venues,
+        work,
+        clock,
+        &signals,
+    );
+    let mut gateways = gateways
+        .into_iter()
+        .enumerate()
+        .map(|(venue, ends)| Gateway::<PAD, _, _>::new(venue, ends, config, clock, &signals))
+        .collect::<Vec<_>>();
+    let mut sampler = Sampler::new(&flights, config, &signals);
+
+    let cast = Cast {
+        strategies: strategies.iter_mut().map(|role| role as &mut dyn Role).collect(),
+        orchestrator: &mut orchestrator,
+        gateways: gateways.iter_mut().map(|role| role as &mut dyn Role).collect(),
+        sampler: &mut sampler,
+    };
+    let finish = perform(setting, cast, &bells, &signals)?;
+
+    let of_strategies = strategies.iter().map(Strategy::pressure);
+    let of_gateways = gateways.iter().map(Gateway::pressure);
+    let pressure = of_strategies.chain(of_gateways).fold(orchestrator.pressure(), Pressure::and);
+    let surplus = orchestrator.surplus()
+        + gateways.iter_mut().map(Gateway::surplus).sum::<u64>()
+        + strategies.iter_mut().map(Strategy::surplus).sum::<u64>();
+    Ok(Played {
+        returns: strategies.into_iter().map(Strategy::into_returns).collect(),
+        surplus,
+        pressure,
+        peak: sampler.peak(),
+        steady_mean: sampler.steady_mean(),
+        longest_gap_ns: finish.answers.iter().copied().max().unwrap_or(0),
+        cpus: finish.cpu_time.map(|used| used.as_secs_f64() / finish.elapsed.as_secs_f64()),
+    })
+}
+
+/// Starts the threads and waits for all.
+fn perform<'a>(
+    setting: &Setting<'a>,
+    cast: Cast<'a>,
+    bells: &'a Bells,
+    signals: &'a Signals,
+) -> Result<Finish, RunError> {
+    let mut crew = Crew::new(setting.layout.placement());
+    for mut shift in setting.layout.shifts(cast, bells) {
+        crew.enlist(shift.name.clone(), move || shift.play(setting.clock, signals));
+    }
+    crew.run()
+}

@@ -1,0 +1,225 @@
+//! A strategy: fires its orders at their moments, notes how late it was, and checks that each comes
+//! back once and undamaged.
+
+use crossbeam_utils::CachePadded;
+
+use super::{Flight, Role, Signals, TURN, Turn};
+use crate::commands::dispatch::hand_off::{Inlet, Outlet, Pressure, Sending};
+use crate::commands::dispatch::order::{Order, Sample, Segment, saturated};
+use crate::load::paced::Clock;
+
+/// What a strategy has got back, and what is wrong with it.
+#[derive(Debug)]
+pub(in crate::commands::dispatch) struct Returns {
+    /// The times of each order that is right, in the order of their return.
+    pub(in crate::commands::dispatch) samples: Vec<Sample>,
+    /// How late each order was sent, in nanoseconds.
+    pub(in crate::commands::dispatch) lags: Vec<u32>,
+    /// A bit for each order that came back.
+    seen: Vec<u64>,
+    /// Orders that came back, right or wrong.
+    arrivals: u64,
+    /// Orders that came back a second time.
+    pub(in crate::commands::dispatch) doubled: u64,
+    /// Orders that are not what was sent, or to somebody else.
+    pub(in crate::commands::dispatch) damaged: u64,
+}
+
+impl Returns {
+    /// Of `orders`, with memory that is touched.
+    fn of(orders: usize) -> Self {
+        let (mut samples, mut lags) = (vec![Sample::UNUSED; orders], vec![u32::MAX; orders]);
+        samples.clear();
+        lags.clear();
+        let mut seen = vec![u64::MAX; orders.div_ceil(64)];
+        seen.fill(0);
+        Self { samples, lags, seen, arrivals: 0, doubled: 0, damaged: 0 }
+    }
+
+    /// Enters an order that came back to `strategy`, which sent `sent` so far.
+    #[inline]
+    fn enter<const PAD: usize>(&mut self, strategy: u16, sent: usize, order: &Order<PAD>) {
+        self.arrivals += 1;
+        let number = order.number as usize;
+        if !order.is_intact() || order.strategy != strategy || number >= sent {
+            self.damaged += 1;
+            return;
+        }
+        let bit = 1 << (number % 64);
+        let seen = &mut self.seen[number / 64];
+        if *seen & bit != 0 {
+            self.doubled += 1;
+            return;
+        }
+        *seen |= bit;
+        self.samples.push(order.sample());
+    }
+}
+
+/// A strategy.
+pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
+    /// Its number.
+    own: u16,
+    /// When it fires, relative to the beginning.
+    moments: &'a [u64],
+    /// Orders that it has fired.
+    sent: usize,
+    /// Orders leave by it.
+    submit: Sending<PAD, O>,
+    /// Orders come back by it.
+    returned: I,
+    /// What came back.
+    returns: Returns,
+    /// What is in flight, for the sampler.
+    flight: &'a CachePadded<Flight>,
+    /// When the run began.
+    epoch: u64,
+    /// When something last left or came back.
+    last_sign_at: u64,
+    /// For how long it waits for orders without a sign before it takes them for lost.
+    patience_ns: u64,
+    /// Whether it has come to its end. It looks on for as long as others have not: in a shared ring
+    /// they would wait for it.
+    is_done: bool,
+    /// The time.
+    clock: &'a Clock,
+    /// When it is over.
+    signals: &'a Signals,
+}
+
+impl<'a, const PAD: usize, O, I> Strategy<'a, PAD, O, I>
+where
+    O: Outlet<Order<PAD>>,
+    I: Inlet<Order<PAD>>,
+{
+    /// Strategy `own`, which fires at `moments` and speaks through `(submit, returned)`.
+    pub(in crate::commands::dispatch) fn new(
+        own: usize,
+        (submit, returned): (O, I),
+        (moments, flight): (&'a [u64], &'a CachePadded<Flight>),
+        patience_ns: u64,
+        (clock, signals): (&'a Clock, &'a Signals),
+    ) -> Self {
+        Self {
+            own: own as u16,
+            moments,
+            sent: 0,
+            submit: Sending::new(submit),
+            returned,
+            returns: Returns::of(moments.len()),
+            flight,
+            epoch: 0,
+            last_sign_at: 0,
+            patience_ns,
+            is_done: false,
+            clock,
+            signals,
+        }
+    }
+
+    /// What it met as a sender.
+    pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
+        self.submit.pressure()
+    }
+
+    /// Orders that came after all had come.
+    pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
+        let mut late = 0;
+        while self.returned.drain(usize::MAX, |_| late += 1) > 0 {}
+        late
+    }
+
+    /// What came back.
+    pub(in crate::commands::dispatch) fn into_returns(self) -> Returns {
+        self.returns
+    }
+
+    /// Fires what is due.
+    fn fire(&mut self, now: u64) -> usize {
+        for fired in 0..TURN {
+            let due = self.next_due();
+            if due > now {
+                return fired;
+            }
+            let sent_at = self.clock.now();
+            self.returns.lags.push(saturated(sent_at.saturating_sub(due)));
+            self.submit.send(Order::new(self.own, self.sent as u32, sent_at));
+            self.sent += 1;
+            self.flight.send();
+        }
+        TURN
+    }
+
+    /// Takes in what comes back.
+    fn take_in(&mut self) -> usize {
+        let Self { own, returned, returns, sent, clock, flight, .. } = self;
+        returned.drain(TURN, |mut order| {
+            order.pass(Segment::Return, clock.now());
+            returns.enter(*own, *sent, &order);
+            flight.come_back();
+        })
+    }
+
+    /// The moment of the next order; `u64::MAX` if all are fired.
+    fn next_due(&self) -> u64 {
+        self.moments.get(self.sent).map_or(u64::MAX, |moment| self.epoch + moment)
+    }
+
+    /// Ends if everything has come back, or nothing more will.
+    fn end_if_due(&mut self, now: u64, next_due: u64) {
+        let all_sent = next_due == u64::MAX;
+        let all_back = self.returns.arrivals >= self.moments.len() as u64;
+        let lost_patience = now > self.last_sign_at + self.patience_ns;
+        if !self.is_done && all_sent && (all_back || lost_patience) {
+            self.is_done = true;
+            self.signals.strategy_is_done();
+        }
+    }
+}
+
+impl<const PAD: usize, O, I> Role for Strategy<'_, PAD, O, I>
+where
+    O: Outlet<Order<PAD>>,
+    I: Inlet<Order<PAD>>,
+{
+    fn begin(&mut self, epoch: u64) {
+        self.epoch = epoch;
+        self.last_sign_at = epoch;
+    }
+
+    fn turn(&mut self, now: u64) -> Turn {
+        let before = self.returns.arrivals;
+        let sent = self.submit.retry(self.clock) + self.fire(now);
+        let looked_at = self.take_in();
+        if sent > 0 || self.returns.arrivals > before {
+            self.last_sign_at = now;
+        }
+        let next_due = self.next_due();
+        self.end_if_due(now, next_due);
+        Turn { worked: sent + looked_at > 0, next_at: next_due, done: self.signals.is_over() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::dispatch::order::SMALL;
+
+    #[test]
+    fn order_that_comes_twice_or_to_the_wrong_one_or_before_it_is_sent_is_no_answer() {
+        let mut returns = Returns::of(100);
+        let order = |strategy, number| Order::<SMALL>::new(strategy, number, 0);
+        returns.enter(1, 100, &order(1, 70));
+        returns.enter(1, 100, &order(1, 6));
+        returns.enter(1, 100, &order(1, 70));
+        returns.enter(1, 100, &order(0, 8));
+        let mut damaged = order(1, 8);
+        damaged.number = 9;
+        returns.enter(1, 100, &damaged);
+        returns.enter(1, 100, &order(1, 100));
+        returns.enter(1, 100, &order(1, u32::MAX));
+
+        assert_eq!((returns.samples.len(), returns.doubled, returns.damaged), (2, 1, 4));
+        assert_eq!(returns.arrivals, 7);
+    }
+}

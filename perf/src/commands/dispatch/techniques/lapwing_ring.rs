@@ -1,0 +1,64 @@
+//! Lapwing where a queue stood: a ring with many producers, and one poller that takes what is there
+//! in batches.
+
+use lapwing::wait::BusySpin;
+use lapwing::{BuildError, Disruptor, MultiProducer, Poller, TakeError};
+
+use super::{Mpsc, Queue};
+use crate::commands::dispatch::config::Config;
+use crate::commands::dispatch::hand_off::{Inlet, Outlet};
+use crate::commands::dispatch::order::Order;
+use crate::measure::crew::RunError;
+
+/// The stage that receives.
+const RECEIVER: &str = "receiver";
+
+/// A ring with many producers and one stage.
+pub(super) struct LapwingRing;
+
+impl<const PAD: usize> Mpsc<PAD> for LapwingRing {
+    type Sender = MultiProducer<Order<PAD>>;
+    type Receiver = Poller<Order<PAD>>;
+
+    fn build(senders: usize, config: &Config) -> Result<Queue<PAD, Self>, RunError> {
+        // Nobody waits in the ring, so a strategy that never parks spares everybody the look for
+        // sleepers.
+        let ring = Disruptor::multi_producer(config.shared_cap, Order::default)
+            .wait(BusySpin)
+            .producer_wait(BusySpin)
+            .then_poller(RECEIVER);
+        let (producer, mut consumers) = ring.build().map_err(not_built)?;
+        let receiver = consumers.take_poller(RECEIVER).map_err(not_taken)?;
+        Ok((vec![producer; senders], receiver))
+    }
+}
+
+impl<T: Copy + Send + Sync> Outlet<T> for MultiProducer<T> {
+    #[inline]
+    fn offer(&mut self, message: T) -> Result<(), T> {
+        match self.try_publish(|slot| *slot = message) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(message),
+        }
+    }
+}
+
+impl<T: Copy + Send + Sync> Inlet<T> for Poller<T> {
+    #[inline]
+    fn drain(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        let Ok(mut batch) = self.poll_max(most) else { return 0 };
+        let taken = batch.len();
+        batch.iter().for_each(|(_, message)| each(*message));
+        taken
+    }
+}
+
+/// The error of a ring that was refused.
+pub(super) fn not_built(error: BuildError) -> RunError {
+    RunError::Build(error.to_string())
+}
+
+/// The error of a stage that is not there.
+pub(super) fn not_taken(error: TakeError) -> RunError {
+    RunError::Build(error.to_string())
+}

@@ -1,0 +1,180 @@
+//! The techniques: what carries orders at the contended hand-offs.
+//!
+//! ```text
+//! OverQueues<Q>    submit, completion: Q, a queue with several senders; inboxes, returns: rtrb
+//!                  Q: std_mpsc, crossbeam_channel, crossbeam_array_queue, spsc_mux, lapwing_ring
+//! LapwingGraphs    two rings for all four hand-offs
+//! ```
+//!
+//! A further queue is one file that implements [`Mpsc`], a [`TechniqueName`] and its arm in `play`.
+
+mod crossbeam_array_queue; // one lock-free ring
+mod crossbeam_channel; // a bounded channel
+mod lapwing_graphs; // two rings, everything in place
+mod lapwing_ring; // a ring as a queue
+mod over_queues; // a queue at both contended hand-offs, rtrb at the others
+mod spsc; // rtrb, a ring with one sender
+mod spsc_mux; // a ring for each sender
+mod std_mpsc; // an unbounded channel
+#[cfg(test)]
+mod tests; // every technique returns every order; one that loses them is refused
+mod wrong_answer; // a technique that mistakes one order for another
+
+use clap::ValueEnum;
+use serde::{Serialize, Serializer};
+
+use self::over_queues::OverQueues;
+use super::config::Config;
+use super::hand_off::{Inlet, Outlet, Relay};
+use super::order::{LARGE, Order, Payload, SMALL};
+use super::play::{self, Played, Setting};
+use crate::measure::crew::RunError;
+
+/// A technique on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TechniqueName {
+    /// `std::sync::mpsc::channel`, unbounded
+    StdMpsc,
+    /// `crossbeam_channel::bounded`
+    CrossbeamChannel,
+    /// `crossbeam_queue::ArrayQueue`: one lock-free ring
+    #[value(name = "crossbeam-arrayqueue")]
+    CrossbeamArrayQueue,
+    /// An `rtrb` ring for each sender; the receiver asks them in turn
+    SpscMux,
+    /// Lapwing in the place of a queue: a ring with many producers and one poller
+    LapwingRing,
+    /// Lapwing as it is meant: two graphs for all hand-offs, orders changed in place
+    LapwingGraphs,
+    /// Mistakes one order for another, to show that it is refused
+    #[value(hide = true)]
+    WrongAnswer,
+}
+
+impl TechniqueName {
+    /// Those of a whole table, in its order: the original's, and Lapwing's.
+    pub(super) const ALL: [Self; 6] = [
+        Self::StdMpsc,
+        Self::CrossbeamChannel,
+        Self::CrossbeamArrayQueue,
+        Self::SpscMux,
+        Self::LapwingRing,
+        Self::LapwingGraphs,
+    ];
+
+    /// The name on the command line and in every report.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::StdMpsc => "std-mpsc",
+            Self::CrossbeamChannel => "crossbeam-channel",
+            Self::CrossbeamArrayQueue => "crossbeam-arrayqueue",
+            Self::SpscMux => "spsc-mux",
+            Self::LapwingRing => "lapwing-ring",
+            Self::LapwingGraphs => "lapwing-graphs",
+            Self::WrongAnswer => "wrong-answer",
+        }
+    }
+
+    /// Plays `setting` once; the answer is not checked yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a hand-off could not be built, or a thread not started, or one panicked.
+    pub(super) fn play(self, payload: Payload, setting: &Setting<'_>) -> Result<Played, RunError> {
+        match self {
+            Self::StdMpsc => sized::<OverQueues<std_mpsc::StdMpsc>>(payload, setting),
+            Self::CrossbeamChannel => {
+                sized::<OverQueues<crossbeam_channel::CrossbeamChannel>>(payload, setting)
+            }
+            Self::CrossbeamArrayQueue => {
+                sized::<OverQueues<crossbeam_array_queue::CrossbeamArrayQueue>>(payload, setting)
+            }
+            Self::SpscMux => sized::<OverQueues<spsc_mux::SpscMux>>(payload, setting),
+            Self::LapwingRing => sized::<OverQueues<lapwing_ring::LapwingRing>>(payload, setting),
+            Self::LapwingGraphs => sized::<lapwing_graphs::LapwingGraphs>(payload, setting),
+            Self::WrongAnswer => sized::<OverQueues<wrong_answer::WrongAnswer>>(payload, setting),
+        }
+    }
+}
+
+impl Serialize for TechniqueName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Plays `setting` with orders of the size asked for.
+fn sized<T>(payload: Payload, setting: &Setting<'_>) -> Result<Played, RunError>
+where
+    T: Technique<SMALL> + Technique<LARGE>,
+{
+    match payload {
+        Payload::Small => play::play::<SMALL, T>(setting),
+        Payload::Large => play::play::<LARGE, T>(setting),
+    }
+}
+
+/// All hand-offs of the pipeline.
+pub(super) trait Technique<const PAD: usize> {
+    /// A strategy sends by it.
+    type Submit: Outlet<Order<PAD>>;
+    /// A strategy gets its orders back by it.
+    type Returned: Inlet<Order<PAD>>;
+    /// The orchestrator's way from the strategies to the gateways.
+    type Dispatch: Relay<Order<PAD>>;
+    /// The orchestrator's way from the gateways to the strategies.
+    type Return: Relay<Order<PAD>>;
+    /// A gateway gets its orders by it.
+    type Inbox: Inlet<Order<PAD>>;
+    /// A gateway sends by it.
+    type Complete: Outlet<Order<PAD>>;
+
+    /// Makes the hand-offs for `config`, their memory touched.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Build`] if one of them cannot be made.
+    fn build(config: &Config) -> Result<Ends<PAD, Self>, RunError>;
+}
+
+/// The ends of the hand-offs of one pipeline.
+pub(super) struct Ends<const PAD: usize, T: Technique<PAD> + ?Sized> {
+    /// For each strategy.
+    pub(super) strategies: Vec<(T::Submit, T::Returned)>,
+    /// For the orchestrator: towards the gateways.
+    pub(super) dispatch: T::Dispatch,
+    /// For the orchestrator: back to the strategies.
+    pub(super) returning: T::Return,
+    /// For each gateway.
+    pub(super) gateways: Vec<(T::Inbox, T::Complete)>,
+}
+
+/// A queue with several senders and one receiver: what is under test.
+trait Mpsc<const PAD: usize> {
+    /// The end of one sender.
+    type Sender: Outlet<Order<PAD>>;
+    /// The end of the receiver.
+    type Receiver: Inlet<Order<PAD>>;
+
+    /// A queue for `senders`: of `config.shared_cap` slots, or `config.spsc_cap` for each sender.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Build`] if it cannot be made.
+    fn build(senders: usize, config: &Config) -> Result<Queue<PAD, Self>, RunError>;
+}
+
+/// The ends of a queue.
+type Queue<const PAD: usize, Q> = (Vec<<Q as Mpsc<PAD>>::Sender>, <Q as Mpsc<PAD>>::Receiver);
+
+/// Hands what `next` gives to `each`, `most` times at most; returns how often.
+#[inline]
+fn take<T>(most: usize, mut next: impl FnMut() -> Option<T>, mut each: impl FnMut(T)) -> usize {
+    for taken in 0..most {
+        match next() {
+            Some(message) => each(message),
+            None => return taken,
+        }
+    }
+    most
+}

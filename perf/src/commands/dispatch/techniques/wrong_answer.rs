@@ -1,0 +1,39 @@
+//! A technique that takes one order for another, hidden from the help: it shows that such a run is
+//! refused. Orders come back as many as were sent, so only a look at each of them finds it.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use super::{Mpsc, Queue};
+use crate::commands::dispatch::config::Config;
+use crate::commands::dispatch::hand_off::Inlet;
+use crate::commands::dispatch::order::Order;
+use crate::measure::crew::RunError;
+
+/// The order that is lost.
+const VICTIM: u32 = 1;
+
+/// The standard library's channel, with a receiver that lies.
+pub(super) struct WrongAnswer;
+
+impl<const PAD: usize> Mpsc<PAD> for WrongAnswer {
+    type Sender = Sender<Order<PAD>>;
+    type Receiver = Mistaken<Receiver<Order<PAD>>>;
+
+    fn build(senders: usize, _: &Config) -> Result<Queue<PAD, Self>, RunError> {
+        let (sender, receiver) = mpsc::channel();
+        Ok((vec![sender; senders], Mistaken(receiver)))
+    }
+}
+
+/// Gives order 0 in the place of another.
+pub(super) struct Mistaken<I>(I);
+
+impl<const PAD: usize, I: Inlet<Order<PAD>>> Inlet<Order<PAD>> for Mistaken<I> {
+    fn drain(&mut self, most: usize, mut each: impl FnMut(Order<PAD>)) -> usize {
+        self.0.drain(most, |order| {
+            let is_victim = order.number == VICTIM;
+            let stamped_at = order.stamped_at();
+            each(if is_victim { Order::new(order.strategy, 0, stamped_at) } else { order });
+        })
+    }
+}

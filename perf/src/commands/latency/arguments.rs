@@ -1,0 +1,61 @@
+//! The flags of `lapwing latency`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use crate::cli::{PacedArguments, values};
+use crate::contenders::WaitName;
+use crate::load::paced::Pace;
+
+/// Time of one run of `--quick`.
+const QUICK_RUN: Duration = Duration::from_millis(200);
+
+/// The flags of `lapwing latency`.
+#[derive(Args, Debug)]
+pub(crate) struct LatencyArguments {
+    /// Events each second; the paper sent one each microsecond
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
+    rate: u32,
+
+    /// Time of one run, in seconds
+    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
+    seconds_per_run: Duration,
+
+    /// Runs of each row that count
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
+    pub(super) runs: u32,
+
+    /// A fifth of a second for each run
+    #[arg(long, conflicts_with = "seconds_per_run")]
+    quick: bool,
+
+    #[command(flatten)]
+    pub(super) paced: PacedArguments,
+
+    /// Wait strategies of Lapwing, separated by commas: a row for each. Each rival runs with the one
+    /// of its own whose median delay is the shortest
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "adaptive"
+    )]
+    pub(super) wait: Vec<WaitName>,
+
+    /// Writes the percentiles of each row's segments to files in this folder, for HdrHistogram's plotter
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) hgrm: Option<PathBuf>,
+}
+
+impl LatencyArguments {
+    /// The load of each run.
+    pub(super) fn pace(&self) -> Pace {
+        let time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
+        self.paced.pace(self.rate, time)
+    }
+}

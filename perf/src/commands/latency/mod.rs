@@ -1,0 +1,74 @@
+//! `lapwing latency`: Table 3 of the paper, the delays of the three stage pipeline below saturation.
+
+mod arguments; // the flags
+mod table; // how they are shown
+#[cfg(test)]
+mod tests; // the form of the JSON, the tables, the files
+
+use std::fs;
+use std::path::Path;
+
+pub(crate) use self::arguments::LatencyArguments;
+use crate::contenders::{Entry, Roster};
+use crate::error::Error;
+use crate::load::paced::{Carrier, Pace, Record, Row, SEGMENTS, Segment, hgrm};
+use crate::measure::harness;
+use crate::measure::progress::Progress;
+use crate::measure::session::Session;
+
+/// The name of this benchmark in a report.
+const BENCHMARK: &str = "latency";
+
+/// Measures and reports what `arguments` ask for.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be written.
+pub(crate) fn run(arguments: &LatencyArguments) -> Result<(), Error> {
+    let session = Session::begin(arguments.paced.json.as_deref())?;
+    let Roster { entries, missing } = arguments.paced.roster(&arguments.wait);
+    let rows = measure(&entries, arguments.pace(), arguments.runs, Progress::new)?;
+    if let Some(folder) = &arguments.hgrm {
+        write_files(folder, &rows)
+            .map_err(|source| Error::Json { path: folder.clone(), source })?;
+    }
+    let records = records(&rows);
+    session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
+}
+
+/// Runs nobody and each of `entries` at `pace`.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+fn measure(
+    entries: &[Entry],
+    pace: Pace,
+    runs: u32,
+    progress: impl FnOnce(u64) -> Progress,
+) -> Result<Vec<Row<'_>>, Error> {
+    let carriers = entries.iter().map(Carrier::Entry);
+    let carriers = [Carrier::Nobody].into_iter().chain(carriers);
+    let mut rows = carriers.map(|carrier| Row::new(carrier, pace)).collect::<Vec<_>>();
+    let progress = progress(harness::steps(rows.len(), runs));
+    harness::measure(&mut rows, runs, &progress)?;
+    Ok(rows)
+}
+
+/// The records of all of `rows` that have run.
+fn records(rows: &[Row<'_>]) -> Vec<Record> {
+    let record = |row: &Row<'_>| Record::new(BENCHMARK, row, Segment::all(&row.delays));
+    rows.iter().filter_map(record).collect()
+}
+
+/// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`.
+fn write_files(folder: &Path, rows: &[Row<'_>]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for row in rows {
+        for (segment, histogram) in SEGMENTS.iter().zip(&row.delays.segments) {
+            let name = format!("{}-{}-{segment}.hgrm", row.name(), row.wait());
+            fs::write(folder.join(name), hgrm::text(histogram))?;
+        }
+    }
+    Ok(())
+}

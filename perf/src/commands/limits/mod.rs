@@ -1,0 +1,160 @@
+//! `lapwing limits`: what this machine can do at all. Every other table can be read as a part of it.
+
+mod arguments; // the flags
+mod probe; // the cases
+mod solo; // one thread on its own
+mod stream; // events in blocks between two threads
+mod table; // how they are shown
+
+use serde::Serialize;
+
+pub(crate) use self::arguments::LimitsArguments;
+use self::probe::{Probe, Setting};
+use crate::error::Error;
+use crate::measure::harness;
+use crate::measure::progress::Progress;
+use crate::measure::row::{Row, Speed, Subject};
+use crate::measure::schedule::Schedule;
+use crate::measure::session::Session;
+
+/// The name of this benchmark in a report.
+const BENCHMARK: &str = "limits";
+
+/// One row of the report.
+#[derive(Clone, Debug, Serialize)]
+struct Record {
+    /// `limits`.
+    benchmark: &'static str,
+    /// The case.
+    contender: &'static str,
+    /// Size of one event.
+    event_bytes: usize,
+    /// Slots of the ring, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<usize>,
+    /// Size of one block of the stream, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_bytes: Option<usize>,
+    /// Size of all blocks of the stream together, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buffer_bytes: Option<usize>,
+    /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.
+    operations_per_event: u32,
+    /// How fast it was. There is no baseline: these are the limits.
+    #[serde(flatten)]
+    speed: Speed,
+}
+
+/// Measures and reports what `arguments` ask for.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be written.
+pub(crate) fn run(arguments: &LimitsArguments) -> Result<(), Error> {
+    let session = Session::begin(arguments.schedule.json.as_deref())?;
+    let schedule = arguments.schedule.schedule();
+    let records = measure(arguments.probes(schedule.placement), schedule, Progress::new)?;
+    session.end(&records, &[], |machine| table::of(&records, machine))
+}
+
+/// Runs each of `probes` as `schedule` says.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+fn measure(
+    probes: Vec<Probe>,
+    schedule: Schedule,
+    progress: impl FnOnce(u64) -> Progress,
+) -> Result<Vec<Record>, Error> {
+    let rows = probes.into_iter().map(|probe| Row::new(probe, schedule));
+    let mut rows = rows.collect::<Vec<_>>();
+    let progress = progress(harness::steps(rows.len(), schedule.runs));
+    harness::measure(&mut rows, schedule.runs, &progress)?;
+    Ok(rows.iter().filter(|row| !row.runs.is_empty()).map(record).collect())
+}
+
+/// The record of `row`.
+fn record(row: &Row<Probe>) -> Record {
+    let probe = &row.subject;
+    let (ring, shape) = match probe.setting() {
+        Setting::Only => (None, None),
+        Setting::Slots(slots) => (Some(slots), None),
+        Setting::Shape(shape) => (None, Some(shape)),
+    };
+    Record {
+        benchmark: BENCHMARK,
+        contender: probe.case.name(),
+        event_bytes: probe.event_bytes.bytes(),
+        ring,
+        block_bytes: shape.map(|shape| shape.block_bytes),
+        buffer_bytes: shape.map(|shape| shape.buffer_bytes),
+        operations_per_event: probe.operations_per_event(),
+        speed: row.speed(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::probe::Case;
+    use super::*;
+    use crate::load::workload::EventBytes;
+    use crate::machine::Machine;
+    use crate::machine::placement::Placement;
+    use crate::report::json;
+
+    /// A few events of each of `cases`.
+    fn records(cases: &[(Case, EventBytes)]) -> Result<Vec<Record>, Error> {
+        let probe = |(case, bytes): &(Case, EventBytes)| Probe::new(*case, *bytes, Placement::Free);
+        let probes = cases.iter().map(probe).collect();
+        measure(probes, Schedule::short(2, 200), |_| Progress::Silent)
+    }
+
+    /// Everything that the command measures by default.
+    fn all() -> Vec<Record> {
+        let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
+        let [exchange, ring, plain] =
+            [Case::Exchange, Case::SoloRing, Case::SoloLoop].map(|case| (case, EventBytes::B8));
+        let [first, second, third, fourth] = streams;
+        records(&[exchange, first, second, third, fourth, ring, plain]).unwrap()
+    }
+
+    #[test]
+    fn a_wrong_answer_has_no_speed() {
+        let cases = [(Case::SoloLoop, EventBytes::B8), (Case::WrongAnswer, EventBytes::B8)];
+        let error = records(&cases).unwrap_err().to_string();
+        assert!(error.starts_with("wrong answer, so no speed: topology=limits"), "{error}");
+        assert!(error.contains("contender=wrong-answer events=200"), "{error}");
+    }
+
+    #[test]
+    fn json_has_the_keys_of_other_benchmarks_and_the_settings_that_were_chosen() {
+        let records = all();
+        let report = json::read_back(&records);
+        let exchange = &report["results"][0];
+        assert_eq!(exchange["benchmark"], "limits");
+        assert_eq!(exchange["contender"], "exchange");
+        assert_eq!(exchange["operations_per_event"], 2);
+        assert_eq!(exchange["threads"], 2);
+        assert!(exchange.get("block_bytes").is_none(), "{exchange}");
+        let stream = &report["results"][4];
+        assert_eq!(stream["contender"], "stream");
+        assert_eq!(stream["event_bytes"], 256);
+        assert!(stream["block_bytes"].as_u64().unwrap() >= 4_096);
+        assert!(stream["buffer_bytes"].as_u64().unwrap() >= 256 << 10);
+        assert_eq!(stream["runs"].as_array().unwrap().len(), 2);
+        assert!(stream["ratio_to_baseline"].is_null());
+        let ring = &report["results"][5];
+        assert_eq!(ring["contender"], "solo-ring");
+        assert_eq!(ring["threads"], 1);
+        assert!(ring["ring"].as_u64().unwrap() >= 1_024);
+    }
+
+    #[test]
+    fn table_has_a_line_for_each_limit() {
+        let records = all();
+        let text = table::of(&records, &Machine::detect());
+        assert_eq!(text.matches("| stream").count(), 4, "{text}");
+        assert!(text.contains("all verified: 7 rows, 14 runs"), "{text}");
+    }
+}

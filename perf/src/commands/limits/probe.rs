@@ -1,0 +1,153 @@
+//! The cases: what is timed, with which settings, and the answer that it must have.
+
+use clap::ValueEnum;
+
+use super::solo;
+use super::stream::{self, Shape};
+use crate::error::Error;
+use crate::load::bare;
+use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::load::exchange::Exchange;
+use crate::load::topologies::unicast;
+use crate::load::workload::EventBytes;
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, RunError};
+use crate::measure::row::Subject;
+use crate::measure::run::Pass;
+
+/// What is taken to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// A number to another thread and back over two bare words: the limit of any answer
+    Exchange,
+    /// Events to another thread in blocks: the limit of any hand-over of single events
+    Stream,
+    /// One thread publishes and polls through Lapwing's ring: the limit of the core
+    SoloRing,
+    /// One thread writes and folds without any ring: the limit of the work itself
+    SoloLoop,
+    /// Gives a wrong answer, to show that it is refused
+    #[value(hide = true)]
+    WrongAnswer,
+}
+
+impl Case {
+    /// The cases of a whole table, in its order.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Exchange, Self::Stream, Self::SoloRing, Self::SoloLoop];
+
+    /// The name on the command line and in every report.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Exchange => "exchange",
+            Self::Stream => "stream",
+            Self::SoloRing => "solo-ring",
+            Self::SoloLoop => "solo-loop",
+            Self::WrongAnswer => "wrong-answer",
+        }
+    }
+}
+
+/// One case with events of one size.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub(super) case: Case,
+    pub(super) event_bytes: EventBytes,
+    placement: Placement,
+    /// The settings to try; one that means nothing if the case has none.
+    settings: Vec<Setting>,
+    chosen: usize,
+    /// The right answer for the events of a run.
+    expected: Answers,
+}
+
+/// What a case can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// Nothing.
+    Only,
+    /// Blocks and buffer of a stream.
+    Shape(Shape),
+    /// Slots of a ring.
+    Slots(usize),
+}
+
+impl Probe {
+    /// A case that has not run yet.
+    pub(super) fn new(case: Case, event_bytes: EventBytes, placement: Placement) -> Self {
+        let settings = match case {
+            Case::Stream => {
+                let shapes = Shape::candidates(event_bytes.bytes());
+                shapes.into_iter().map(Setting::Shape).collect()
+            }
+            Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
+            Case::Exchange | Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
+        };
+        Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
+    }
+
+    /// The setting that runs.
+    pub(super) fn setting(&self) -> Setting {
+        self.settings[self.chosen]
+    }
+
+    fn pass(&self, events: u32) -> Result<Pass, RunError> {
+        let placement = self.placement;
+        match (self.case, self.setting()) {
+            (Case::Stream, Setting::Shape(shape)) => match self.event_bytes {
+                EventBytes::B8 => stream::run::<PAD_8>(shape, events, placement),
+                EventBytes::B32 => stream::run::<PAD_32>(shape, events, placement),
+                EventBytes::B64 => stream::run::<PAD_64>(shape, events, placement),
+                EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
+            },
+            (Case::SoloRing, Setting::Slots(slots)) => solo::ring(slots, events, placement),
+            (Case::SoloLoop, _) => solo::plain_loop(events, placement),
+            (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),
+            _ => bare::run(Exchange { exchanges: events, placement }),
+        }
+    }
+}
+
+impl Subject for Probe {
+    fn label(&self) -> String {
+        format!("{} of {} bytes", self.case.name(), self.event_bytes.bytes())
+    }
+
+    fn threads(&self) -> usize {
+        match self.case {
+            Case::Exchange | Case::Stream => 2,
+            Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
+        }
+    }
+
+    fn candidates(&self) -> usize {
+        self.settings.len()
+    }
+
+    fn choose(&mut self, candidate: usize) {
+        self.chosen = candidate;
+    }
+
+    /// An exchange hands a number over twice; the limit is of one way.
+    fn operations_per_event(&self) -> u32 {
+        if self.case == Case::Exchange { 2 } else { 1 }
+    }
+
+    fn prepare(&mut self, events: u32) {
+        let sum = u64::from(events) * (u64::from(events) + 1) / 2;
+        self.expected = match (self.case, self.event_bytes) {
+            (Case::Exchange, _) => vec![sum],
+            (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
+            (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),
+            (_, EventBytes::B64) => unicast::expected::<PAD_64>(events),
+            (_, EventBytes::B256) => unicast::expected::<PAD_256>(events),
+        };
+    }
+
+    fn run(&self, events: u32) -> Result<Pass, Error> {
+        let (topology, contender) = ("limits", self.case.name());
+        let failed = |source| Error::Run { topology, contender, source };
+        let pass = self.pass(events).map_err(failed)?;
+        pass.checked(topology, contender, events, &self.expected)
+    }
+}

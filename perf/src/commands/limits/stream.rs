@@ -1,0 +1,242 @@
+//! The stream: events from one thread to another as fast as safe Rust can move memory.
+//!
+//! ```text
+//! producer --> [ block | block | block | .. ] --> consumer      one release store for each block
+//! ```
+//!
+//! A block lies in a mutex, since safe code cannot write shared memory otherwise. Nobody ever waits for
+//! that lock: the producer touches a block only while it is not published, the consumer only while it is,
+//! and the two cursors keep these times apart. So `try_lock` always succeeds; should it fail, the run
+//! fails.
+//!
+//! Why it is an upper bound for any hand-off of single events: the same words are written and folded, but
+//! cursors, bounds and the lock are paid once for hundreds of events, and the loops over a block are plain
+//! ones, which the compiler is free to vectorise.
+
+use std::hint;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+use crossbeam_utils::CachePadded;
+
+use crate::load::event::Message;
+use crate::load::fold::Fold;
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
+use crate::measure::run::Pass;
+
+/// Sizes of a block to try.
+const BLOCK_BYTES: [usize; 3] = [4 << 10, 16 << 10, 64 << 10];
+/// A buffer that fits into a core's own cache today, and has several blocks of any size.
+const CACHED_BYTES: usize = 256 << 10;
+/// Slots of the ring whose memory the other buffer has: that of most tables.
+const RING_SLOTS: usize = 65_536;
+/// Looks at a cursor before the CPU is offered to others. Streams rarely wait that long.
+const LOOKS: u32 = 10_000;
+
+/// How the memory between the two threads is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Size of a block.
+    pub(super) block_bytes: usize,
+    /// Size of all blocks together.
+    pub(super) buffer_bytes: usize,
+}
+
+impl Shape {
+    /// Those to try with events of this size.
+    pub(super) fn candidates(event_bytes: usize) -> Vec<Self> {
+        let mut buffers = vec![CACHED_BYTES, RING_SLOTS * event_bytes];
+        buffers.dedup();
+        let shapes = buffers.into_iter().flat_map(|buffer_bytes| {
+            BLOCK_BYTES.map(|block_bytes| Self { block_bytes, buffer_bytes })
+        });
+        shapes.collect()
+    }
+}
+
+/// Streams the events numbered `0..events` once. The answer is that of the unicast topology.
+///
+/// # Errors
+///
+/// [`RunError`] if a thread could not start or did not come to its end.
+pub(super) fn run<const PAD: usize>(
+    shape: Shape,
+    events: u32,
+    placement: Placement,
+) -> Result<Pass, RunError> {
+    let stream = Arc::new(Stream::<PAD>::new(shape));
+    let block_events = stream.block_events;
+    let (producer, consumer) = (End(Arc::clone(&stream)), End(stream));
+    let mut crew = Crew::new(placement);
+    crew.enlist("producer", move || producer.0.produce(events));
+    crew.enlist("consumer", move || consumer.0.consume(events));
+    let events_per_batch = f64::from(events.min(block_events));
+    Ok(Pass { events_per_batch, ..Pass::one_by_one(crew.run()?) })
+}
+
+/// What the two threads share.
+struct Stream<const PAD: usize> {
+    /// The events, block by block.
+    blocks: Vec<CachePadded<Mutex<Vec<Message<PAD>>>>>,
+    /// Events of a block.
+    block_events: u32,
+    /// Blocks that the producer has filled.
+    filled: Cursor,
+    /// Blocks that the consumer has folded.
+    folded: Cursor,
+    /// Whether one of the threads gave up.
+    gone: AtomicBool,
+}
+
+/// A number of blocks, on cache lines of its own; one thread counts up, the other looks.
+#[derive(Default)]
+struct Cursor(CachePadded<AtomicU64>);
+
+/// A thread's hold on the stream. Dropped before the other thread is done only if its own job failed.
+struct End<const PAD: usize>(Arc<Stream<PAD>>);
+
+impl<const PAD: usize> Drop for End<PAD> {
+    fn drop(&mut self) {
+        // Relaxed suffices: the flag orders nothing.
+        self.0.gone.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<const PAD: usize> Stream<PAD> {
+    /// A stream whose memory was touched.
+    fn new(shape: Shape) -> Self {
+        let block_events = shape.block_bytes / size_of::<Message<PAD>>();
+        let block = || CachePadded::new(Mutex::new(vec![Message::default(); block_events]));
+        Self {
+            blocks: (0..shape.buffer_bytes / shape.block_bytes).map(|_| block()).collect(),
+            block_events: block_events as u32,
+            filled: Cursor::default(),
+            folded: Cursor::default(),
+            gone: AtomicBool::new(false),
+        }
+    }
+
+    /// Fills block after block.
+    fn produce(&self, events: u32) -> Result<Answers, Disconnected> {
+        let laps_ahead = self.blocks.len() as u64;
+        let (mut next, mut block, mut free_until) = (0, 0, laps_ahead);
+        while next < events {
+            if block == free_until {
+                free_until = laps_ahead + self.wait_for(&self.folded, block + 1 - laps_ahead)?;
+            }
+            let end = next + self.block_events.min(events - next);
+            fill(&mut self.open(block)?, next, end);
+            next = end;
+            block += 1;
+            self.filled.set(block);
+        }
+        Ok(Answers::new())
+    }
+
+    /// Folds block after block.
+    fn consume(&self, events: u32) -> Result<Answers, Disconnected> {
+        let mut fold = Fold::new();
+        let (mut left, mut block, mut filled) = (events, 0, 0);
+        while left > 0 {
+            if block == filled {
+                filled = self.wait_for(&self.filled, block + 1)?;
+            }
+            let count = self.block_events.min(left);
+            let messages = self.open(block)?;
+            messages[..count as usize].iter().for_each(|message| fold.add(message.digest()));
+            drop(messages);
+            left -= count;
+            block += 1;
+            self.folded.set(block);
+        }
+        Ok(vec![fold.answer()])
+    }
+
+    /// The block of this number, which the caller's cursor allows.
+    fn open(&self, block: u64) -> Result<MutexGuard<'_, Vec<Message<PAD>>>, Disconnected> {
+        let index = block as usize % self.blocks.len();
+        self.blocks[index].try_lock().map_err(|_| Disconnected)
+    }
+
+    /// Looks until `cursor` has reached `blocks`; how far it is then.
+    fn wait_for(&self, cursor: &Cursor, blocks: u64) -> Result<u64, Disconnected> {
+        loop {
+            for _ in 0..LOOKS {
+                let seen = cursor.get();
+                if seen >= blocks {
+                    return Ok(seen);
+                }
+                hint::spin_loop();
+            }
+            // Relaxed suffices: as where it is set.
+            if self.gone.load(Ordering::Relaxed) {
+                return Err(Disconnected);
+            }
+            thread::yield_now();
+        }
+    }
+}
+
+impl Cursor {
+    fn get(&self) -> u64 {
+        // Acquire: pairs with `set`; whoever sees the number may open the block.
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn set(&self, blocks: u64) {
+        self.0.store(blocks, Ordering::Release);
+    }
+}
+
+/// Writes the events numbered `next..end`.
+fn fill<const PAD: usize>(block: &mut [Message<PAD>], next: u32, end: u32) {
+    for (slot, value) in block.iter_mut().zip(next..end) {
+        *slot = Message::new(value, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::event::{PAD_8, PAD_256};
+    use crate::load::topologies::unicast;
+
+    /// Few and small blocks, so that a few events lap them.
+    const SMALL: Shape = Shape { block_bytes: 1_024, buffer_bytes: 2_048 };
+
+    #[test]
+    fn stream_has_the_answer_of_unicast_whatever_the_last_block_has() {
+        for events in [1, 127, 128, 129, 1_000, 5_000] {
+            let pass = run::<PAD_8>(SMALL, events, Placement::Free).unwrap();
+            assert_eq!(pass.answers, unicast::expected::<PAD_8>(events), "events={events}");
+            let pass = run::<PAD_256>(SMALL, events, Placement::Free).unwrap();
+            assert_eq!(pass.answers, unicast::expected::<PAD_256>(events), "events={events}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_left_alone_gives_up() {
+        let stream = Arc::new(Stream::<PAD_8>::new(SMALL));
+        drop(End(Arc::clone(&stream)));
+        assert_eq!(stream.consume(1), Err(Disconnected));
+        assert_eq!(stream.produce(1_000), Err(Disconnected));
+    }
+
+    #[test]
+    fn a_block_that_somebody_holds_ends_the_run() {
+        let stream = Stream::<PAD_8>::new(SMALL);
+        let _held = stream.open(0).unwrap();
+        assert_eq!(stream.produce(1), Err(Disconnected));
+    }
+
+    #[test]
+    fn every_candidate_has_blocks_enough_for_two_threads() {
+        for event_bytes in [8, 32, 64, 256] {
+            for shape in Shape::candidates(event_bytes) {
+                assert!(shape.buffer_bytes / shape.block_bytes >= 4, "{shape:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The subcommands: a folder each, with flags, what is timed, the record and the table.
+
+pub(crate) mod campaign; // every benchmark, and the report
+pub(crate) mod contention; // the cost of one increment, with and without contention
+pub(crate) mod dispatch; // the order-dispatch pipeline
+pub(crate) mod latency; // delays at a given rate
+pub(crate) mod limits; // what this machine can do at all
+pub(crate) mod perftest; // LMAX's own tests
+pub(crate) mod ping_pong; // a number to another thread and back
+pub(crate) mod quick; // the evaluation without arguments
+pub(crate) mod sweep; // delays against the rate
+pub(crate) mod throughput; // the benchmark of the paper's five configurations

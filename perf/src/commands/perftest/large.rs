@@ -1,0 +1,115 @@
+//! Large events: an array of numbers, and blocks of bytes in place or behind a pointer.
+//!
+//! ```text
+//! P1 --> EP1
+//! ```
+
+use lapwing::Disruptor;
+use lapwing::wait::Yielding;
+
+use super::test::{Load, PerfTest, Work, sum_below};
+use crate::measure::crew::{Disconnected, RunError};
+use crate::measure::run::Pass;
+use crate::rings::crew::{self, Feed};
+use crate::rings::tally::Tally;
+
+/// Numbers of a long array.
+const LONGS: usize = 2_048;
+/// Numbers of a block of 256 bytes.
+const BLOCK_LONGS: usize = 32;
+/// Seed of the numbers of a block.
+const BLOCK_SEED: u64 = 1;
+
+/// Arrays of 2048 numbers, which LMAX counts one by one.
+pub(super) const LONG_ARRAY: PerfTest = PerfTest {
+    name: "OneToOneSequencedLongArrayThroughputTest",
+    shape: "1P-1C",
+    threads: 2,
+    ring: 1_024,
+    wait: "yielding",
+    event_bytes: LONGS * size_of::<u64>(),
+    lmax_events: 1_000_000,
+    operations_per_event: LONGS as u32,
+    expected: |events| vec![sum_below(events).wrapping_mul(LONGS as u64)],
+    work: Work::Throughput(|load| run(load, || [0; LONGS], |longs, value| longs.fill(value))),
+};
+
+/// A block of 256 bytes is copied into each slot. LMAX keeps them outside of Java's heap, in one piece of
+/// memory: that is what a ring of Lapwing is.
+pub(super) const OFF_HEAP: PerfTest = PerfTest {
+    name: "OneToOneOffHeapThroughputTest",
+    ring: 1 << 20,
+    event_bytes: BLOCK_LONGS * size_of::<u64>(),
+    lmax_events: 10_000_000,
+    operations_per_event: 1,
+    expected: |events| {
+        let block = block().iter().fold(0_u64, |sum, long| sum.wrapping_add(*long));
+        vec![block.wrapping_mul(u64::from(events))]
+    },
+    work: Work::Throughput(|load| {
+        let block = block();
+        run(load, || [0; BLOCK_LONGS], move |longs, _| *longs = block)
+    }),
+    ..LONG_ARRAY
+};
+
+/// As [`OFF_HEAP`], but each slot refers to a block of its own.
+pub(super) const ON_HEAP: PerfTest = PerfTest {
+    name: "OneToOneOnHeapThroughputTest",
+    work: Work::Throughput(|load| {
+        let block = block();
+        run(load, || Box::new([0; BLOCK_LONGS]), move |longs, _| **longs = block)
+    }),
+    ..OFF_HEAP
+};
+
+/// The numbers of every block.
+fn block() -> [u64; BLOCK_LONGS] {
+    let mut random = fastrand::Rng::with_seed(BLOCK_SEED);
+    std::array::from_fn(|_| random.u64(..))
+}
+
+/// One thread writes each event's slot, a handler adds up its numbers.
+fn run<E: AsLongs + Send + Sync>(
+    load: Load,
+    factory: impl FnMut() -> E,
+    mut write: impl FnMut(&mut E, u64) + Send,
+) -> Result<Pass, RunError> {
+    let mut sum = Tally::<u64>::new();
+    let (producer, consumers) = Disruptor::single_producer(load.ring, factory)
+        .wait(Yielding::default())
+        .then("consumer", |event, _, end_of_batch| {
+            let add = |sum: u64, long: &u64| sum.wrapping_add(*long);
+            sum.answer = event.longs().iter().fold(sum.answer, add);
+            sum.count(end_of_batch);
+        })
+        .build()
+        .map_err(Load::refused)?;
+    let feed = Feed::new("producer", producer, |producer| {
+        (0..u64::from(load.events)).try_for_each(|value| {
+            let mut claim = producer.claim().map_err(|_| Disconnected)?;
+            write(&mut claim, value);
+            claim.publish().map(drop).map_err(|_| Disconnected)
+        })
+    });
+    let finish = crew::run(vec![feed], consumers, load.placement)?;
+    Ok(Pass::in_batches(finish, vec![sum.answer], load.events, &[sum.batches]))
+}
+
+/// An event that is some numbers.
+trait AsLongs {
+    /// The numbers.
+    fn longs(&self) -> &[u64];
+}
+
+impl<const COUNT: usize> AsLongs for [u64; COUNT] {
+    fn longs(&self) -> &[u64] {
+        self
+    }
+}
+
+impl<const COUNT: usize> AsLongs for Box<[u64; COUNT]> {
+    fn longs(&self) -> &[u64] {
+        self.as_slice()
+    }
+}

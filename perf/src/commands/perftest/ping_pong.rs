@@ -1,0 +1,60 @@
+//! A number through one ring and back through another, a pause, and the next: how long a round trip
+//! takes.
+//!
+//! ```text
+//! ping --> [ring] --> pong
+//!   ^----- [ring] <-----+
+//! ```
+//!
+//! A number is due one pause after the answer to the one before it. Its round trip begins then, not when
+//! the thread came to send it: who has lost its CPU meanwhile is not forgiven.
+
+use std::thread;
+
+use super::test::{Delayed, Load, PerfTest, Work};
+use crate::contenders::{WaitName, ping_pong_ends};
+use crate::load::exchange::{self, Exchange};
+use crate::load::paced::{Clock, histogram};
+use crate::measure::crew::RunError;
+
+/// From an answer to the next number.
+pub(super) const PAUSE_NS: u64 = 1_000;
+
+/// The only test of delays.
+pub(super) const PING_PONG: PerfTest = PerfTest {
+    name: "PingPongSequencedLatencyTest",
+    shape: "1P-1C, twice",
+    threads: 2,
+    ring: 1_024,
+    wait: "blocking",
+    event_bytes: 8,
+    lmax_events: 3_000_000,
+    operations_per_event: 1,
+    expected: |events| {
+        let last = u64::from(events);
+        vec![last * (last + 1) / 2]
+    },
+    work: Work::Latency(run),
+};
+
+fn run(load: Load) -> Result<Delayed, RunError> {
+    let (mut pinger, mut ponger) = ping_pong_ends(WaitName::Blocking, load.ring)?;
+    let (clock, mut delays) = (Clock::new(), histogram());
+    let mut due = 0;
+    let recorded = &mut delays;
+    // The ends go with a job that fails, so that the other thread does not wait for them.
+    let paced_call = move |number| {
+        while clock.now() < due {
+            thread::yield_now(); // as LMAX's pinger does
+        }
+        let sent = if number == 1 { clock.now() } else { due };
+        let answer = pinger.call(number)?;
+        let received = clock.now();
+        recorded.saturating_record(received.saturating_sub(sent));
+        due = received + PAUSE_NS;
+        Ok(answer)
+    };
+    let exchange = Exchange { exchanges: load.events, placement: load.placement };
+    let pass = exchange::run(exchange, paced_call, move |_| ponger.echo())?;
+    Ok(Delayed { pass, delays })
+}

@@ -1,0 +1,76 @@
+//! What a report says of one test.
+
+use serde::Serialize;
+
+use super::ping_pong::PAUSE_NS;
+use super::trial::{Bench, CONTENDER};
+use crate::load::paced::Segment;
+use crate::measure::row::{Row, Speed};
+
+/// The name of the delays as they were measured.
+const MEASURED: &str = "round-trip";
+/// The name of the delays as LMAX counts them.
+const CORRECTED: &str = "round-trip-corrected";
+
+/// One row of the report.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Record {
+    /// `perftest`.
+    benchmark: &'static str,
+    /// The test, by the name of LMAX's class.
+    pub(super) topology: &'static str,
+    /// `lapwing`.
+    contender: &'static str,
+    /// How its consumers waited.
+    wait: &'static str,
+    /// Producers and consumers.
+    pub(super) shape: &'static str,
+    /// Slots of the ring, or of each ring.
+    ring: usize,
+    /// Size of one event in its slot.
+    event_bytes: usize,
+    /// Events of one run of LMAX's test.
+    lmax_events: u32,
+    /// What one event counts for in the speed.
+    operations_per_event: u32,
+    /// How fast it was, in LMAX's operations. There is no baseline.
+    #[serde(flatten)]
+    pub(super) speed: Speed,
+    /// The round trips, if the test is about them: as measured, and as LMAX counts them, which adds to
+    /// each that took longer than the pause those that were not sent meanwhile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) segments: Vec<Segment>,
+}
+
+impl Record {
+    /// The record of `bench`.
+    pub(super) fn new(bench: &Bench) -> Self {
+        let Bench { row, delays } = bench;
+        let test = row.subject.test;
+        let mut segments = Vec::new();
+        if !delays.is_empty() {
+            let corrected = delays.clone_correct(PAUSE_NS);
+            segments.push(Segment::new(MEASURED, delays));
+            segments.push(Segment::new(CORRECTED, &corrected));
+        }
+        Self {
+            benchmark: super::BENCHMARK,
+            topology: test.name,
+            contender: CONTENDER,
+            wait: test.wait,
+            shape: test.shape,
+            ring: test.ring,
+            event_bytes: test.event_bytes,
+            lmax_events: test.lmax_events,
+            operations_per_event: test.operations_per_event,
+            speed: Row::speed(row, None),
+            segments,
+        }
+    }
+
+    /// What LMAX's tests print as `BatchPercent`: the part of the events that did not begin a batch.
+    pub(super) fn batch_percent(&self) -> Option<f64> {
+        let events_per_batch = self.speed.events_per_batch()?;
+        Some(100.0 * (1.0 - 1.0 / events_per_batch))
+    }
+}

@@ -1,0 +1,81 @@
+//! What one of LMAX's tests is: its name, its parameters, its work and its answer.
+
+use hdrhistogram::Histogram;
+
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, RunError};
+use crate::measure::run::Pass;
+
+/// One of LMAX's performance tests, with the parameters of version 4.0.
+#[derive(Debug)]
+pub(crate) struct PerfTest {
+    /// The class in LMAX's sources.
+    pub(super) name: &'static str,
+    /// Producers and consumers.
+    pub(super) shape: &'static str,
+    /// Threads of one run.
+    pub(super) threads: usize,
+    /// Slots of the ring, or of each ring.
+    pub(super) ring: usize,
+    /// The wait strategy of the consumers. Producers wait as Lapwing's do by default: LMAX's strategy
+    /// does not concern them either.
+    pub(super) wait: &'static str,
+    /// Size of one event in its slot.
+    pub(super) event_bytes: usize,
+    /// Events that LMAX's test moves in one run, a batch of ten counted as ten.
+    pub(super) lmax_events: u32,
+    /// What LMAX counts one event for: the numbers of an array count one by one.
+    pub(super) operations_per_event: u32,
+    /// The right answers for this many events.
+    pub(super) expected: fn(u32) -> Answers,
+    /// The work.
+    pub(super) work: Work,
+}
+
+/// What a run hands in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Its speed.
+    Throughput(fn(Load) -> Result<Pass, RunError>),
+    /// Its speed, and how long each round trip took.
+    Latency(fn(Load) -> Result<Delayed, RunError>),
+}
+
+/// A run, and how long each round trip took.
+#[derive(Debug)]
+pub(super) struct Delayed {
+    pub(super) pass: Pass,
+    /// In nanoseconds.
+    pub(super) delays: Histogram<u64>,
+}
+
+/// How much one run moves, through how many slots, and where its threads are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Events of all producers together.
+    pub(super) events: u32,
+    /// Slots of the ring, or of each ring.
+    pub(super) ring: usize,
+    /// Where the threads are.
+    pub(super) placement: Placement,
+}
+
+impl PartialEq for PerfTest {
+    /// Tests are told apart by their names.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Load {
+    /// An error of building a ring.
+    pub(super) fn refused(error: impl std::error::Error) -> RunError {
+        RunError::Build(error.to_string())
+    }
+}
+
+/// `0 + 1 + .. ` of this many numbers.
+pub(super) fn sum_below(events: u32) -> u64 {
+    let events = u64::from(events);
+    events * events.saturating_sub(1) / 2
+}

@@ -1,0 +1,232 @@
+//! `lapwing ping-pong`: how long a number takes to another thread, over two bare words and through each
+//! contender.
+
+mod arguments; // the flags
+mod foreign; // the same in C++ and in Java
+mod table; // how they are shown
+
+use serde::Serialize;
+
+pub(crate) use self::arguments::PingPongArguments;
+use self::foreign::Language;
+use crate::contenders::{Contender, Entry, Missing, Roster};
+use crate::error::Error;
+use crate::foreign::Rival;
+use crate::load::bare;
+use crate::load::exchange::Exchange;
+use crate::machine::placement::Placement;
+use crate::measure::crew::RunError;
+use crate::measure::harness;
+use crate::measure::progress::Progress;
+use crate::measure::row::{Row, Speed, Subject};
+use crate::measure::run::Pass;
+use crate::measure::schedule::Schedule;
+use crate::measure::session::Session;
+
+/// The name of this benchmark in a report.
+const BENCHMARK: &str = "ping-pong";
+/// Slots of each ring and of each queue: there is never more than one number in it.
+const SLOTS: usize = 1024;
+
+/// Who exchanges numbers.
+enum Player {
+    /// Two words.
+    Bare,
+    /// Two words, in another language.
+    Foreign(Language, Rival),
+    /// A ring or a queue each way.
+    Contender(Entry),
+}
+
+/// A player with its setting.
+struct Match {
+    player: Player,
+    chosen: usize,
+    placement: Placement,
+}
+
+/// One row of the report.
+#[derive(Clone, Debug, Serialize)]
+struct Record {
+    /// `ping-pong`.
+    benchmark: &'static str,
+    /// Who exchanged numbers.
+    contender: &'static str,
+    /// How its threads waited.
+    wait: &'static str,
+    /// How fast it was: an event is a number that went there and back. The baseline is two bare words.
+    #[serde(flatten)]
+    speed: Speed,
+}
+
+impl Match {
+    /// The contender with its setting; none for bare words.
+    fn contender(&self) -> Option<&dyn Contender> {
+        match &self.player {
+            Player::Bare | Player::Foreign(..) => None,
+            Player::Contender(entry) => Some(entry.candidates[self.chosen].as_ref()),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match &self.player {
+            Player::Foreign(language, _) => language.name(),
+            _ => self.contender().map_or("bare", Contender::name),
+        }
+    }
+
+    fn wait(&self) -> &'static str {
+        self.contender().map_or("spin", Contender::wait)
+    }
+
+    fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
+        match &self.player {
+            Player::Foreign(_, rival) => Ok(rival.ping_pong(SLOTS, exchange)?),
+            _ => self.contender().map_or_else(
+                || bare::run(exchange),
+                |contender| contender.ping_pong(SLOTS, exchange),
+            ),
+        }
+    }
+}
+
+impl Subject for Match {
+    fn label(&self) -> String {
+        format!("{} {}", self.name(), self.wait())
+    }
+
+    fn threads(&self) -> usize {
+        2
+    }
+
+    fn candidates(&self) -> usize {
+        match &self.player {
+            Player::Bare | Player::Foreign(..) => 1,
+            Player::Contender(entry) => entry.candidates.len(),
+        }
+    }
+
+    fn choose(&mut self, candidate: usize) {
+        self.chosen = candidate;
+    }
+
+    fn run(&self, exchanges: u32) -> Result<Pass, Error> {
+        let (topology, contender) = (BENCHMARK, self.name());
+        let failed = |source| Error::Run { topology, contender, source };
+        let exchange = Exchange { exchanges, placement: self.placement };
+        let pass = self.play(exchange).map_err(failed)?;
+        let last = u64::from(exchanges);
+        pass.checked(topology, contender, exchanges, &vec![last * (last + 1) / 2])
+    }
+}
+
+/// Measures and reports what `arguments` ask for.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be written.
+pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
+    let session = Session::begin(arguments.schedule.json.as_deref())?;
+    let (players, missing) = players(arguments.roster());
+    let records = measure(players, arguments.schedule.schedule(), Progress::new)?;
+    session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
+}
+
+/// Two bare words in each language, and everyone of `roster`; and who is missing.
+fn players(roster: Roster) -> (Vec<Player>, Vec<Missing>) {
+    let mut players = vec![Player::Bare];
+    let mut missing = Vec::new();
+    for language in Language::ALL {
+        match language.compile() {
+            Ok(rival) => players.push(Player::Foreign(language, rival)),
+            Err(reason) => {
+                missing.push(Missing { contender: language.name().to_owned(), reason });
+            }
+        }
+    }
+    players.extend(roster.entries.into_iter().map(Player::Contender));
+    missing.extend(roster.missing);
+    (players, missing)
+}
+
+/// Has each of `players` run as `schedule` says.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+fn measure(
+    players: Vec<Player>,
+    schedule: Schedule,
+    progress: impl FnOnce(u64) -> Progress,
+) -> Result<Vec<Record>, Error> {
+    let placement = schedule.placement;
+    let matches = players.into_iter().map(|player| Match { player, chosen: 0, placement });
+    let mut rows = matches.map(|each| Row::new(each, schedule)).collect::<Vec<_>>();
+    let progress = progress(harness::steps(rows.len(), schedule.runs));
+    harness::measure(&mut rows, schedule.runs, &progress)?;
+
+    let bare = rows.iter().find(|row| matches!(row.subject.player, Player::Bare));
+    let run = rows.iter().filter(|row| !row.runs.is_empty());
+    Ok(run.map(|row| record(row, bare)).collect())
+}
+
+/// The record of `row`, compared with two `bare` words.
+fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
+    let (contender, wait) = (row.subject.name(), row.subject.wait());
+    let speed = row.speed(bare.map(|bare| (bare.subject.name(), bare)));
+    Record { benchmark: BENCHMARK, contender, wait, speed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contenders::{ContenderName, WaitName};
+    use crate::machine::Machine;
+    use crate::report::json;
+
+    /// A few exchanges of each of `players`.
+    fn records(players: Vec<Player>) -> Result<Vec<Record>, Error> {
+        measure(players, Schedule::short(2, 200), |_| Progress::Silent)
+    }
+
+    fn roster(names: &[ContenderName]) -> Roster {
+        Roster::of(names, &[WaitName::Adaptive, WaitName::Blocking])
+    }
+
+    #[test]
+    fn every_player_gets_every_number_back() {
+        let (players, missing) = players(roster(&ContenderName::ALL));
+        let expected = players.len();
+        let records = records(players).unwrap();
+        assert_eq!(records.len(), expected);
+        let text = table::of(&records, &missing, &Machine::detect());
+        for record in &records {
+            assert!(text.contains(record.contender), "{text}");
+        }
+        for Missing { contender, reason } in &missing {
+            assert!(text.contains(&format!("{contender}: {reason}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_lost_has_no_speed() {
+        let liar = roster(&[ContenderName::WrongAnswer]).entries.into_iter().map(Player::Contender);
+        let error = records(liar.collect()).unwrap_err().to_string();
+        assert!(error.starts_with("wrong answer, so no speed: topology=ping-pong"), "{error}");
+    }
+
+    #[test]
+    fn json_has_the_keys_of_other_benchmarks() {
+        let mut players = vec![Player::Bare];
+        let lapwing = roster(&[ContenderName::Lapwing]).entries;
+        players.extend(lapwing.into_iter().map(Player::Contender));
+        let records = records(players).unwrap();
+        let report = json::read_back(&records);
+        let results = report["results"].as_array().unwrap();
+        let names = results.iter().map(|result| result["contender"].as_str().unwrap());
+        assert!(names.eq(["bare", "lapwing", "lapwing"]), "{report}");
+        assert_eq!(results[2]["wait"], "blocking");
+        assert_eq!(results[0]["ratio_to_baseline"], 1.0);
+        assert_eq!(results[0]["runs"].as_array().unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,56 @@
+//! `lapwing` without arguments: the five configurations and five contenders in about a minute, and
+//! the one table that answers "how fast is it here?".
+
+use std::time::Duration;
+
+use crate::commands::throughput::{self, Plan, table};
+use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::error::Error;
+use crate::load::topologies::Topology;
+use crate::load::workload::{EventBytes, Publish, Workload};
+use crate::machine::placement::Placement;
+use crate::measure::progress::Progress;
+use crate::measure::schedule::Schedule;
+use crate::measure::session::Session;
+use crate::report;
+
+/// Rounds that count. Odd, so that a median is a run.
+const RUNS: u32 = 7;
+/// Time of one run. With 25 rows and 8 rounds this is 50 s, plus calibration and checking.
+const RUN_TIME: Duration = Duration::from_millis(250);
+/// Slots of the ring, as in LMAX's own tests.
+const RING: usize = 65_536;
+
+/// Measures and reports.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be printed.
+pub(crate) fn run() -> Result<(), Error> {
+    let session = Session::begin(None)?;
+    report::print("quick evaluation, about a minute; `lapwing --help` for more\n")?;
+
+    let Roster { entries, missing } = Roster::of(ContenderName::QUICK, &[WaitName::Adaptive]);
+    let records = throughput::measure(&plan(), &entries, Progress::new)?;
+    session.end(&records, &missing, |machine| {
+        let detailed = table::detailed(&records, &missing);
+        let summary = table::summary(&records);
+        format!("{detailed}\n\n{summary}\n{}", table::closing(&records, machine))
+    })
+}
+
+/// Everything, for a short time each.
+fn plan() -> Plan {
+    let placement = Placement::Free;
+    Plan {
+        topologies: Topology::ALL.to_vec(),
+        workload: Workload {
+            events: 1, // calibration settles it
+            ring: RING,
+            event_bytes: EventBytes::B8,
+            publish: Publish::One,
+            placement,
+        },
+        schedule: Schedule { runs: RUNS, run_time: RUN_TIME, events: None, placement },
+    }
+}

@@ -1,0 +1,67 @@
+//! What a report says of one contender in one topology.
+
+use serde::Serialize;
+
+use super::lane::Lane;
+use crate::contenders::BASELINE;
+use crate::load::topologies::Topology;
+use crate::load::workload::Publish;
+use crate::measure::row::{Row, Speed};
+
+/// One row of a report.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// `throughput`.
+    benchmark: &'static str,
+    /// The topology's name.
+    pub(super) topology: Topology,
+    /// The contender's name.
+    pub(super) contender: &'static str,
+    /// How the contender's threads waited.
+    pub(super) wait: &'static str,
+    /// Slots of the ring, and of every queue.
+    ring: usize,
+    /// Size of one event.
+    event_bytes: usize,
+    /// How producers were asked to publish: `one` or `batch:N`. Queues send one by one all the
+    /// same.
+    publish: Publish,
+    /// How fast it was.
+    #[serde(flatten)]
+    pub(super) speed: Speed,
+}
+
+impl Record {
+    /// The records of all of `rows` that have run, in their order.
+    pub(super) fn of_rows(rows: &[Row<Lane<'_>>]) -> Vec<Self> {
+        let run = rows.iter().filter(|row| !row.runs.is_empty());
+        run.map(|row| Self::of_row(row, rows)).collect()
+    }
+
+    /// The record of `row`, compared with the baseline of its topology among `rows`.
+    fn of_row(row: &Row<Lane<'_>>, rows: &[Row<Lane<'_>>]) -> Self {
+        let Lane { topology, workload, .. } = row.subject;
+        let baseline = baseline(topology, rows);
+        Self {
+            benchmark: super::BENCHMARK,
+            topology,
+            contender: row.subject.contender().name(),
+            wait: row.subject.contender().wait(),
+            ring: workload.ring,
+            event_bytes: workload.event_bytes.bytes(),
+            publish: workload.publish,
+            speed: row.speed(baseline),
+        }
+    }
+}
+
+/// Whom a row of `topology` is compared with: the paper's baseline, or the last one if that does not run.
+fn baseline<'r, 'a>(
+    topology: Topology,
+    rows: &'r [Row<Lane<'a>>],
+) -> Option<(&'static str, &'r Row<Lane<'a>>)> {
+    let mut same = rows.iter().filter(|row| row.subject.topology == topology);
+    let named = same.clone().find(|row| row.subject.contender().name() == BASELINE);
+    let row = named.or_else(|| same.next_back())?;
+    Some((row.subject.contender().name(), row))
+}

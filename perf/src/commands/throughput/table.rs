@@ -1,0 +1,150 @@
+//! The tables of `lapwing throughput` and of the quick evaluation.
+
+use super::Record;
+use crate::contenders::Missing;
+use crate::load::topologies::Topology;
+use crate::machine::Machine;
+use crate::report::table;
+
+/// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.
+const COLUMNS: usize = 9;
+
+/// Every record: a block for each topology, its rows ordered by speed; then a row for each of those
+/// who are `missing`.
+pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
+    let baseline = records.iter().find_map(|record| record.speed.baseline).unwrap_or("baseline");
+    let times = format!("x {baseline}");
+    let columns: [&str; COLUMNS] = [
+        "topology",
+        "contender",
+        "wait",
+        "M events/s",
+        "min .. max",
+        &times,
+        "95 %",
+        "events/batch",
+        "CPUs",
+    ];
+    let mut lines = table::empty(&columns, 3);
+    for topology in topologies(records) {
+        let mut block = of_topology(records, topology);
+        block.sort_by(|left, right| speed(right).total_cmp(&speed(left)));
+        for (position, record) in block.into_iter().enumerate() {
+            let heading = if position == 0 { heading(topology) } else { String::new() };
+            lines.add_row(detailed_row(heading, record));
+        }
+    }
+    for Missing { contender, reason } in missing {
+        lines.add_row(["not run", contender, reason]);
+    }
+    lines.to_string()
+}
+
+/// One line for each topology, one column for each contender; the fastest of a line has a star.
+pub(crate) fn summary(records: &[Record]) -> String {
+    let contenders = contenders(records);
+    let mut columns = vec!["M events/s"];
+    columns.extend(&contenders);
+
+    let mut lines = table::empty(&columns, 1);
+    for topology in topologies(records) {
+        let block = of_topology(records, topology);
+        let best = block.iter().map(|record| speed(record)).fold(0.0, f64::max);
+
+        let mut row = vec![heading(topology)];
+        row.extend(contenders.iter().map(|contender| {
+            let record = block.iter().find(|record| record.contender == *contender);
+            record.map_or_else(|| table::NONE.to_owned(), |record| starred(record, best))
+        }));
+        lines.add_row(row);
+    }
+    format!("{lines}\n* fastest of its line")
+}
+
+/// What a reader must know about the numbers above it.
+pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
+    let speeds = records.iter().map(|record| &record.speed);
+    let mut lines = vec![table::verified(speeds) + " at every consumer"];
+
+    let cpus = machine.available_parallelism();
+    let crowded = topologies(records).filter(|topology| topology.threads() > cpus);
+    let names = crowded.map(Topology::name).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        lines.push(format!(
+            "more threads than the {cpus} usable CPUs, so the scheduler counts: {names}"
+        ));
+    }
+    let pinned = topologies(records)
+        .filter(|topology| of_topology(records, *topology).iter().any(|row| row.speed.pinned));
+    let names = pinned.map(Topology::name).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        lines.push(format!("each thread bound to a CPU of its own: {names}"));
+    }
+    lines.extend(table::disturbance(machine));
+    lines.join("\n")
+}
+
+/// One row of [`detailed`].
+fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS] {
+    let Record { contender, wait, speed: row, .. } = record;
+    [
+        heading,
+        (*contender).to_owned(),
+        (*wait).to_owned(),
+        millions(row.median_events_per_second),
+        table::or_none(row.spread(|run| run.events_per_second / 1e6), table::range),
+        table::or_none(row.ratio_to_baseline, table::rounded),
+        table::or_none(row.ratio_interval, |(low, high)| table::interval(low, high)),
+        table::or_none(row.events_per_batch(), table::rounded),
+        table::or_none(row.cpus(), table::rounded),
+    ]
+}
+
+/// A cell of [`summary`].
+fn starred(record: &Record, best: f64) -> String {
+    let star = if speed(record) >= best { "*" } else { "" };
+    format!("{}{star}", millions(speed(record)))
+}
+
+/// Its median, in events per second.
+fn speed(record: &Record) -> f64 {
+    record.speed.median_events_per_second
+}
+
+/// A topology with its shape.
+fn heading(topology: Topology) -> String {
+    format!("{} {}", topology.name(), topology.shape())
+}
+
+/// The topologies of `records`, each once, in the order of their first record.
+fn topologies(records: &[Record]) -> impl Iterator<Item = Topology> {
+    let mut seen = Vec::new();
+    for record in records {
+        if !seen.contains(&record.topology) {
+            seen.push(record.topology);
+        }
+    }
+    seen.into_iter()
+}
+
+/// The contenders of `records`, each once, in the order of their first record.
+fn contenders(records: &[Record]) -> Vec<&'static str> {
+    let mut seen = Vec::new();
+    for record in records {
+        if !seen.contains(&record.contender) {
+            seen.push(record.contender);
+        }
+    }
+    seen
+}
+
+/// The records of one topology.
+fn of_topology(records: &[Record], topology: Topology) -> Vec<&Record> {
+    let block = records.iter().filter(|record| record.topology == topology);
+    block.collect()
+}
+
+/// A number of events per second, in millions.
+fn millions(events_per_second: f64) -> String {
+    table::rounded(events_per_second / 1e6)
+}

@@ -1,0 +1,102 @@
+//! The form of the JSON and of the tables, over the records of a small measurement.
+
+use super::*;
+use crate::contenders::WaitName;
+use crate::load::workload::{EventBytes, Publish};
+use crate::machine::Machine;
+use crate::report::json;
+
+/// A few events over a ring of 8.
+fn plan() -> Plan {
+    let schedule = Schedule::short(3, 100);
+    Plan {
+        topologies: vec![Topology::Unicast, Topology::Diamond],
+        workload: Workload {
+            events: 1,
+            ring: 8,
+            event_bytes: EventBytes::B32,
+            publish: Publish::One,
+            placement: schedule.placement,
+        },
+        schedule,
+    }
+}
+
+/// The records of `contenders`.
+fn records(contenders: &[ContenderName]) -> Vec<Record> {
+    let roster = Roster::of(contenders, &[WaitName::Adaptive]);
+    measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap()
+}
+
+#[test]
+fn ring_that_is_too_small_for_a_rival_is_a_row_that_says_so() {
+    let plan = Plan { topologies: vec![Topology::Sequencer], ..plan() };
+    let names = [ContenderName::Disruptor, ContenderName::StdMpsc];
+    let roster = Roster::of(&names, &[WaitName::Adaptive]);
+    let refusals = refusals(&plan, &roster.entries);
+    assert_eq!(refusals.len(), 1);
+    assert_eq!(refusals[0].contender, "disruptor in sequencer");
+    assert_eq!(refusals[0].reason, "its ring has at least 64 slots: slots=8");
+    let records = measure(&plan, &roster.entries, |_| Progress::Silent).unwrap();
+    assert_eq!(records.len(), 1);
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    let records = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
+    let report = json::read_back(&records);
+
+    assert!(report["machine"]["cpu"].is_string());
+    assert!(report["machine"]["measured_at"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(report["complete"], true);
+    let first = &report["results"][0];
+    assert_eq!(first["benchmark"], "throughput");
+    assert_eq!(first["topology"], "unicast");
+    assert_eq!(first["contender"], "std-mpsc");
+    assert_eq!(first["wait"], "park");
+    assert_eq!(first["threads"], 2);
+    assert_eq!(first["ring"], 8);
+    assert_eq!(first["event_bytes"], 32);
+    assert_eq!(first["publish"], "one");
+    assert_eq!(first["events"], 100);
+    assert_eq!(first["verified"], true);
+    assert_eq!(first["runs"].as_array().unwrap().len(), 3);
+    assert!(first["runs"][2]["events_per_second"].is_f64());
+    assert_eq!(first["runs"][2]["events_per_batch"], 1.0);
+    assert!(first["median_events_per_second"].is_f64());
+    assert!(first["ratio_to_baseline"].is_f64());
+    assert_eq!(first["ratio_interval"].as_array().unwrap().len(), 2);
+    assert_eq!(first["pinned"], false);
+    #[cfg(unix)]
+    assert!(first["runs"][0]["cpus"].is_f64());
+}
+
+#[test]
+fn ratio_is_one_for_the_baseline_or_for_the_last_one_without_it() {
+    let with_baseline = records(&[ContenderName::BoundedQueue, ContenderName::StdMpsc]);
+    assert_eq!(with_baseline[0].speed.ratio_to_baseline, Some(1.0));
+    assert_eq!(with_baseline[1].speed.baseline, Some("bounded-queue"));
+
+    let without = records(&[ContenderName::StdMpsc, ContenderName::Flume]);
+    assert_eq!(without[1].speed.ratio_to_baseline, Some(1.0));
+    assert_eq!(without[0].speed.baseline, Some("flume"));
+    assert!(table::detailed(&without, &[]).contains("x flume"));
+}
+
+#[test]
+fn tables_have_a_row_for_each_record_and_topology() {
+    let records = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
+
+    let absent = Missing { contender: "absent".to_owned(), reason: "it is not here".to_owned() };
+    let detailed = table::detailed(&records, &[absent]);
+    assert_eq!(detailed.matches("std-mpsc").count(), 2, "{detailed}");
+    assert!(detailed.contains("it is not here"), "{detailed}");
+
+    let summary = table::summary(&records);
+    assert_eq!(summary.matches("diamond 1P-3C").count(), 1, "{summary}");
+    let stars = summary.matches('*').count();
+    assert_eq!(stars, 3, "one for each line, one in the legend: {summary}");
+
+    let closing = table::closing(&records, &Machine::detect());
+    assert!(closing.starts_with("all verified: 4 rows, 12 runs"), "{closing}");
+}

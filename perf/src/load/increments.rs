@@ -1,0 +1,286 @@
+//! The cases: ways to increment a counter of 64 bits, and what each does for every increment. The paper
+//! calls the function in a loop; here it is inlined, and what is left is the cost of the memory.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use clap::ValueEnum;
+use crossbeam_utils::CachePadded;
+use serde::{Serialize, Serializer};
+
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Crew, RunError};
+use crate::measure::run::Pass;
+
+/// A way to increment, and by how many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// One thread, a load and a store: what everything else is compared with
+    Plain,
+    /// One thread, a load and a releasing store: what publishing costs in Lapwing
+    Release,
+    /// One thread, a load and a store that is ordered with everything: Java's volatile write
+    Volatile,
+    /// One thread, a mutex that nobody else wants
+    Lock,
+    /// One thread, a compare-and-swap that always succeeds
+    Cas,
+    /// One thread, one atomic addition
+    FetchAdd,
+    /// Two threads, one mutex
+    LockTwo,
+    /// Two threads, compare-and-swap until it succeeds
+    CasTwo,
+    /// Two threads, one atomic addition each time
+    FetchAddTwo,
+    /// Two threads with a counter each, both in one cache line: false sharing
+    Neighbours,
+    /// Two threads with a counter each, two cache lines apart
+    Apart,
+    /// Loses an increment, to show that it is refused
+    #[value(hide = true)]
+    WrongAnswer,
+}
+
+impl Case {
+    /// The cases of a whole table, in its order.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Plain,
+        Self::Release,
+        Self::Volatile,
+        Self::Cas,
+        Self::FetchAdd,
+        Self::Lock,
+        Self::Apart,
+        Self::Neighbours,
+        Self::FetchAddTwo,
+        Self::CasTwo,
+        Self::LockTwo,
+    ];
+
+    /// The name on the command line and in every report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Release => "release",
+            Self::Volatile => "volatile",
+            Self::Lock => "lock",
+            Self::Cas => "cas",
+            Self::FetchAdd => "fetch-add",
+            Self::LockTwo => "lock-two",
+            Self::CasTwo => "cas-two",
+            Self::FetchAddTwo => "fetch-add-two",
+            Self::Neighbours => "neighbours",
+            Self::Apart => "apart",
+            Self::WrongAnswer => "wrong-answer",
+        }
+    }
+
+    /// What is done, in the words of the paper where it has the case.
+    pub(crate) const fn description(self) -> &'static str {
+        match self {
+            Self::Plain => "one thread",
+            Self::Release => "one thread, release store",
+            Self::Volatile => "one thread with volatile write",
+            Self::Lock => "one thread with lock",
+            Self::Cas => "one thread with CAS",
+            Self::FetchAdd => "one thread with fetch-add",
+            Self::LockTwo => "two threads with lock",
+            Self::CasTwo => "two threads with CAS",
+            Self::FetchAddTwo => "two threads with fetch-add",
+            Self::Neighbours => "two threads, two counters in one line",
+            Self::Apart => "two threads, two counters apart",
+            Self::WrongAnswer => "one increment lost",
+        }
+    }
+
+    /// Threads that increment.
+    pub(crate) const fn threads(self) -> usize {
+        match self {
+            Self::LockTwo | Self::CasTwo | Self::FetchAddTwo | Self::Neighbours | Self::Apart => 2,
+            _ => 1,
+        }
+    }
+
+    /// Nanoseconds of one increment in Table 1 of the paper, which has milliseconds of 500 million:
+    /// Java, Intel Westmere at 2.4 GHz, 2011.
+    pub(crate) const fn nanoseconds_in_paper(self) -> Option<f64> {
+        match self {
+            Self::Plain => Some(300.0 / 500.0),
+            Self::Lock => Some(10_000.0 / 500.0),
+            Self::LockTwo => Some(224_000.0 / 500.0),
+            Self::Cas => Some(5_700.0 / 500.0),
+            Self::CasTwo => Some(30_000.0 / 500.0),
+            Self::Volatile => Some(4_700.0 / 500.0),
+            _ => None,
+        }
+    }
+
+    /// Increments `increments` times, all threads together; the one answer is where the counters
+    /// stand then, together.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a thread could not start or did not come to its end.
+    pub(crate) fn run(self, increments: u32, placement: Placement) -> Result<Pass, RunError> {
+        let load = Load { increments, threads: self.threads(), placement };
+        match self {
+            Self::Plain => count(load, &own_counters(), |counters, thread| {
+                store_next(&counters[thread], Ordering::Relaxed);
+            }),
+            Self::Release => count(load, &own_counters(), |counters, thread| {
+                store_next(&counters[thread], Ordering::Release);
+            }),
+            Self::Volatile => count(load, &own_counters(), |counters, thread| {
+                store_next(&counters[thread], Ordering::SeqCst);
+            }),
+            Self::Lock | Self::LockTwo => {
+                count(load, &CachePadded::new(Mutex::new(0)), |counter, _| {
+                    *counter.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                })
+            }
+            Self::Cas | Self::CasTwo => count(load, &one_counter(), |counter, _| {
+                swap_next(counter);
+            }),
+            Self::FetchAdd | Self::FetchAddTwo => count(load, &one_counter(), |counter, _| {
+                counter.fetch_add(1, Ordering::SeqCst);
+            }),
+            Self::Neighbours => {
+                let counters = CachePadded::new([AtomicU64::new(0), AtomicU64::new(0)]);
+                count(load, &counters, |counters, thread| {
+                    store_next(&counters[thread], Ordering::Release);
+                })
+            }
+            Self::Apart => count(load, &own_counters(), |counters, thread| {
+                store_next(&counters[thread], Ordering::Release);
+            }),
+            Self::WrongAnswer => count(
+                Load { increments: increments - 1, ..load },
+                &own_counters(),
+                |counters, thread| {
+                    store_next(&counters[thread], Ordering::Relaxed);
+                },
+            ),
+        }
+    }
+}
+
+impl Serialize for Case {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// Where counters stand.
+trait Total: Sync {
+    fn total(&self) -> u64;
+}
+
+impl Total for CachePadded<Mutex<u64>> {
+    fn total(&self) -> u64 {
+        *self.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Total for CachePadded<AtomicU64> {
+    fn total(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
+}
+
+impl Total for [CachePadded<AtomicU64>; 2] {
+    fn total(&self) -> u64 {
+        self.iter().map(Total::total).sum()
+    }
+}
+
+impl Total for CachePadded<[AtomicU64; 2]> {
+    fn total(&self) -> u64 {
+        self.iter().map(|counter| counter.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// One counter for all threads.
+fn one_counter() -> CachePadded<AtomicU64> {
+    CachePadded::default()
+}
+
+/// A counter for each thread, on a cache line of its own.
+fn own_counters() -> [CachePadded<AtomicU64>; 2] {
+    Default::default()
+}
+
+/// Increments a counter that no other thread writes. An atomic one, so that the compiler does not make
+/// one addition of them all; on common machines the relaxed load and store are plain moves.
+#[inline(always)]
+fn store_next(counter: &AtomicU64, order: Ordering) {
+    let next = counter.load(Ordering::Relaxed) + 1;
+    counter.store(next, order);
+}
+
+/// Increments a counter by compare-and-swap, trying again at once, as the paper describes it.
+#[inline(always)]
+fn swap_next(counter: &AtomicU64) {
+    loop {
+        let seen = counter.load(Ordering::Relaxed);
+        let swap =
+            counter.compare_exchange_weak(seen, seen + 1, Ordering::SeqCst, Ordering::Relaxed);
+        if swap.is_ok() {
+            return;
+        }
+    }
+}
+
+/// What one run of a case does.
+#[derive(Clone, Copy)]
+struct Load {
+    /// Increments of all threads together.
+    increments: u32,
+    /// Threads that share them evenly.
+    threads: usize,
+    /// Where they are.
+    placement: Placement,
+}
+
+/// Calls `increment` for `counters` and the number of the thread, as often as `load` says.
+fn count<C: Total>(
+    Load { increments, threads, placement }: Load,
+    counters: &C,
+    increment: impl Fn(&C, usize) + Copy + Send,
+) -> Result<Pass, RunError> {
+    let mut crew = Crew::new(placement);
+    for thread in 0..threads {
+        // The first one has what is left of an odd number.
+        let rest = if thread == 0 { increments as usize % threads } else { 0 };
+        let share = increments as usize / threads + rest;
+        crew.enlist(format!("thread {thread}"), move || {
+            (0..share).for_each(|_| increment(counters, thread));
+            Ok(Vec::new())
+        });
+    }
+    let finish = crew.run()?;
+    Ok(Pass { answers: vec![counters.total()], ..Pass::one_by_one(finish) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_loses_no_increment() {
+        for case in Case::ALL {
+            for increments in [1, 2, 3, 1_000] {
+                let answers = case.run(increments, Placement::Free).unwrap().answers;
+                assert_eq!(answers, [u64::from(increments)], "{case:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for case in Case::ALL {
+            let value = case.to_possible_value().expect("it is not skipped");
+            assert_eq!(value.get_name(), case.name());
+        }
+    }
+}

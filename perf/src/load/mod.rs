@@ -1,0 +1,11 @@
+//! What is moved, by whom to whom, and what each thread computes on the way, so that a wrong answer shows.
+
+pub(crate) mod bare; // two words and nothing else between two threads
+pub(crate) mod event; // what is moved, and its sizes
+pub(crate) mod exchange; // numbers there and back, whatever carries them
+pub(crate) mod fold; // what a consumer computes, and how loss or disorder shows
+pub(crate) mod increments; // the cases of contention
+pub(crate) mod paced; // the three stage pipeline under a load, and its delays
+pub(crate) mod queue; // what a rival queue must offer
+pub(crate) mod topologies; // the five configurations
+pub(crate) mod workload; // how much is moved, how large, through how many slots

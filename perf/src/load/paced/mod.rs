@@ -1,0 +1,94 @@
+//! The three stage pipeline under a load of so many events each second: Table 3 of the paper. Each event
+//! carries the time at which it was to be sent, which is never moved: a sender that is late, because the
+//! contender was slow or full or the thread had lost its CPU, makes the delay longer instead of the load
+//! smaller (no coordinated omission).
+//!
+//! ```text
+//! intended ..(late)..> sent -- hop-1 --> stage 1 -- hop-2 --> stage 2 -- hop-3 --> stage 3
+//!    |<------- hop-1 ------------------->|
+//!    |<------------------------------ end-to-end ----------------------------------->|
+//! ```
+
+mod clock; // nanoseconds, the same for all threads
+mod delays; // histograms
+pub(crate) mod hgrm; // their files
+mod letter; // what is sent
+mod nobody; // no hand-off at all
+mod over_queues; // a queue for each hop
+mod record; // what a report says of a row
+mod row; // a row of a table of delays
+mod segment; // what a report says of the delays of a hop
+mod stage; // what the sender and each stage do
+
+use std::time::Duration;
+
+pub(crate) use self::clock::Clock;
+pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
+pub(crate) use self::letter::Letter;
+pub(crate) use self::over_queues::over_queues;
+pub(crate) use self::record::Record;
+pub(crate) use self::row::{Carrier, Row, Run, TOPOLOGY};
+pub(crate) use self::segment::Segment;
+pub(crate) use self::stage::{LastStage, Sender, Stage};
+use crate::load::fold::Fold;
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, Finish};
+
+/// Threads: the sender and three stages.
+pub(crate) const THREADS: usize = 4;
+
+/// The load of one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// From one event to the next.
+    pub(crate) interval_ns: f64,
+    /// Events of the run, at least 1.
+    pub(crate) events: u32,
+    /// Slots of the ring, and of every queue: a power of two.
+    pub(crate) ring: usize,
+    /// Where the threads are.
+    pub(crate) placement: Placement,
+}
+
+/// A run that came to its end; its answers are not checked yet.
+#[derive(Debug)]
+pub(crate) struct Paced {
+    /// From the release of all threads to the end of the last one.
+    pub(crate) elapsed: Duration,
+    /// CPU time of all threads meanwhile; none if the system does not tell.
+    pub(crate) cpu_time: Option<Duration>,
+    /// What the last stage has made of all events.
+    pub(crate) answers: Answers,
+    /// How long the events took.
+    pub(crate) delays: Delays,
+}
+
+impl Paced {
+    /// The run that came to its `finish`, by the stages in their order.
+    pub(crate) fn new(finish: Finish, stages: [Stage; 2], last: LastStage) -> Self {
+        let [first, second] = stages.map(Stage::into_hop);
+        let [third, end_to_end] = last.into_delays();
+        let delays = Delays { segments: [first, second, third, end_to_end] };
+        let Finish { elapsed, cpu_time, answers, .. } = finish;
+        Self { elapsed, cpu_time, answers, delays }
+    }
+
+    /// From the first event's time to the end.
+    fn seconds_under_load(&self) -> f64 {
+        self.elapsed.saturating_sub(stage::LEAD).as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+impl Pace {
+    /// Events each second.
+    pub(crate) fn per_second(&self) -> f64 {
+        1e9 / self.interval_ns
+    }
+
+    /// The answer of the last stage.
+    pub(crate) fn expected(&self) -> Answers {
+        let mut fold = Fold::new();
+        (0..self.events).for_each(|number| fold.add(u64::from(number)));
+        vec![fold.answer()]
+    }
+}

@@ -1,0 +1,31 @@
+//! No hand-off at all: the sender is all stages as well. What is left is the clock, and how late this
+//! machine runs a thread that is due: nothing that hands events over can be better.
+
+use super::{Clock, LastStage, Pace, Paced, Sender, Stage};
+use crate::measure::crew::{Crew, RunError};
+
+/// Runs `pace` on one thread.
+///
+/// # Errors
+///
+/// [`RunError`] if the thread could not start.
+pub(super) fn run(pace: &Pace) -> Result<Paced, RunError> {
+    let clock = Clock::new();
+    let sender = Sender::new(pace, &clock);
+    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
+    let mut last = LastStage::new(&clock);
+
+    let mut crew = Crew::new(pace.placement);
+    let ([first, second], third) = (&mut stages, &mut last);
+    crew.enlist("sender", move || {
+        sender.run(|mut letter| {
+            first.receive(&mut letter);
+            second.receive(&mut letter);
+            third.receive(letter);
+            Ok(())
+        })?;
+        Ok(vec![third.answer()])
+    });
+    let finish = crew.run()?;
+    Ok(Paced::new(finish, stages, last))
+}

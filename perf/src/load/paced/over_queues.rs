@@ -1,0 +1,53 @@
+//! A queue for each hop.
+
+use super::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::load::queue::{Queue, Receiver, Sender as SendingEnd};
+use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
+
+/// Runs `pace` over queues of kind `Q`.
+///
+/// # Errors
+///
+/// [`RunError`] if a worker could not start or did not come to its end.
+pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
+    let clock = Clock::new();
+    let (to_first, first_inbox) = Q::bounded::<Letter>(pace.ring);
+    let (to_second, second_inbox) = Q::bounded::<Letter>(pace.ring);
+    let (to_third, third_inbox) = Q::bounded::<Letter>(pace.ring);
+    let sender = Sender::new(pace, &clock);
+    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
+    let mut last = LastStage::new(&clock);
+    let [first, second] = &mut stages;
+    let events = pace.events;
+
+    let mut crew = Crew::new(pace.placement);
+    crew.enlist("sender", move || {
+        sender.run(|letter| to_first.send(letter)).map(|()| Answers::new())
+    });
+    crew.enlist("stage-1", move || relay(first, events, &first_inbox, &to_second));
+    crew.enlist("stage-2", move || relay(second, events, &second_inbox, &to_third));
+    let third = &mut last;
+    crew.enlist("stage-3", move || {
+        for _ in 0..events {
+            third.receive(third_inbox.receive()?);
+        }
+        Ok(vec![third.answer()])
+    });
+    let finish = crew.run()?;
+    Ok(Paced::new(finish, stages, last))
+}
+
+/// Receives `events`, and sends each on.
+fn relay(
+    stage: &mut Stage,
+    events: u32,
+    inbox: &impl Receiver<Letter>,
+    next: &impl SendingEnd<Letter>,
+) -> Result<Answers, Disconnected> {
+    for _ in 0..events {
+        let mut letter = inbox.receive()?;
+        stage.receive(&mut letter);
+        next.send(letter)?;
+    }
+    Ok(Answers::new())
+}

@@ -1,0 +1,75 @@
+//! What a report says of one contender under one load.
+
+use serde::Serialize;
+
+use super::{Row, Run, Segment, TOPOLOGY};
+use crate::measure::statistics::median;
+
+/// One row of the report of `latency` and of `sweep`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// `latency` or `sweep`.
+    benchmark: &'static str,
+    /// The contender's name.
+    pub(crate) contender: &'static str,
+    /// How its threads waited.
+    pub(crate) wait: &'static str,
+    /// `pipeline`.
+    topology: &'static str,
+    /// Threads that worked.
+    pub(crate) threads: usize,
+    /// Whether each thread had a CPU of its own to which it was bound.
+    pub(crate) pinned: bool,
+    /// Slots of the ring, and of every queue.
+    ring: usize,
+    /// From one event to the next.
+    interval_ns: f64,
+    /// Events that were to be sent each second.
+    pub(crate) offered_per_second: f64,
+    /// Events that came to the end each second: the median of the runs.
+    pub(crate) achieved_per_second: f64,
+    /// Whether most runs could not take the load.
+    pub(crate) saturated: bool,
+    /// Events of one run.
+    events: u32,
+    /// Whether every answer of every run was right. A wrong one has no record.
+    verified: bool,
+    /// Every run that counts, in the order of the rounds.
+    pub(crate) runs: Vec<Run>,
+    /// The delays of all runs together.
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl Record {
+    /// The record of `row`, with these of its segments; none if it has not run.
+    pub(crate) fn new(
+        benchmark: &'static str,
+        row: &Row<'_>,
+        segments: Vec<Segment>,
+    ) -> Option<Self> {
+        let achieved = median(row.runs.iter().map(|run| run.achieved_per_second))?;
+        let sustained = row.runs.iter().filter(|run| run.sustains(&row.pace)).count();
+        Some(Self {
+            benchmark,
+            contender: row.name(),
+            wait: row.wait(),
+            topology: TOPOLOGY,
+            threads: row.threads(),
+            pinned: row.pace.placement.pins(row.threads()),
+            ring: row.pace.ring,
+            interval_ns: row.pace.interval_ns,
+            offered_per_second: row.pace.per_second(),
+            achieved_per_second: achieved,
+            saturated: sustained * 2 < row.runs.len(),
+            events: row.pace.events,
+            verified: true, // a wrong answer ends the measurement
+            runs: row.runs.clone(),
+            segments,
+        })
+    }
+
+    /// The median CPUs that its runs kept busy; none if the system does not tell.
+    pub(crate) fn cpus(&self) -> Option<f64> {
+        median(self.runs.iter().filter_map(|run| run.cpus))
+    }
+}

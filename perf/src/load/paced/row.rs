@@ -1,0 +1,158 @@
+//! A row of a table of delays: who carries the events, at which load, its runs.
+
+use serde::Serialize;
+
+use super::{Delays, Pace, Paced, THREADS, nobody};
+use crate::contenders::{Contender, Entry};
+use crate::error::Error;
+use crate::measure::crew::RunError;
+use crate::measure::harness::Timed;
+
+/// The topology in every report.
+pub(crate) const TOPOLOGY: &str = "pipeline";
+/// A contender that takes less than this part of a load does not sustain it.
+const SUSTAINED: f64 = 0.95;
+
+/// Who carries the events.
+#[derive(Clone, Copy)]
+pub(crate) enum Carrier<'a> {
+    /// Nobody: the sender is all stages as well.
+    Nobody,
+    /// A contender, at its best.
+    Entry(&'a Entry),
+}
+
+/// A carrier under a load, and its runs.
+pub(crate) struct Row<'a> {
+    carrier: Carrier<'a>,
+    /// The setting that it runs with.
+    chosen: usize,
+    /// The load.
+    pub(crate) pace: Pace,
+    /// The runs that count, one for each round.
+    pub(crate) runs: Vec<Run>,
+    /// The delays of all of them.
+    pub(crate) delays: Delays,
+}
+
+/// One run that counts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Run {
+    /// Events that came to the end, per second.
+    pub(crate) achieved_per_second: f64,
+    /// CPUs that the run kept busy, as a mean; none if the system does not tell.
+    pub(crate) cpus: Option<f64>,
+    /// Percentiles of the whole way.
+    p50_ns: u64,
+    p99_ns: u64,
+    p99_9_ns: u64,
+    max_ns: u64,
+}
+
+impl<'a> Row<'a> {
+    /// A row that has not run yet.
+    pub(crate) fn new(carrier: Carrier<'a>, pace: Pace) -> Self {
+        Self { carrier, chosen: 0, pace, runs: Vec::new(), delays: Delays::new() }
+    }
+
+    /// The contender with its setting; none if nobody carries the events.
+    fn contender(&self) -> Option<&dyn Contender> {
+        match self.carrier {
+            Carrier::Nobody => None,
+            Carrier::Entry(entry) => Some(entry.candidates[self.chosen].as_ref()),
+        }
+    }
+
+    /// The name in a report.
+    pub(crate) fn name(&self) -> &'static str {
+        self.contender().map_or("no-hand-off", Contender::name)
+    }
+
+    /// How the contender's threads wait.
+    pub(crate) fn wait(&self) -> &'static str {
+        self.contender().map_or("none", Contender::wait)
+    }
+
+    /// Threads that work.
+    pub(crate) fn threads(&self) -> usize {
+        self.contender().map_or(1, |_| THREADS)
+    }
+
+    /// Runs once and checks the answer.
+    ///
+    /// # Errors
+    ///
+    /// A wrong answer, or a run that failed.
+    pub(crate) fn pass(&self) -> Result<Paced, Error> {
+        let (topology, contender) = (TOPOLOGY, self.name());
+        let paced = self.run().map_err(|source| Error::Run { topology, contender, source })?;
+        let expected = self.pace.expected();
+        if paced.answers != expected {
+            let (events, found) = (self.pace.events, paced.answers);
+            return Err(Error::WrongAnswer { topology, contender, events, expected, found });
+        }
+        Ok(paced)
+    }
+
+    fn run(&self) -> Result<Paced, RunError> {
+        self.contender()
+            .map_or_else(|| nobody::run(&self.pace), |contender| contender.paced(&self.pace))
+    }
+
+    /// The setting whose median delay is the shortest.
+    fn choose(&mut self) -> Result<(), Error> {
+        let Carrier::Entry(Entry { candidates }) = self.carrier else { return Ok(()) };
+        let mut best = (0, u64::MAX);
+        for candidate in (0..candidates.len()).filter(|_| candidates.len() > 1) {
+            self.chosen = candidate;
+            let median = self.pass()?.delays.end_to_end().value_at_quantile(0.5);
+            if median < best.1 {
+                best = (candidate, median);
+            }
+        }
+        self.chosen = best.0;
+        Ok(())
+    }
+}
+
+impl Timed for Row<'_> {
+    fn label(&self) -> String {
+        format!("{} {} at {:.0}/s", self.name(), self.wait(), self.pace.per_second())
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        self.choose()
+    }
+
+    fn warm_up(&mut self) -> Result<(), Error> {
+        self.pass().map(drop)
+    }
+
+    fn measure(&mut self) -> Result<(), Error> {
+        let paced = self.pass()?;
+        self.runs.push(Run::new(&self.pace, &paced));
+        self.delays.add(&paced.delays);
+        Ok(())
+    }
+}
+
+impl Run {
+    /// What `paced` was like.
+    pub(crate) fn new(pace: &Pace, paced: &Paced) -> Self {
+        let seconds = paced.seconds_under_load();
+        let way = paced.delays.end_to_end();
+        Self {
+            achieved_per_second: f64::from(pace.events) / seconds,
+            cpus: paced.cpu_time.map(|time| time.as_secs_f64() / paced.elapsed.as_secs_f64()),
+            p50_ns: way.value_at_quantile(0.5),
+            p99_ns: way.value_at_quantile(0.99),
+            p99_9_ns: way.value_at_quantile(0.999),
+            max_ns: way.max(),
+        }
+    }
+
+    /// Whether it took the load of `pace`.
+    pub(crate) fn sustains(&self, pace: &Pace) -> bool {
+        self.achieved_per_second >= SUSTAINED * pace.per_second()
+    }
+}

@@ -1,0 +1,123 @@
+//! What the sender and each stage do, whatever carries the letters.
+
+use std::time::Duration;
+use std::{hint, thread};
+
+use hdrhistogram::Histogram;
+
+use super::delays::histogram;
+use super::{Clock, Letter, Pace};
+use crate::load::fold::Fold;
+
+/// From the release of the sender to its first event: the stages are in place by then.
+pub(super) const LEAD: Duration = Duration::from_millis(1);
+
+/// Sends letters at their times.
+pub(crate) struct Sender {
+    clock: Clock,
+    interval_ns: f64,
+    events: u32,
+    /// Whether it leaves the CPU while it waits, as others need it.
+    yields: bool,
+}
+
+/// Receives letters and sends them on.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    clock: Clock,
+    hop: Histogram<u64>,
+}
+
+/// Receives letters, and ends the run.
+#[derive(Clone)]
+pub(crate) struct LastStage {
+    stage: Stage,
+    end_to_end: Histogram<u64>,
+    fold: Fold,
+}
+
+impl Sender {
+    /// The sender of the events of `pace`. It spins until an event is due, or yields if the threads of
+    /// the run are more than the CPUs.
+    pub(crate) fn new(pace: &Pace, clock: &Clock) -> Self {
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            clock: clock.clone(),
+            interval_ns: pace.interval_ns,
+            events: pace.events,
+            yields: cpus < super::THREADS,
+        }
+    }
+
+    /// Sends each letter by `send` as soon as it is due, at once if it is late.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `send` fails with; the letters after it are not sent.
+    #[inline]
+    pub(crate) fn run<E>(&self, mut send: impl FnMut(Letter) -> Result<(), E>) -> Result<(), E> {
+        let start = self.clock.now() + LEAD.as_nanos() as u64;
+        for number in 0..self.events {
+            let intended = start + (f64::from(number) * self.interval_ns) as u64;
+            self.wait_until(intended);
+            send(Letter::new(u64::from(number), intended))?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn wait_until(&self, due: u64) {
+        while self.clock.now() < due {
+            if self.yields {
+                thread::yield_now();
+            } else {
+                hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// A stage that has received nothing.
+    pub(crate) fn new(clock: &Clock) -> Self {
+        Self { clock: clock.clone(), hop: histogram() }
+    }
+
+    /// Notes that `letter` is here.
+    #[inline]
+    pub(crate) fn receive(&mut self, letter: &mut Letter) {
+        let now = self.clock.now();
+        self.hop.saturating_record(now.saturating_sub(letter.previous));
+        letter.previous = now;
+    }
+
+    /// The delays of its hop.
+    pub(crate) fn into_hop(self) -> Histogram<u64> {
+        self.hop
+    }
+}
+
+impl LastStage {
+    /// A stage that has received nothing.
+    pub(crate) fn new(clock: &Clock) -> Self {
+        Self { stage: Stage::new(clock), end_to_end: histogram(), fold: Fold::new() }
+    }
+
+    /// Notes that `letter` is here.
+    #[inline]
+    pub(crate) fn receive(&mut self, mut letter: Letter) {
+        self.stage.receive(&mut letter);
+        self.end_to_end.saturating_record(letter.previous.saturating_sub(letter.intended));
+        self.fold.add(letter.number);
+    }
+
+    /// What it has made of all letters.
+    pub(crate) fn answer(&self) -> u64 {
+        self.fold.answer()
+    }
+
+    /// The delays of its hop and of the whole way.
+    pub(crate) fn into_delays(self) -> [Histogram<u64>; 2] {
+        [self.stage.hop, self.end_to_end]
+    }
+}

@@ -1,0 +1,105 @@
+//! Diamond, 1P-3C: two stages side by side each leave a property in the event, a third joins them.
+//!
+//! ```text
+//!     +--> EP1 (fizz) --+
+//! P1 -+                 +--> EP3 (fizz-buzz)
+//!     +--> EP2 (buzz) --+
+//! ```
+
+use crate::load::event::Message;
+use crate::load::fold::Fold;
+use crate::load::queue::{Queue, Receiver};
+use crate::load::topologies::arcs;
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
+
+/// The first property of an event: 1 for every third digest, else 0.
+#[inline]
+pub(crate) fn fizz(digest: u64) -> u8 {
+    u8::from(digest.is_multiple_of(3))
+}
+
+/// The second property of an event: 1 for every fifth digest, else 0.
+#[inline]
+pub(crate) fn buzz(digest: u64) -> u8 {
+    u8::from(digest.is_multiple_of(5))
+}
+
+/// What the joining stage computes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FizzBuzz {
+    /// Events that have both properties.
+    both: u64,
+    /// Every event with its properties, so that one wrong property shows.
+    fold: Fold,
+}
+
+impl FizzBuzz {
+    /// Adds an event with the properties that the side-by-side stages left.
+    #[inline]
+    pub(crate) fn add(&mut self, digest: u64, fizz: u8, buzz: u8) {
+        self.both += u64::from(fizz & buzz);
+        let properties = u64::from(fizz) << 62 | u64::from(buzz) << 63;
+        self.fold.add(digest ^ properties);
+    }
+
+    /// The count and the fold.
+    pub(crate) fn answers(&self) -> Answers {
+        vec![self.both, self.fold.answer()]
+    }
+}
+
+/// The joining stage's answers.
+pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
+    let mut joined = FizzBuzz::default();
+    for value in 0..events {
+        let digest = Message::<PAD>::new(value, 0).digest();
+        joined.add(digest, fizz(digest), buzz(digest));
+    }
+    joined.answers()
+}
+
+/// Four queues; the joining stage takes one message from each side.
+pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let events = workload.events;
+    let (fizz_sender, fizz_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (buzz_sender, buzz_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (left_sender, left_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (right_sender, right_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let senders = [fizz_sender, buzz_sender];
+
+    let mut crew = Crew::new(workload.placement);
+    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("fizz", move || {
+        arcs::relay(&fizz_receiver, &left_sender, events, |message| {
+            message.left = fizz(message.digest());
+        })
+    });
+    crew.enlist("buzz", move || {
+        arcs::relay(&buzz_receiver, &right_sender, events, |message| {
+            message.right = buzz(message.digest());
+        })
+    });
+    crew.enlist("fizz-buzz", move || join(&left_receiver, &right_receiver, events));
+    crew.run()
+}
+
+/// Receives `events` from both sides. A message that is not the other one's twin changes the
+/// answer.
+fn join<const PAD: usize>(
+    left: &impl Receiver<Message<PAD>>,
+    right: &impl Receiver<Message<PAD>>,
+    events: u32,
+) -> Result<Answers, Disconnected> {
+    let mut joined = FizzBuzz::default();
+    for _ in 0..events {
+        let with_fizz = left.receive()?;
+        let with_buzz = right.receive()?;
+        let mismatch = u64::from(with_fizz.value ^ with_buzz.value);
+        let digest = with_fizz.digest().wrapping_add(mismatch);
+        joined.add(digest, with_fizz.left, with_buzz.right);
+    }
+    Ok(joined.answers())
+}

@@ -1,0 +1,130 @@
+//! The five configurations of the Disruptor paper: their shapes, what their stages compute, their
+//! expected answers, and their arcs over any queue. The wiring over a ring is the contender's own
+//! (`contenders::lapwing`); it calls the same work on the same events.
+//!
+//! ```text
+//! P: producer   EP: consumer   -->: an arc, which is one queue or one barrier of the ring
+//! ```
+
+mod arcs; // what a worker does at the ends of its queues
+pub(crate) mod diamond; // two side by side, one joins
+pub(crate) mod multicast; // three side by side
+pub(crate) mod pipeline; // three in a row
+pub(crate) mod sequencer; // three producers
+pub(crate) mod unicast; // one to one
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::load::queue::Queue;
+use crate::load::workload::{EventBytes, Workload};
+use crate::measure::crew::{Answers, Finish, RunError};
+
+/// A configuration of the paper's section 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Topology {
+    /// One producer, one consumer.
+    Unicast,
+    /// One producer, three steps in a row.
+    Pipeline,
+    /// Three producers, one consumer.
+    Sequencer,
+    /// One producer, three consumers of every event.
+    Multicast,
+    /// One producer, two consumers side by side, a third that joins them.
+    Diamond,
+}
+
+impl Topology {
+    /// All of them, in the order of the paper.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Unicast, Self::Pipeline, Self::Sequencer, Self::Multicast, Self::Diamond];
+
+    /// The name on the command line and in every report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unicast => "unicast",
+            Self::Pipeline => "pipeline",
+            Self::Sequencer => "sequencer",
+            Self::Multicast => "multicast",
+            Self::Diamond => "diamond",
+        }
+    }
+
+    /// Producers and consumers, as in the paper.
+    pub(crate) const fn shape(self) -> &'static str {
+        match self {
+            Self::Unicast => "1P-1C",
+            Self::Pipeline | Self::Multicast | Self::Diamond => "1P-3C",
+            Self::Sequencer => "3P-1C",
+        }
+    }
+
+    /// Consumers, each of which is handed every event.
+    pub(crate) const fn consumers(self) -> usize {
+        match self {
+            Self::Unicast | Self::Sequencer => 1,
+            Self::Pipeline | Self::Multicast | Self::Diamond => 3,
+        }
+    }
+
+    /// Threads of one run: producers plus consumers.
+    pub(crate) const fn threads(self) -> usize {
+        match self {
+            Self::Unicast => 2,
+            Self::Pipeline | Self::Sequencer | Self::Multicast | Self::Diamond => 4,
+        }
+    }
+
+    /// The answers that every contender must give, by a plain loop on one thread.
+    pub(crate) fn expected(self, workload: &Workload) -> Answers {
+        let events = workload.events;
+        match workload.event_bytes {
+            EventBytes::B8 => self.expected_of::<PAD_8>(events),
+            EventBytes::B32 => self.expected_of::<PAD_32>(events),
+            EventBytes::B64 => self.expected_of::<PAD_64>(events),
+            EventBytes::B256 => self.expected_of::<PAD_256>(events),
+        }
+    }
+
+    /// [`expected`](Self::expected) for one size of event.
+    fn expected_of<const PAD: usize>(self, events: u32) -> Answers {
+        match self {
+            Self::Unicast => unicast::expected::<PAD>(events),
+            Self::Pipeline => pipeline::expected::<PAD>(events),
+            Self::Sequencer => sequencer::expected::<PAD>(events),
+            Self::Multicast => multicast::expected::<PAD>(events),
+            Self::Diamond => diamond::expected::<PAD>(events),
+        }
+    }
+
+    /// Runs the topology with one queue of kind `Q` for each arc.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a worker could not start or did not come to its end.
+    pub(crate) fn over_queues<Q: Queue>(self, workload: &Workload) -> Result<Finish, RunError> {
+        match workload.event_bytes {
+            EventBytes::B8 => self.over_queues_of::<Q, PAD_8>(workload),
+            EventBytes::B32 => self.over_queues_of::<Q, PAD_32>(workload),
+            EventBytes::B64 => self.over_queues_of::<Q, PAD_64>(workload),
+            EventBytes::B256 => self.over_queues_of::<Q, PAD_256>(workload),
+        }
+    }
+
+    /// [`over_queues`](Self::over_queues) for one size of event.
+    fn over_queues_of<Q: Queue, const PAD: usize>(
+        self,
+        workload: &Workload,
+    ) -> Result<Finish, RunError> {
+        match self {
+            Self::Unicast => unicast::over_queues::<Q, PAD>(workload),
+            Self::Pipeline => pipeline::over_queues::<Q, PAD>(workload),
+            Self::Sequencer => sequencer::over_queues::<Q, PAD>(workload),
+            Self::Multicast => multicast::over_queues::<Q, PAD>(workload),
+            Self::Diamond => diamond::over_queues::<Q, PAD>(workload),
+        }
+    }
+}

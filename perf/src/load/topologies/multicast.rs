@@ -1,0 +1,38 @@
+//! Multicast, 1P-3C: each of three consumers folds every event.
+//!
+//! ```text
+//!     +--> EP1
+//! P1 -+--> EP2
+//!     +--> EP3
+//! ```
+
+use crate::load::event::Message;
+use crate::load::queue::Queue;
+use crate::load::topologies::{arcs, unicast};
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Crew, Finish, RunError};
+
+/// Consumers of every event, by name.
+pub(crate) const CONSUMERS: [&str; 3] = ["consumer-1", "consumer-2", "consumer-3"];
+
+/// The answers of the three consumers, each of which reads what a unicast consumer reads.
+pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
+    unicast::expected::<PAD>(events).repeat(CONSUMERS.len())
+}
+
+/// Three queues; the producer sends every event three times.
+pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let events = workload.events;
+    let mut senders = Vec::with_capacity(CONSUMERS.len());
+
+    let mut crew = Crew::new(workload.placement);
+    for consumer in CONSUMERS {
+        let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+        senders.push(sender);
+        crew.enlist(consumer, move || arcs::consume(&receiver, events));
+    }
+    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.run()
+}

@@ -1,0 +1,71 @@
+//! Three step pipeline, 1P-3C: two steps change the event, the third folds what they made of it.
+//!
+//! ```text
+//! P1 --> EP1 --> EP2 --> EP3
+//! ```
+
+use crate::load::event::Message;
+use crate::load::fold::Fold;
+use crate::load::queue::Queue;
+use crate::load::topologies::arcs;
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Crew, Finish, RunError};
+
+/// A multiplier that spreads the bits of a value; odd, so that no two values become one.
+const SPREAD: u32 = 0x9E37_79B1;
+
+/// The value after step one, from the value before it and the digest of the whole event.
+#[inline]
+pub(crate) fn step_one(value: u32, digest: u64) -> u32 {
+    value.rotate_left(7) ^ low_half(digest)
+}
+
+/// The value after step two, from the value before it and the digest of the whole event.
+#[inline]
+pub(crate) fn step_two(value: u32, digest: u64) -> u32 {
+    value.wrapping_mul(SPREAD).wrapping_add(low_half(digest))
+}
+
+/// The low 32 bits.
+#[inline]
+fn low_half(digest: u64) -> u32 {
+    (digest & u64::from(u32::MAX)) as u32
+}
+
+/// The third step's answer.
+pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
+    let mut fold = Fold::new();
+    for value in 0..events {
+        let mut message = Message::<PAD>::new(value, 0);
+        message.value = step_one(message.value, message.digest());
+        message.value = step_two(message.value, message.digest());
+        fold.add(message.digest());
+    }
+    vec![fold.answer()]
+}
+
+/// Three queues.
+pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let events = workload.events;
+    let (first_sender, first_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (second_sender, second_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (third_sender, third_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let senders = [first_sender];
+
+    let mut crew = Crew::new(workload.placement);
+    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("step-1", move || {
+        arcs::relay(&first_receiver, &second_sender, events, |message| {
+            message.value = step_one(message.value, message.digest());
+        })
+    });
+    crew.enlist("step-2", move || {
+        arcs::relay(&second_receiver, &third_sender, events, |message| {
+            message.value = step_two(message.value, message.digest());
+        })
+    });
+    crew.enlist("step-3", move || arcs::consume(&third_receiver, events));
+    crew.run()
+}

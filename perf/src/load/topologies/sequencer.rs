@@ -1,0 +1,101 @@
+//! Sequencer, 3P-1C: three producers, one consumer that folds each producer's events on their own,
+//! as only the order within one producer is defined.
+//!
+//! ```text
+//! P1 --+
+//! P2 --+--> EP1
+//! P3 --+
+//! ```
+
+use crate::load::event::Message;
+use crate::load::fold::Fold;
+use crate::load::queue::{Queue, Receiver};
+use crate::load::topologies::arcs;
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Crew, Finish, RunError};
+
+/// The producers by name; their index is the origin of their events.
+pub(crate) const PRODUCERS: [&str; 3] = ["producer-1", "producer-2", "producer-3"];
+
+/// One fold for each producer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FoldPerProducer([Fold; PRODUCERS.len()]);
+
+impl FoldPerProducer {
+    /// Adds an event of the producer numbered `origin`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such producer, which means that the event is damaged.
+    #[inline]
+    pub(crate) fn add(&mut self, origin: u8, digest: u64) {
+        self.0[usize::from(origin)].add(digest);
+    }
+
+    /// One answer for each producer.
+    pub(crate) fn answers(&self) -> Answers {
+        self.0.iter().map(|fold| fold.answer()).collect()
+    }
+}
+
+/// How many of `events` the producer numbered `origin` publishes: an equal share, the rest spread
+/// over the first producers.
+pub(crate) fn share(events: u32, origin: u8) -> u32 {
+    let producers = PRODUCERS.len() as u32;
+    let takes_one_more = u32::from(origin) < events % producers;
+    events / producers + u32::from(takes_one_more)
+}
+
+/// The origin and the name of every producer.
+pub(crate) fn producers() -> impl Iterator<Item = (u8, &'static str)> {
+    (0..).zip(PRODUCERS)
+}
+
+/// The consumer's answers, one for each producer.
+pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
+    let mut folds = FoldPerProducer::default();
+    for (origin, _) in producers() {
+        for value in 0..share(events, origin) {
+            folds.add(origin, Message::<PAD>::new(value, origin).digest());
+        }
+    }
+    folds.answers()
+}
+
+/// One queue that all producers share.
+pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let events = workload.events;
+    let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+
+    let mut crew = Crew::new(workload.placement);
+    for (origin, producer) in producers() {
+        let senders = [sender.clone()];
+        let share = share(events, origin);
+        crew.enlist(producer, move || arcs::produce(&senders, share, origin));
+    }
+    drop(sender); // only the producers keep the queue open
+    crew.enlist("consumer", move || {
+        let mut folds = FoldPerProducer::default();
+        for _ in 0..events {
+            let message = receiver.receive()?;
+            folds.add(message.left, message.digest());
+        }
+        Ok(folds.answers())
+    });
+    crew.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_all_events() {
+        for events in [1, 2, 3, 4, 1_000, u32::MAX] {
+            let sum = producers().map(|(origin, _)| u64::from(share(events, origin))).sum::<u64>();
+            assert_eq!(sum, u64::from(events));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Unicast, 1P-1C: the consumer folds every event.
+//!
+//! ```text
+//! P1 --> EP1
+//! ```
+
+use crate::load::event::Message;
+use crate::load::fold::Fold;
+use crate::load::queue::Queue;
+use crate::load::topologies::arcs;
+use crate::load::workload::Workload;
+use crate::measure::crew::{Answers, Crew, Finish, RunError};
+
+/// The consumer's answer.
+pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
+    let mut fold = Fold::new();
+    for value in 0..events {
+        fold.add(Message::<PAD>::new(value, 0).digest());
+    }
+    vec![fold.answer()]
+}
+
+/// One queue.
+pub(super) fn over_queues<Q: Queue, const PAD: usize>(
+    workload: &Workload,
+) -> Result<Finish, RunError> {
+    let events = workload.events;
+    let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let senders = [sender];
+
+    let mut crew = Crew::new(workload.placement);
+    crew.enlist("producer", move || arcs::produce(&senders, events, 0));
+    crew.enlist("consumer", move || arcs::consume(&receiver, events));
+    crew.run()
+}

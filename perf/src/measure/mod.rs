@@ -1,0 +1,12 @@
+//! How a number comes about: rounds, rows, runs, threads and their clock.
+
+pub(crate) mod calibration; // how many events one timed run moves
+pub(crate) mod crew; // threads that start together, the clock, failures
+pub(crate) mod harness; // rounds: interleaved, shuffled, checked
+pub(crate) mod interrupt; // Ctrl-C leaves what was measured
+pub(crate) mod progress; // a bar on a terminal, plain lines otherwise
+pub(crate) mod row; // one row of a table of speeds
+pub(crate) mod run; // one run, before and after its answer is checked
+pub(crate) mod schedule; // how often, how long, where
+pub(crate) mod session; // what all commands have in common
+pub(crate) mod statistics; // median, spread, interval

@@ -28,12 +28,16 @@ use crate::measure::run::Pass;
 
 /// Sizes of a block to try.
 const BLOCK_BYTES: [usize; 3] = [4 << 10, 16 << 10, 64 << 10];
-/// A buffer that fits into a core's own cache today, and has several blocks of any size.
-const CACHED_BYTES: usize = 256 << 10;
+/// Buffers that fit into a core's own cache today, and into the cache that cores share: which is better
+/// depends on how a machine takes a line from another core. Each has several blocks of any size.
+const BUFFER_BYTES: [usize; 2] = [256 << 10, 4 << 20];
 /// Slots of the ring whose memory the other buffer has: that of most tables.
 const RING_SLOTS: usize = 65_536;
-/// Looks at a cursor before the CPU is offered to others. Streams rarely wait that long.
-const LOOKS: u32 = 10_000;
+/// Pause hints between two looks at a cursor, a microsecond or so: who looks as often as it can takes the
+/// line from the thread that writes it.
+const PAUSES: u32 = 64;
+/// Looks at a cursor before the CPU is offered to others.
+const LOOKS: u32 = 16;
 
 /// How the memory between the two threads is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +51,9 @@ pub(super) struct Shape {
 impl Shape {
     /// Those to try with events of this size.
     pub(super) fn candidates(event_bytes: usize) -> Vec<Self> {
-        let mut buffers = vec![CACHED_BYTES, RING_SLOTS * event_bytes];
+        let mut buffers = BUFFER_BYTES.to_vec();
+        buffers.push(RING_SLOTS * event_bytes);
+        buffers.sort_unstable();
         buffers.dedup();
         let shapes = buffers.into_iter().flat_map(|buffer_bytes| {
             BLOCK_BYTES.map(|block_bytes| Self { block_bytes, buffer_bytes })
@@ -168,7 +174,7 @@ impl<const PAD: usize> Stream<PAD> {
                 if seen >= blocks {
                     return Ok(seen);
                 }
-                hint::spin_loop();
+                (0..PAUSES).for_each(|_| hint::spin_loop());
             }
             // Relaxed suffices: as where it is set.
             if self.gone.load(Ordering::Relaxed) {

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Does every command of the laboratory come to its end with right answers, over every contender, and is a
+# wrong answer refused; and does one page come out of their files? Short runs: their speeds mean nothing on
+# a machine that does other work, and no speed is judged here.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+target="${CARGO_TARGET_DIR:-target}"
+results="$target/laboratory"
+json="$results/throughput.json"
+rm -rf "$results"
+mkdir -p "$results"
+
+cargo build --release --package lapwing-perf
+lapwing() { "$target/release/lapwing" "$@"; }
+
+lapwing throughput --runs 1 --events 200000 --json "$json"
+lapwing contention --runs 1 --events 20000 --json "$results/contention.json"
+lapwing limits --runs 1 --events 20000 --json "$results/limits.json"
+lapwing ping-pong --runs 1 --events 2000 --json "$results/ping-pong.json"
+lapwing latency --runs 1 --rate 100000 --seconds-per-run 0.02 --json "$results/latency.json" \
+    --hgrm "$results/hgrm"
+lapwing sweep --runs 1 --rates 10000,100000 --seconds-per-run 0.02 --json "$results/sweep.json"
+lapwing dispatch --quick --json "$results/dispatch.json" >/dev/null
+lapwing perftest --runs 1 --events 20000 --json "$results/perftest.json"
+lapwing report "$results"
+
+refused() {
+    if lapwing "$@"; then
+        echo "laboratory: a wrong answer was reported as a number: $*" >&2
+        exit 1
+    fi
+}
+refused throughput --events 20000 --contender wrong-answer
+refused contention --events 20000 --case wrong-answer
+refused ping-pong --events 2000 --contender wrong-answer
+refused latency --rate 100000 --seconds-per-run 0.02 --contender wrong-answer
+
+if ! command -v python3 >/dev/null; then
+    echo 'laboratory: the run passed, its JSON was not checked: python3 is not installed' >&2
+    exit 77
+fi
+python3 - "$json" <<'PYTHON'
+import json
+import sys
+
+TOPOLOGIES = 5
+CONTENDERS = 15
+FOREIGN = {"lmax", "array-blocking-queue", "cpp-mutex-queue", "boost-lockfree", "moodycamel"}
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    report = json.load(file)
+results, missing = report["results"], report["missing"]
+for rival in missing:
+    print("not here:", rival["contender"], rival["reason"])
+wrong = [result for result in results if result.get("verified") is not True]
+for result in wrong:
+    print("not verified:", json.dumps(result), file=sys.stderr)
+unexpected = {rival["contender"] for rival in missing} - FOREIGN
+if unexpected:
+    print("missing without need of a tool:", *unexpected, file=sys.stderr)
+expected = TOPOLOGIES * (CONTENDERS - len(missing))
+if len(results) != expected:
+    print(f"results: expected={expected}, found={len(results)}", file=sys.stderr)
+if wrong or unexpected or len(results) != expected:
+    sys.exit(1)
+print(f"laboratory: {len(results)} results, all verified")
+PYTHON

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::tool;
+
 /// The longest line of a child: four histograms, with room.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 /// The longest line that is quoted, in characters.
@@ -69,8 +71,7 @@ impl Child {
     /// [`ChildError::Start`] if the system refuses the process or its threads here.
     pub(super) fn start(command: &mut Command) -> Result<Self, ChildError> {
         // Ctrl-C is for this process, which lets the run under way come to its end.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
+        tool::in_a_group_of_its_own(command);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = piped.spawn()?;
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());

@@ -89,6 +89,7 @@ fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<()
     let log = folder.join(LOG);
     let output = File::create(&log)?;
     let errors = output.try_clone()?;
+    in_a_group_of_its_own(command);
     let started = command
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -112,9 +113,31 @@ fn wait(mut process: Child, most: Duration) -> io::Result<Option<ExitStatus>> {
         }
         thread::sleep(LOOK);
     }
-    process.kill()?;
+    kill_group(&mut process)?;
     process.wait()?;
     Ok(None)
+}
+
+/// Lets `command` start a group of processes: Maven is a script, and its work another process; and Ctrl-C
+/// is not for them.
+pub(super) fn in_a_group_of_its_own(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Ends `process` and all that it has started.
+fn kill_group(process: &mut Child) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+
+        if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+            return Ok(kill_process_group(group, Signal::KILL)?);
+        }
+    }
+    process.kill()
 }
 
 /// The first error among the lines of a tool, without the place; else its first line.
@@ -152,7 +175,7 @@ mod tests {
         assert_eq!(error.to_string(), "sh failed: no");
 
         let most = Duration::from_millis(50);
-        let error = run_within(&mut shell("sleep 60"), folder.path(), most).unwrap_err();
+        let error = run_within(&mut shell("sleep 60; true"), folder.path(), most).unwrap_err();
         assert!(matches!(error, ToolError::Slow { .. }), "{error}");
     }
 

@@ -38,6 +38,9 @@ struct Record {
     /// Size of all blocks of the stream together, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
+    /// How the threads of the exchange look, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<&'static str>,
     /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.
     operations_per_event: u32,
     /// How fast it was. There is no baseline: these are the limits.
@@ -77,11 +80,13 @@ fn measure(
 /// The record of `row`.
 fn record(row: &Row<Probe>) -> Record {
     let probe = &row.subject;
-    let (ring, shape) = match probe.setting() {
-        Setting::Only => (None, None),
-        Setting::Slots(slots) => (Some(slots), None),
-        Setting::Shape(shape) => (None, Some(shape)),
-    };
+    let (mut ring, mut shape, mut wait) = (None, None, None);
+    match probe.setting() {
+        Setting::Only => {}
+        Setting::Slots(slots) => ring = Some(slots),
+        Setting::Shape(chosen) => shape = Some(chosen),
+        Setting::Look(look) => wait = Some(look.name),
+    }
     Record {
         benchmark: BENCHMARK,
         contender: probe.case.name(),
@@ -89,6 +94,7 @@ fn record(row: &Row<Probe>) -> Record {
         ring,
         block_bytes: shape.map(|shape| shape.block_bytes),
         buffer_bytes: shape.map(|shape| shape.buffer_bytes),
+        wait,
         operations_per_event: probe.operations_per_event(),
         speed: row.speed(None),
     }

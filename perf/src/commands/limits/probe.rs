@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::solo;
 use super::stream::{self, Shape};
 use crate::error::Error;
-use crate::load::bare;
+use crate::load::bare::{self, Look};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
 use crate::load::topologies::unicast;
@@ -70,6 +70,8 @@ pub(super) enum Setting {
     Shape(Shape),
     /// Slots of a ring.
     Slots(usize),
+    /// How the threads of an exchange look.
+    Look(Look),
 }
 
 impl Probe {
@@ -81,7 +83,8 @@ impl Probe {
                 shapes.into_iter().map(Setting::Shape).collect()
             }
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
-            Case::Exchange | Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
+            Case::Exchange => Look::ALL.map(Setting::Look).to_vec(),
+            Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
         };
         Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
     }
@@ -101,9 +104,11 @@ impl Probe {
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
             (Case::SoloRing, Setting::Slots(slots)) => solo::ring(slots, events, placement),
-            (Case::SoloLoop, _) => solo::plain_loop(events, placement),
+            (Case::Exchange, Setting::Look(look)) => {
+                bare::run(look, Exchange { exchanges: events, placement })
+            }
             (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),
-            _ => bare::run(Exchange { exchanges: events, placement }),
+            _ => solo::plain_loop(events, placement),
         }
     }
 }

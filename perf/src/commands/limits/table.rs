@@ -58,6 +58,6 @@ fn setting(record: &Record) -> String {
         (None, Some((block, buffer))) => {
             format!("{} KiB blocks, {} KiB", kibibytes(block), kibibytes(buffer))
         }
-        (None, None) => table::NONE.to_owned(),
+        (None, None) => record.wait.unwrap_or(table::NONE).to_owned(),
     }
 }

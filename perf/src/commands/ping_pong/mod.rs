@@ -12,7 +12,7 @@ use self::foreign::Language;
 use crate::contenders::{Contender, Entry, Missing, Roster};
 use crate::error::Error;
 use crate::foreign::Rival;
-use crate::load::bare;
+use crate::load::bare::{self, Look};
 use crate::load::exchange::Exchange;
 use crate::machine::placement::Placement;
 use crate::measure::crew::RunError;
@@ -76,14 +76,17 @@ impl Match {
     }
 
     fn wait(&self) -> &'static str {
-        self.contender().map_or("spin", Contender::wait)
+        match &self.player {
+            Player::Bare => Look::ALL[self.chosen].name,
+            _ => self.contender().map_or("spin", Contender::wait),
+        }
     }
 
     fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
         match &self.player {
             Player::Foreign(_, rival) => Ok(rival.ping_pong(SLOTS, exchange)?),
             _ => self.contender().map_or_else(
-                || bare::run(exchange),
+                || bare::run(Look::ALL[self.chosen], exchange),
                 |contender| contender.ping_pong(SLOTS, exchange),
             ),
         }
@@ -101,7 +104,8 @@ impl Subject for Match {
 
     fn candidates(&self) -> usize {
         match &self.player {
-            Player::Bare | Player::Foreign(..) => 1,
+            Player::Bare => Look::ALL.len(),
+            Player::Foreign(..) => 1,
             Player::Contender(entry) => entry.candidates.len(),
         }
     }

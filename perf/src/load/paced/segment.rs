@@ -31,7 +31,8 @@ pub(crate) struct Segment {
     pub(crate) p99_99_ns: u64,
     /// The longest.
     pub(crate) max_ns: u64,
-    /// Percentiles and the delays there, denser towards 100.
+    /// Percentiles and the delays there, denser towards 100; left out where many rows are compared.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     curve: Vec<(f64, u64)>,
 }
 
@@ -42,9 +43,10 @@ impl Segment {
         segments.map(|(name, histogram)| Self::new(name, histogram)).collect()
     }
 
-    /// The whole way.
+    /// The whole way, without its curve.
     pub(crate) fn end_to_end(delays: &Delays) -> Self {
-        Self::new(SEGMENTS[SEGMENTS.len() - 1], delays.end_to_end())
+        let way = Self::new(SEGMENTS[SEGMENTS.len() - 1], delays.end_to_end());
+        Self { curve: Vec::new(), ..way }
     }
 
     /// The delays of `histogram`, under this name.
@@ -76,7 +78,7 @@ mod tests {
     fn percentiles_are_those_of_the_delays() {
         let mut delays = Delays::new();
         (1..=1_000).for_each(|delay| delays.segments[3].saturating_record(delay));
-        let way = Segment::end_to_end(&delays);
+        let way = &Segment::all(&delays)[3];
         assert_eq!((way.min_ns, way.p50_ns, way.p99_ns, way.max_ns), (1, 500, 990, 1_000));
         assert_eq!(way.curve.last(), Some(&(100.0, 1_000)));
         assert!(way.curve.is_sorted_by_key(|point| point.1));

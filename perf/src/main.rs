@@ -1,11 +1,13 @@
 //! `lapwing`, the performance laboratory: wiring only.
 //!
 //! ```text
-//! cli --> commands ------> measure (rounds, rows, runs, threads) --> machine, report
-//!            |  \---> report: JSON, tables, page
-//!            \--> contenders ---> load (what is moved, through which graph)
-//!                     \--> foreign (rivals in Java and C++), rings (ends of Lapwing's rings)
+//! cli --> commands --> flags --> contenders --> foreign   (rivals in Java and C++, as processes)
+//!            |                       |     \--> rings     (ends of Lapwing's rings)
+//!            |                       \--> load            (what is moved, and through which graph)
+//!            \--> report                           \--> measure (rounds, runs, threads) --> machine
 //! ```
+//!
+//! An arrow is an import; none goes back.
 //!
 //! A further benchmark is a folder in `commands`: its flags, what it times (a `measure::row::Subject`, or a
 //! `measure::harness::Timed` if it is no table of speeds), its record, its table.
@@ -13,7 +15,7 @@
 mod cli; // the subcommands, and what is refused before anything runs
 mod commands; // the benchmarks
 mod contenders; // one adapter per rival
-mod error; // what ends the command with exit code 1
+mod flags; // flags that several commands have
 mod foreign; // rivals in other languages, as processes
 mod load; // what is moved, and through which graph
 mod machine; // where the numbers are measured, and who else was there
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
-use crate::error::Error;
+use crate::measure::error::Error;
 
 /// Runs the subcommand; an error goes to standard error and makes exit code 1, Ctrl-C 130.
 fn main() -> ExitCode {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::error::Error;
+use crate::measure::error::Error;
 use crate::report;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.

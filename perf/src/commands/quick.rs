@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
+use crate::commands::session::Session;
 use crate::commands::throughput::{self, Plan, table};
 use crate::contenders::{ContenderName, Roster, WaitName};
-use crate::error::Error;
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
+use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
 use crate::report;
 
 /// Rounds that count. Odd, so that a median is a run.

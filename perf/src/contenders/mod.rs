@@ -34,7 +34,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::contender::Contender;
 pub(crate) use self::lapwing::{WaitName, ping_pong_ends};
-pub(crate) use self::roster::{Entry, Missing, Roster};
+pub(crate) use self::roster::{Entry, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.
 pub(crate) const BASELINE: &str = "bounded-queue";

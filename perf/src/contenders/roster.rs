@@ -1,25 +1,15 @@
 //! Who takes part in a comparison: each contender with its settings, and who cannot, with the reason.
 
-use serde::Serialize;
-
 use super::contender::Contender;
 use super::{ContenderName, WaitName};
 use crate::load::topologies::Topology;
+use crate::report::Missing;
 
 /// A contender that takes part: with its only setting, or with those of which the fastest is to be
 /// measured.
 pub(crate) struct Entry {
     /// Its settings: at least one.
     pub(crate) candidates: Vec<Box<dyn Contender>>,
-}
-
-/// A contender that cannot take part.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Missing {
-    /// Its name.
-    pub(crate) contender: String,
-    /// Why not, in a few words.
-    pub(crate) reason: String,
 }
 
 /// Everyone who was asked for.

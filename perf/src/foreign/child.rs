@@ -11,6 +11,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use super::tool;
+use crate::measure::crew::RunError;
 
 /// The longest line of a child: four histograms, with room.
 const MAX_LINE_BYTES: u64 = 16 << 20;
@@ -43,6 +44,12 @@ pub(crate) enum ChildError {
     /// It answered something else than a result.
     #[error("the process answered nonsense: {0:?}")]
     Nonsense(String),
+}
+
+impl From<ChildError> for RunError {
+    fn from(error: ChildError) -> Self {
+        Self::Foreign(error.to_string())
+    }
 }
 
 impl ChildError {

@@ -30,7 +30,6 @@ mod rival; // requests of the benchmarks
 mod tests; // children that die, hang and talk nonsense
 mod tool; // compilers and Maven
 
-pub(crate) use self::child::ChildError;
 pub(crate) use self::cpp::CppRival;
 pub(crate) use self::java::JavaRival;
 pub(crate) use self::program::Program;

@@ -12,9 +12,6 @@ use thiserror::Error;
 
 use crate::machine::placement::Placement;
 
-/// The largest number of events of one run: an event's number fits its `value: u32`.
-pub(crate) const MAX_EVENTS: u32 = u32::MAX;
-
 /// Everything that one run of one contender needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workload {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::load::workload::MAX_EVENTS;
-
+/// The largest number of events of one run: an event's number fits its `value: u32`.
+pub(crate) const MAX_EVENTS: u32 = u32::MAX;
 /// Events of the first pilot. Small, as the slowest contender on the busiest machine runs it as
 /// well.
 pub(crate) const PILOT_EVENTS: u32 = 10_000;

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::foreign::ChildError;
 use crate::machine::cpu_time;
 use crate::machine::placement::{self, Placement};
 
@@ -60,8 +59,8 @@ pub(crate) enum RunError {
         worker: String,
     },
     /// A program in another language failed.
-    #[error(transparent)]
-    Foreign(#[from] ChildError),
+    #[error("{0}")]
+    Foreign(String),
     /// The contender refused to be built.
     #[error("cannot build the contender: {0}")]
     Build(String),

@@ -7,7 +7,7 @@
 //! settle each row | warm-up round | round 1 | round 2 | ..    a round: every row once, shuffled
 //! ```
 
-use crate::error::Error;
+use crate::measure::error::Error;
 use crate::measure::interrupt;
 use crate::measure::progress::Progress;
 

@@ -2,11 +2,11 @@
 
 pub(crate) mod calibration; // how many events one timed run moves
 pub(crate) mod crew; // threads that start together, the clock, failures
+pub(crate) mod error; // what ends the command with exit code 1
 pub(crate) mod harness; // rounds: interleaved, shuffled, checked
 pub(crate) mod interrupt; // Ctrl-C leaves what was measured
 pub(crate) mod progress; // a bar on a terminal, plain lines otherwise
 pub(crate) mod row; // one row of a table of speeds
 pub(crate) mod run; // one run, before and after its answer is checked
 pub(crate) mod schedule; // how often, how long, where
-pub(crate) mod session; // what all commands have in common
 pub(crate) mod statistics; // median, spread, interval

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::measure::calibration::{self, Verdict};
+use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::run::{Pass, Run};
 use crate::measure::schedule::Schedule;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::measure::crew::{Answers, Finish};
+use crate::measure::error::Error;
 
 /// One run of one contender that came to its end; its answers are not checked yet.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::contenders::Missing;
-use crate::error::Error;
 use crate::machine::Machine;
+use crate::measure::error::Error;
+use crate::report::Missing;
 
 /// The whole file.
 #[derive(Serialize)]

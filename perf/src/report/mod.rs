@@ -7,6 +7,17 @@ pub(crate) mod table; // the tables on standard output
 
 use std::io::{self, ErrorKind, Write};
 
+use serde::Serialize;
+
+/// A contender that cannot take part.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Missing {
+    /// Its name.
+    pub(crate) contender: String,
+    /// Why not, in a few words.
+    pub(crate) reason: String,
+}
+
 /// Prints `text` to standard output. A reader that has left, such as `head`, is no error.
 ///
 /// # Errors

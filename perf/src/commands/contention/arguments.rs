@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::{ScheduleArguments, values};
+use crate::flags::{ScheduleArguments, values};
 use crate::load::increments::Case;
 
 /// The flags of `lapwing contention`.

@@ -6,15 +6,15 @@ mod table; // how they are shown
 use serde::Serialize;
 
 pub(crate) use self::arguments::ContentionArguments;
-use crate::error::Error;
+use crate::commands::session::Session;
 use crate::load::increments::Case;
 use crate::machine::placement::Placement;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::measure::row::{Row, Speed, Subject};
 use crate::measure::run::Pass;
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "contention";

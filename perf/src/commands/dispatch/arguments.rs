@@ -9,7 +9,7 @@ use super::config_file::{self, ConfigError};
 use super::layout;
 use super::order::Payload;
 use super::techniques::TechniqueName;
-use crate::cli::values;
+use crate::flags::values;
 
 /// The flags of `lapwing dispatch`.
 #[derive(Args, Debug)]

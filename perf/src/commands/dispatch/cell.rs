@@ -5,7 +5,7 @@ use super::play::Setting;
 use super::record::Record;
 use super::run::Run;
 use super::techniques::TechniqueName;
-use crate::error::Error;
+use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 
 /// A technique, a setting, and its runs.

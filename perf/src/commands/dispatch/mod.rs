@@ -38,7 +38,6 @@ mod techniques; // what is compared
 mod work; // the orchestrator's work
 
 pub(crate) use self::arguments::DispatchArguments;
-pub(crate) use self::run::WrongOrders;
 
 use self::cell::Cell;
 use self::config::Config;
@@ -49,11 +48,11 @@ use self::record::Record;
 use self::schedule::Schedule;
 use self::techniques::TechniqueName;
 use self::work::Pace;
-use crate::error::Error;
+use crate::commands::session::Session;
 use crate::load::paced::Clock;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::measure::session::Session;
 use crate::report;
 
 /// For how long a strategy waits without a sign of its orders before it takes them for lost: far

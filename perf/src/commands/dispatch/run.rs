@@ -1,19 +1,18 @@
 //! One run whose answer is right, and the error of one whose answer is not.
 
-use thiserror::Error;
-
 use super::config::Config;
 use super::hand_off::Pressure;
 use super::play::Played;
 use super::segments::{self, Rows};
+use crate::measure::error::Error;
 
 /// Orders that did not come back as they should have: such a run has no times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "wrong answer, so no times: topology=dispatch contender={technique} orders={orders} \
      lost={lost} doubled={doubled} damaged={damaged} surplus={surplus}"
 )]
-pub(crate) struct WrongOrders {
+pub(super) struct WrongOrders {
     /// Whose answer is wrong.
     technique: &'static str,
     /// Orders of the run.
@@ -26,6 +25,12 @@ pub(crate) struct WrongOrders {
     damaged: u64,
     /// Orders that were still on their way when every strategy had as many as it sent.
     surplus: u64,
+}
+
+impl From<WrongOrders> for Error {
+    fn from(wrong: WrongOrders) -> Self {
+        Self::WrongOrders(wrong.to_string())
+    }
 }
 
 /// What is kept of a run.

@@ -9,12 +9,13 @@ use std::fs;
 use std::path::Path;
 
 pub(crate) use self::arguments::LatencyArguments;
+use crate::commands::delays::{Carrier, Record, Row, Segment, hgrm};
+use crate::commands::session::Session;
 use crate::contenders::{Entry, Roster};
-use crate::error::Error;
-use crate::load::paced::{Carrier, Pace, Record, Row, SEGMENTS, Segment, hgrm};
+use crate::load::paced::{Pace, SEGMENTS};
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::measure::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "latency";

@@ -1,8 +1,9 @@
 //! The tables of `lapwing latency`: the whole way, and each hop.
 
-use crate::contenders::Missing;
-use crate::load::paced::{Clock, Record, Segment};
+use crate::commands::delays::{Record, Segment};
+use crate::load::paced::Clock;
 use crate::machine::Machine;
+use crate::report::Missing;
 use crate::report::table;
 
 /// The columns of the whole way; from the third on they hold numbers.

@@ -1,9 +1,10 @@
 //! The form of the JSON, of the tables and of the files, over a small measurement.
 
 use super::*;
-use crate::contenders::{ContenderName, Missing, WaitName};
+use crate::contenders::{ContenderName, WaitName};
 use crate::machine::Machine;
 use crate::machine::placement::Placement;
+use crate::report::Missing;
 use crate::report::json;
 
 /// Two runs of a few events of each of `names`.

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::probe::{Case, Probe};
-use crate::cli::{ScheduleArguments, values};
+use crate::flags::{ScheduleArguments, values};
 use crate::load::workload::EventBytes;
 use crate::machine::placement::Placement;
 

@@ -10,12 +10,12 @@ use serde::Serialize;
 
 pub(crate) use self::arguments::LimitsArguments;
 use self::probe::{Probe, Setting};
-use crate::error::Error;
+use crate::commands::session::Session;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::measure::row::{Row, Speed, Subject};
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "limits";

@@ -4,7 +4,6 @@ use clap::ValueEnum;
 
 use super::solo;
 use super::stream::{self, Shape};
-use crate::error::Error;
 use crate::load::bare::{self, Look};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
@@ -12,6 +11,7 @@ use crate::load::topologies::unicast;
 use crate::load::workload::EventBytes;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
+use crate::measure::error::Error;
 use crate::measure::row::Subject;
 use crate::measure::run::Pass;
 

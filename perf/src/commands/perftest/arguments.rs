@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::catalogue;
 use super::test::PerfTest;
-use crate::cli::{ScheduleArguments, values};
+use crate::flags::{ScheduleArguments, values};
 
 /// The flags of `lapwing perftest`.
 #[derive(Args, Debug)]

@@ -24,11 +24,11 @@ pub(crate) use self::arguments::PerftestArguments;
 use self::record::Record;
 use self::test::PerfTest;
 use self::trial::Bench;
-use crate::error::Error;
+use crate::commands::session::Session;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "perftest";

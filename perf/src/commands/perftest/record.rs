@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ping_pong::PAUSE_NS;
 use super::trial::{Bench, CONTENDER};
-use crate::load::paced::Segment;
+use crate::commands::delays::Segment;
 use crate::measure::row::{Row, Speed};
 
 /// The name of the delays as they were measured.

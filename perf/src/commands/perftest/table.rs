@@ -1,7 +1,7 @@
 //! The tables of `lapwing perftest`: a line for each test, and the round trips.
 
 use super::record::Record;
-use crate::load::paced::Segment;
+use crate::commands::delays::Segment;
 use crate::machine::Machine;
 use crate::report::table;
 

@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use hdrhistogram::Histogram;
 
 use super::test::{Delayed, Load, PerfTest, Work};
-use crate::error::Error;
 use crate::load::paced::histogram;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, RunError};
+use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::row::{Row, Subject};
 use crate::measure::run::Pass;

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::{ScheduleArguments, values};
 use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::flags::{ScheduleArguments, values};
 
 /// The flags of `lapwing ping-pong`.
 #[derive(Args, Debug)]

@@ -9,19 +9,20 @@ use serde::Serialize;
 
 pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::Language;
-use crate::contenders::{Contender, Entry, Missing, Roster};
-use crate::error::Error;
+use crate::commands::session::Session;
+use crate::contenders::{Contender, Entry, Roster};
 use crate::foreign::Rival;
 use crate::load::bare::{self, Look};
 use crate::load::exchange::Exchange;
 use crate::machine::placement::Placement;
 use crate::measure::crew::RunError;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::measure::row::{Row, Speed, Subject};
 use crate::measure::run::Pass;
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
+use crate::report::Missing;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "ping-pong";

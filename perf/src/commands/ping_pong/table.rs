@@ -1,8 +1,8 @@
 //! The table of `lapwing ping-pong`.
 
 use super::Record;
-use crate::contenders::Missing;
 use crate::machine::Machine;
+use crate::report::Missing;
 use crate::report::table;
 
 /// The columns; from the third on they hold numbers.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use crate::cli::{PacedArguments, values};
 use crate::contenders::WaitName;
+use crate::flags::{PacedArguments, values};
 use crate::load::paced::Pace;
 
 /// Time of one run of `--quick`.

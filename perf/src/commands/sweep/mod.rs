@@ -9,12 +9,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 pub(crate) use self::arguments::SweepArguments;
+use crate::commands::delays::{Carrier, Record, Row, Run, Segment};
+use crate::commands::session::Session;
 use crate::contenders::{Entry, Roster};
-use crate::error::Error;
-use crate::load::paced::{Carrier, Pace, Record, Row, Run, Segment};
+use crate::load::paced::Pace;
+use crate::measure::error::Error;
 use crate::measure::harness::{self, Timed};
 use crate::measure::progress::Progress;
-use crate::measure::session::Session;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "sweep";

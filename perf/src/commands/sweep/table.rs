@@ -1,8 +1,8 @@
 //! The table of `lapwing sweep`: a line for each contender and load.
 
-use crate::contenders::Missing;
-use crate::load::paced::Record;
+use crate::commands::delays::Record;
 use crate::machine::Machine;
+use crate::report::Missing;
 use crate::report::table;
 
 /// The columns; from the third on they hold numbers.

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::{ScheduleArguments, values};
 use crate::contenders::{ContenderName, WaitName};
+use crate::flags::{ScheduleArguments, values};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish};
 

@@ -1,10 +1,10 @@
 //! One contender in one topology: what is timed.
 
 use crate::contenders::{Contender, Entry};
-use crate::error::Error;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::Answers;
+use crate::measure::error::Error;
 use crate::measure::row::Subject;
 use crate::measure::run::Pass;
 

@@ -10,16 +10,17 @@ mod tests; // the form of the JSON, the tables
 pub(crate) use self::arguments::ThroughputArguments;
 use self::lane::Lane;
 pub(crate) use self::record::Record;
-use crate::cli::values::each_once;
-use crate::contenders::{ContenderName, Entry, Missing, Roster};
-use crate::error::Error;
+use crate::commands::session::Session;
+use crate::contenders::{ContenderName, Entry, Roster};
+use crate::flags::values::each_once;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
+use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
 use crate::measure::row::Row;
 use crate::measure::schedule::Schedule;
-use crate::measure::session::Session;
+use crate::report::Missing;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "throughput";

@@ -1,9 +1,9 @@
 //! The tables of `lapwing throughput` and of the quick evaluation.
 
 use super::Record;
-use crate::contenders::Missing;
 use crate::load::topologies::Topology;
 use crate::machine::Machine;
+use crate::report::Missing;
 use crate::report::table;
 
 /// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.

@@ -11,13 +11,9 @@
 
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
-pub(crate) mod hgrm; // their files
 mod letter; // what is sent
-mod nobody; // no hand-off at all
+pub(crate) mod nobody; // no hand-off at all
 mod over_queues; // a queue for each hop
-mod record; // what a report says of a row
-mod row; // a row of a table of delays
-mod segment; // what a report says of the delays of a hop
 mod stage; // what the sender and each stage do
 
 use std::time::Duration;
@@ -26,9 +22,6 @@ pub(crate) use self::clock::Clock;
 pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
-pub(crate) use self::record::Record;
-pub(crate) use self::row::{Carrier, Row, Run, TOPOLOGY};
-pub(crate) use self::segment::Segment;
 pub(crate) use self::stage::{LastStage, Sender, Stage};
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
@@ -74,7 +67,7 @@ impl Paced {
     }
 
     /// From the first event's time to the end.
-    fn seconds_under_load(&self) -> f64 {
+    pub(crate) fn seconds_under_load(&self) -> f64 {
         self.elapsed.saturating_sub(stage::LEAD).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 }

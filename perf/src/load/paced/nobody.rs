@@ -9,7 +9,7 @@ use crate::measure::crew::{Crew, RunError};
 /// # Errors
 ///
 /// [`RunError`] if the thread could not start.
-pub(super) fn run(pace: &Pace) -> Result<Paced, RunError> {
+pub(crate) fn run(pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
     let mut stages = [Stage::new(&clock), Stage::new(&clock)];

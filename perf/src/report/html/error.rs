@@ -3,11 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::measure::error::Error;
 use plotters::drawing::DrawingAreaErrorKind;
-use thiserror::Error;
 
 /// Why there is no report. Nothing is written unless everything could be read and drawn.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportError {
     /// The folder or a file in it cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -59,6 +59,12 @@ pub(crate) enum ReportError {
         /// Why not.
         source: io::Error,
     },
+}
+
+impl From<ReportError> for Error {
+    fn from(error: ReportError) -> Self {
+        Self::Report(error.to_string())
+    }
 }
 
 impl ReportError {

@@ -28,7 +28,7 @@ use clap::Args;
 
 pub(crate) use self::error::ReportError;
 use self::page::Page;
-use crate::error::Error;
+use crate::measure::error::Error;
 use crate::report;
 
 /// The name of the page, unless the command line has one.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use super::values;
-use crate::load::workload::MAX_EVENTS;
 use crate::machine::placement::Placement;
+use crate::measure::calibration::MAX_EVENTS;
 use crate::measure::schedule::Schedule;
 
 /// Time of one run of `--quick`.

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::{Delays, SEGMENTS};
+use crate::load::paced::{Delays, SEGMENTS};
 
 /// Points of a curve for each halving of what is left up to 100 %.
 const POINTS_PER_HALVING: u32 = 5;

@@ -6,10 +6,8 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
-use crate::commands::dispatch::WrongOrders;
 use crate::measure::crew::RunError;
 use crate::measure::interrupt;
-use crate::report::html::ReportError;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -42,8 +40,8 @@ pub(crate) enum Error {
         source: RunError,
     },
     /// Orders of the dispatch pipeline did not come back as they should have.
-    #[error(transparent)]
-    WrongOrders(#[from] WrongOrders),
+    #[error("{0}")]
+    WrongOrders(String),
     /// The report cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Json {
@@ -53,8 +51,8 @@ pub(crate) enum Error {
         source: io::Error,
     },
     /// `lapwing report` has nothing to show, or cannot show it.
-    #[error(transparent)]
-    Report(#[from] ReportError),
+    #[error("{0}")]
+    Report(String),
     /// Standard output is closed.
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::contenders::Missing;
-use crate::error::Error;
 use crate::machine::Machine;
 use crate::machine::neighbours::Neighbours;
+use crate::measure::error::Error;
 use crate::measure::interrupt;
+use crate::report::Missing;
 use crate::report::{self, json};
 
 /// One command under way.

@@ -2,14 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Delays, Pace, Paced, THREADS, nobody};
+use super::TOPOLOGY;
 use crate::contenders::{Contender, Entry};
-use crate::error::Error;
+use crate::load::paced::{Delays, Pace, Paced, THREADS, nobody};
 use crate::measure::crew::RunError;
+use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 
-/// The topology in every report.
-pub(crate) const TOPOLOGY: &str = "pipeline";
 /// A contender that takes less than this part of a load does not sustain it.
 const SUSTAINED: f64 = 0.95;
 

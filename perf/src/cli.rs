@@ -1,15 +1,9 @@
 //! The command line, and what is refused before anything runs. A further benchmark is a further
 //! [`Command`]; its flags stand beside it.
 
-mod paced; // who and where: the flags of the tables of delays
-mod schedule; // how often, how long, where: the flags of every table of speeds
-pub(crate) mod values; // values that several commands take
-
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub(crate) use self::paced::PacedArguments;
-pub(crate) use self::schedule::ScheduleArguments;
 use crate::commands::campaign::CampaignArguments;
 use crate::commands::contention::ContentionArguments;
 use crate::commands::dispatch::DispatchArguments;

@@ -22,6 +22,7 @@ pub(super) fn keep(
     if kept.is_dir() {
         return Ok(kept);
     }
+    eprintln!("building {name}, which is kept for next time");
     fs::create_dir_all(&cache)?;
     // Somewhere else first: who finds it under its name finds all of it.
     let draft = tempfile::Builder::new().prefix("draft-").tempdir_in(&cache)?;

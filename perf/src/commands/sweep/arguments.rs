@@ -25,11 +25,11 @@ pub(crate) struct SweepArguments {
     rates: Vec<u32>,
 
     /// Time of one run, in seconds
-    #[arg(long, value_name = "S", default_value = "0.2", value_parser = values::seconds)]
+    #[arg(long, value_name = "S", default_value = "0.15", value_parser = values::seconds)]
     seconds_per_run: Duration,
 
     /// Runs of each row that count
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 7)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     pub(super) runs: u32,
 

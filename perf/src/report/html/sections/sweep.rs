@@ -14,7 +14,7 @@ const LEAD: &str = "What the load does to the latency. The paper's claim is that
     line is one thread that hands nothing over.";
 const CAPTION: &str = "Latency from end to end against the load that was offered, lower and further \
     right is better: a flat line carries its load, a J queues, and a cross marks a load that the \
-    contender could not carry.";
+    contender could not carry. A rival has its best way to wait at each load.";
 
 /// The section, if there are `records`.
 ///
@@ -64,19 +64,25 @@ fn lines(records: &[Latency]) -> Lines {
     }
 }
 
-/// One line for each contender and way to wait.
+/// Whose line a record belongs to: a rival has one, as it waits in its best way at each load; Lapwing
+/// has one for each way to wait.
+fn line(labels: &Labels<'_>, record: &Latency) -> String {
+    if record.is_own() { labels.label(record) } else { record.contender.clone() }
+}
+
+/// The lines of one panel.
 fn series(records: &[Latency], pinned: bool, percentile: fn(&Segment) -> f64) -> Vec<Series> {
     let labels = Labels::of(records);
     let others = records.iter().filter(|one| !one.is_own() && !one.is_floor());
-    let names = distinct(others.map(|one| labels.label(one)));
+    let names = distinct(others.map(|one| line(&labels, one)));
     let in_panel = records.iter().filter(|one| one.is_in(pinned));
     let whose = |one: &Latency| {
-        let label = labels.label(one);
+        let label = line(&labels, one);
         whose(one, names.iter().position(|name| *name == label))
     };
-    let drawn = distinct(in_panel.clone().map(|one| (labels.label(one), whose(one))));
+    let drawn = distinct(in_panel.clone().map(|one| (line(&labels, one), whose(one))));
     let series = drawn.into_iter().map(|(name, whose)| {
-        let own = in_panel.clone().filter(|one| labels.label(*one) == name);
+        let own = in_panel.clone().filter(|one| line(&labels, one) == name);
         let mut points = own
             .filter_map(|one| {
                 let ns = percentile(end_to_end(one)?);
@@ -127,4 +133,32 @@ fn table(records: &[Latency]) -> Table {
         table.add(latency.is_own(), cells);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_rival_that_waits_in_two_ways_has_one_line() {
+        let record = |contender: &str, wait: &str, offered: f64| {
+            let segment = json!({ "name": "end-to-end", "count": 1, "min_ns": 1.0, "mean_ns": 2.0,
+                "p50_ns": 2.0, "p90_ns": 3.0, "p99_ns": 4.0, "p99_9_ns": 5.0 });
+            let record = json!({ "contender": contender, "wait": wait, "topology": "pipeline",
+                "verified": true, "offered_per_second": offered, "segments": [segment] });
+            serde_json::from_value::<Latency>(record).unwrap()
+        };
+        let records = [
+            record("lapwing", "adaptive", 1e3),
+            record("lapwing", "blocking", 1e3),
+            record("rival", "spin", 1e3),
+            record("rival", "yield", 1e4),
+        ];
+        let lines = series(&records, false, |segment| segment.p50_ns);
+        let names = lines.iter().map(|line| (line.name.as_str(), line.points.len()));
+        let expected = [("lapwing (adaptive)", 1), ("lapwing (blocking)", 1), ("rival", 2)];
+        assert!(names.eq(expected));
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::schedule::PlacementArguments;
 use super::values;
@@ -17,6 +17,22 @@ pub(crate) struct PacedArguments {
     /// Contenders to run, separated by commas; all if absent
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<ContenderName>,
+
+    /// Wait strategies of Lapwing, separated by commas: a row or a curve for each. Each rival runs with
+    /// the one of its own whose median delay is the shortest
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "adaptive"
+    )]
+    wait: Vec<WaitName>,
+
+    /// Runs of each row that count
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
+    pub(crate) runs: u32,
 
     /// Slots of the ring, and of every queue: a power of two
     #[arg(long, value_name = "N", default_value_t = 8_192, value_parser = values::ring)]
@@ -32,8 +48,8 @@ pub(crate) struct PacedArguments {
 
 impl PacedArguments {
     /// The contenders asked for, each once.
-    pub(crate) fn roster(&self, waits: &[WaitName]) -> Roster {
-        let waits = values::each_once(waits, &[WaitName::Adaptive]);
+    pub(crate) fn roster(&self) -> Roster {
+        let waits = values::each_once(&self.wait, &[]);
         let roster = Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits);
         roster.fitting(Topology::Pipeline, self.ring)
     }

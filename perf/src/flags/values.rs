@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::report::distinct;
+
 /// The largest ring, in slots: Lapwing's own bound.
 const MAX_RING_SLOTS: usize = 1 << 30;
 /// The longest time to ask for, in seconds.
@@ -13,13 +15,7 @@ pub(crate) const MAX_RATE: u32 = 1_000_000_000;
 /// Each of `asked` once, in its order; `all` if nothing is asked for.
 pub(crate) fn each_once<T: Copy + PartialEq>(asked: &[T], all: &[T]) -> Vec<T> {
     let source = if asked.is_empty() { all } else { asked };
-    let mut once = Vec::with_capacity(source.len());
-    for item in source {
-        if !once.contains(item) {
-            once.push(*item);
-        }
-    }
-    once
+    distinct(source.iter().copied())
 }
 
 /// Parses the slots of a ring.

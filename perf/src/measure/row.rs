@@ -1,6 +1,8 @@
 //! A row of a table of speeds: who is measured, how many events one of its runs has, its runs, and what a
 //! report says of them. Not here: what a run does (each benchmark has its [`Subject`]).
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::measure::calibration::{self, Verdict};
@@ -122,8 +124,8 @@ impl<S: Subject> Row<S> {
         Run::new(self.events, self.subject.operations_per_event(), pass)
     }
 
-    /// Settles the number of events of a run.
-    fn calibrate(&mut self) -> Result<(), Error> {
+    /// Settles the number of events of a run, which should take `run_time`.
+    fn calibrate(&mut self, run_time: Duration) -> Result<(), Error> {
         if let Some(events) = self.schedule.events {
             self.set_events(events);
             return Ok(());
@@ -131,7 +133,7 @@ impl<S: Subject> Row<S> {
         self.set_events(calibration::PILOT_EVENTS);
         loop {
             let pilot = self.pass()?;
-            match calibration::judge(self.events, pilot.elapsed, self.schedule.run_time) {
+            match calibration::judge(self.events, pilot.elapsed, run_time) {
                 Verdict::Again(events) => self.set_events(events),
                 Verdict::Settled(events) => {
                     self.set_events(events);
@@ -143,10 +145,7 @@ impl<S: Subject> Row<S> {
 
     /// The median speed of the candidate that is chosen now, over a few runs.
     fn audition(&mut self) -> Result<f64, Error> {
-        let whole = self.schedule.run_time;
-        self.schedule.run_time = whole / AUDITION_PART;
-        self.calibrate()?;
-        self.schedule.run_time = whole;
+        self.calibrate(self.schedule.run_time / AUDITION_PART)?;
         let speed = |pass: Pass| self.counted(&pass).events_per_second;
         let runs = (0..AUDITION_RUNS).map(|_| self.pass().map(speed));
         Ok(median(runs.collect::<Result<Vec<_>, _>>()?).unwrap_or(0.0))
@@ -160,19 +159,18 @@ impl<S: Subject> Timed for Row<S> {
 
     /// The fastest candidate, and the number of events that it moves in the time of a run.
     fn settle(&mut self) -> Result<(), Error> {
-        let mut best = (0, 0.0);
-        for candidate in 0..self.subject.candidates() {
-            self.subject.choose(candidate);
-            if self.subject.candidates() == 1 {
-                return self.calibrate();
+        if self.subject.candidates() > 1 {
+            let mut best = (0, 0.0);
+            for candidate in 0..self.subject.candidates() {
+                self.subject.choose(candidate);
+                let speed = self.audition()?;
+                if speed > best.1 {
+                    best = (candidate, speed);
+                }
             }
-            let speed = self.audition()?;
-            if speed > best.1 {
-                best = (candidate, speed);
-            }
+            self.subject.choose(best.0);
         }
-        self.subject.choose(best.0);
-        self.calibrate()
+        self.calibrate(self.schedule.run_time)
     }
 
     /// Takes fewer events from now on if it took longer than asked: pilots are short, and a contender

@@ -18,6 +18,17 @@ pub(crate) struct Missing {
     pub(crate) reason: String,
 }
 
+/// Each of `items` once, in the order of their first.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
+
 /// Prints `text` to standard output. A reader that has left, such as `head`, is no error.
 ///
 /// # Errors

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use crate::contenders::WaitName;
 use crate::flags::{PacedArguments, values};
 use crate::load::paced::Pace;
 
@@ -24,28 +23,12 @@ pub(crate) struct LatencyArguments {
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
     seconds_per_run: Duration,
 
-    /// Runs of each row that count
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
-    pub(super) runs: u32,
-
     /// A fifth of a second for each run
     #[arg(long, conflicts_with = "seconds_per_run")]
     quick: bool,
 
     #[command(flatten)]
     pub(super) paced: PacedArguments,
-
-    /// Wait strategies of Lapwing, separated by commas: a row for each. Each rival runs with the one
-    /// of its own whose median delay is the shortest
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    pub(super) wait: Vec<WaitName>,
 
     /// Writes the percentiles of each row's segments to files in this folder, for HdrHistogram's plotter
     #[arg(long, value_name = "FOLDER")]

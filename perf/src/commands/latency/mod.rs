@@ -27,8 +27,8 @@ const BENCHMARK: &str = "latency";
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &LatencyArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.paced.json.as_deref())?;
-    let Roster { entries, missing } = arguments.paced.roster(&arguments.wait);
-    let rows = measure(&entries, arguments.pace(), arguments.runs, Progress::new)?;
+    let Roster { entries, missing } = arguments.paced.roster();
+    let rows = measure(&entries, arguments.pace(), arguments.paced.runs, Progress::new)?;
     if let Some(folder) = &arguments.hgrm {
         write_files(folder, &rows)
             .map_err(|source| Error::Json { path: folder.clone(), source })?;

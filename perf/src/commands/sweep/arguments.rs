@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use crate::contenders::WaitName;
 use crate::flags::{PacedArguments, values};
 use crate::load::paced::Pace;
 
@@ -28,27 +27,12 @@ pub(crate) struct SweepArguments {
     #[arg(long, value_name = "S", default_value = "0.15", value_parser = values::seconds)]
     seconds_per_run: Duration,
 
-    /// Runs of each row that count
-    #[arg(long, value_name = "N", default_value_t = 7)]
-    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
-    pub(super) runs: u32,
-
     /// A twenty-fifth of a second for each run
     #[arg(long, conflicts_with = "seconds_per_run")]
     quick: bool,
 
     #[command(flatten)]
     pub(super) paced: PacedArguments,
-
-    /// Wait strategies of Lapwing, separated by commas: a curve for each
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "LIST",
-        default_value = "adaptive"
-    )]
-    pub(super) wait: Vec<WaitName>,
 }
 
 impl SweepArguments {

@@ -78,8 +78,8 @@ impl Timed for Step<'_> {
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.paced.json.as_deref())?;
-    let Roster { entries, missing } = arguments.paced.roster(&arguments.wait);
-    let records = measure(&entries, &arguments.paces(), arguments.runs, Progress::new)?;
+    let Roster { entries, missing } = arguments.paced.roster();
+    let records = measure(&entries, &arguments.paces(), arguments.paced.runs, Progress::new)?;
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 

@@ -4,7 +4,7 @@ use super::Record;
 use crate::load::topologies::Topology;
 use crate::machine::Machine;
 use crate::report::Missing;
-use crate::report::table;
+use crate::report::{distinct, table};
 
 /// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.
 const COLUMNS: usize = 9;
@@ -42,7 +42,7 @@ pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
 
 /// One line for each topology, one column for each contender; the fastest of a line has a star.
 pub(crate) fn summary(records: &[Record]) -> String {
-    let contenders = contenders(records);
+    let contenders = distinct(records.iter().map(|record| record.contender));
     let mut columns = vec!["M events/s"];
     columns.extend(&contenders);
 
@@ -67,7 +67,7 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
     let mut lines = vec![table::verified(speeds) + " at every consumer"];
 
     let cpus = machine.available_parallelism();
-    let crowded = topologies(records).filter(|topology| topology.threads() > cpus);
+    let crowded = topologies(records).into_iter().filter(|topology| topology.threads() > cpus);
     let names = crowded.map(Topology::name).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
         lines.push(format!(
@@ -75,6 +75,7 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
         ));
     }
     let pinned = topologies(records)
+        .into_iter()
         .filter(|topology| of_topology(records, *topology).iter().any(|row| row.speed.pinned));
     let names = pinned.map(Topology::name).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
@@ -117,25 +118,8 @@ fn heading(topology: Topology) -> String {
 }
 
 /// The topologies of `records`, each once, in the order of their first record.
-fn topologies(records: &[Record]) -> impl Iterator<Item = Topology> {
-    let mut seen = Vec::new();
-    for record in records {
-        if !seen.contains(&record.topology) {
-            seen.push(record.topology);
-        }
-    }
-    seen.into_iter()
-}
-
-/// The contenders of `records`, each once, in the order of their first record.
-fn contenders(records: &[Record]) -> Vec<&'static str> {
-    let mut seen = Vec::new();
-    for record in records {
-        if !seen.contains(&record.contender) {
-            seen.push(record.contender);
-        }
-    }
-    seen
+fn topologies(records: &[Record]) -> Vec<Topology> {
+    distinct(records.iter().map(|record| record.topology))
 }
 
 /// The records of one topology.

@@ -68,7 +68,7 @@ pub(super) trait Sender<const N: usize>: Send {
     /// While the ring is full.
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected>;
 
-    /// Sends `events`, as many at a time as the ring can publish at once.
+    /// Sends `events`, as many at a time as the ring can publish at once: by default one.
     ///
     /// # Errors
     ///
@@ -77,10 +77,13 @@ pub(super) trait Sender<const N: usize>: Send {
     /// # Blocking
     ///
     /// As [`send`](Self::send).
+    #[inline]
     fn send_all(
         &mut self,
-        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
-    ) -> Result<(), Disconnected>;
+        mut events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
+    ) -> Result<(), Disconnected> {
+        events.try_for_each(|event| self.send(event))
+    }
 
     /// Says that nothing comes after this, if readers do not see it by themselves.
     fn finish(&mut self) {}

@@ -77,15 +77,6 @@ impl<const N: usize> Sender<N> for SendEnd<N> {
         Ok(())
     }
 
-    /// One by one, as its `publish_batch` does on a bounded channel.
-    #[inline]
-    fn send_all(
-        &mut self,
-        mut events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
-    ) -> Result<(), Disconnected> {
-        events.try_for_each(|event| self.send(event))
-    }
-
     fn finish(&mut self) {
         let publisher = &mut self.publisher;
         self.end.mark(|mark| publisher.try_publish(mark).is_ok());

@@ -69,15 +69,6 @@ impl<const N: usize> Sender<N> for SendEnd<N> {
         Ok(())
     }
 
-    /// One by one: it has no batch.
-    #[inline]
-    fn send_all(
-        &mut self,
-        mut events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
-    ) -> Result<(), Disconnected> {
-        events.try_for_each(|event| self.send(event))
-    }
-
     fn finish(&mut self) {
         let publisher = &mut self.publisher;
         self.end.mark(|mark| publisher.try_publish(|slot| *slot = mark));

@@ -10,6 +10,7 @@
 //!   reads in turn: the way of the same example.
 //! - It carries types that an `unsafe` promise names, or arrays of words, which are used here.
 //! - It does not tell readers that the sender is gone: a last event does ([`end`]).
+//! - It has no batch where readers hold the sender back: `publish_batch` sends one by one there.
 //! - It spins wherever it waits. `try_` calls and a yield of the CPU are a further candidate, as
 //!   threads may outnumber CPUs.
 

@@ -1,6 +1,7 @@
 //! The order-dispatch pipeline: what its parts take, and the headline without the venue.
 
-use super::naming::{distinct, is_own};
+use super::naming::is_own;
+use crate::report::distinct;
 use crate::report::html::format::{self, NONE, count, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::plots::Drawn;

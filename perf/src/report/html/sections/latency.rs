@@ -1,7 +1,8 @@
 //! Latency below saturation: percentile curves from end to end, and every hop in the table.
 
-use super::naming::{Labels, Named, distinct, panels};
+use super::naming::{Labels, Named, panels};
 use crate::measure::statistics;
+use crate::report::distinct;
 use crate::report::html::format::{self, count, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::plots::Drawn;

@@ -1,9 +1,10 @@
 //! Percent of what the machine can do at all: throughput against a raw stream, ping-pong against
 //! two bare words.
 
-use super::naming::{Labels, Named, distinct, pinning};
+use super::naming::{Labels, Named, pinning};
 use super::ping_pong::one_way;
 use super::speeds;
+use crate::report::distinct;
 use crate::report::html::format::{count, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::palette::Role;

@@ -117,14 +117,3 @@ pub(crate) fn panels<N: Named>(records: &[N]) -> Vec<(bool, String)> {
     let panels = [true, false].into_iter().filter(present);
     panels.map(|pinned| (pinned, pinning(pinned).to_owned())).collect()
 }
-
-/// Each of `items` once, in the order of their first.
-pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
-        }
-    }
-    seen
-}

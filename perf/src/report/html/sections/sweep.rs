@@ -1,7 +1,8 @@
 //! Latency against load: the flat line, and the J.
 
 use super::latency::{cpus, end_to_end, percentiles, saturated_cell, whose};
-use super::naming::{Labels, Named, distinct, panels};
+use super::naming::{Labels, Named, panels};
+use crate::report::distinct;
 use crate::report::html::format::{self, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::plots::Drawn;

@@ -2,9 +2,10 @@
 
 use std::slice;
 
-use super::naming::{Labels, Named, distinct, panels};
+use super::naming::{Labels, Named, panels};
 use super::speeds;
 use crate::load::topologies::Topology;
+use crate::report::distinct;
 use crate::report::html::format::{self, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::palette::Role;

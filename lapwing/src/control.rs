@@ -15,6 +15,7 @@
 //! 1         dropped                 producers that drop       whoever wants to know
 //! 1 each    stage: activity         its consumer              monitors
 //! 1         waiting producers       producers that wait       monitors
+//! 1         crowd                   waiters that yield        waiters
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! ```
 //!
@@ -32,7 +33,9 @@ use crate::seating::Seating;
 use crate::stamps::Stamps;
 use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::crowd::Crowd;
 use crate::wait::event_count::EventCount;
+use crate::wait::released::Released;
 use crate::wait::{Awaited, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
@@ -53,6 +56,9 @@ pub(crate) const IDLE: Sequence = DETACHED - 1;
 /// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
 pub(crate) const ONLY_TURN: u64 = 1;
 
+/// A producer that sleeps on a full ring is woken when this part of it is free.
+const ROOMS_PER_RING: u64 = 4;
+
 /// The shared words of one ring.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -71,6 +77,8 @@ pub(crate) struct Control {
     /// Producers that wait for a free slot just now.
     pub(crate) waiting_producers: Padded<Figure>,
     /// Which slots are published. Only with several producers.
+    /// Whether its threads want more CPUs than they get.
+    crowd: Padded<Crowd>,
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
     /// worker and each seat.
@@ -94,7 +102,7 @@ pub(crate) struct StageControl {
     /// claimed; of a worker, a bound that is not above anything that it has in hand, or [`IDLE`].
     pub(crate) sequence: Padded<AtomicU64>,
     /// Where those sleep who wait for `sequence`.
-    pub(crate) released: Padded<EventCount>,
+    pub(crate) released: Padded<Released>,
     /// What its consumer is doing.
     pub(crate) activity: Padded<Activity>,
     /// The last turn that is to end: a seat has one consumer after another. On a line that is
@@ -163,6 +171,7 @@ impl Control {
             doorbell: None,
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
+            crowd: Padded::default(),
             stamps,
             gating,
             stages: stages.collect(),
@@ -265,9 +274,9 @@ impl Control {
         awaited: &'a dyn Awaited,
         deadline: Option<Instant>,
     ) -> Waiting<'a> {
-        let Self { life, fence, is_signalled, .. } = self;
+        let Self { life, fence, is_signalled, crowd, .. } = self;
         let (fence, is_signalled) = (*fence, *is_signalled);
-        Waiting { awaited, deadline, life, fence, is_signalled, sleeper: None }
+        Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper: None }
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.
@@ -279,13 +288,25 @@ impl Control {
         self.notify_released(stage);
     }
 
+    /// Whether a good part of the ring is free behind `stage`.
+    #[cold]
+    fn has_room_behind(&self, stage: StageIndex) -> bool {
+        let held = self.claimed().saturating_sub(self.sequence_of(stage));
+        self.capacity.saturating_sub(held) >= self.room()
+    }
+
+    /// Number of free slots that are a good part of the ring, for a producer that waits for some.
+    pub(crate) fn room(&self) -> u64 {
+        (self.capacity / ROOMS_PER_RING).max(1)
+    }
+
     /// Wakes those who sleep until the word of `stage` goes on, as the caller has just made it do.
     #[inline]
     pub(crate) fn notify_released(&self, stage: StageIndex) {
         if self.is_signalled {
             // O6: between the word and the look for sleepers.
             self.fence.light();
-            self.stages[stage].released.notify();
+            self.stages[stage].released.notify(|| self.has_room_behind(stage));
             self.ring_doorbell();
         }
     }
@@ -313,7 +334,7 @@ impl Control {
         // this one. The end of the stage's own reads comes with its own sequence.
         words.sequence.fetch_max(sequence, Ordering::Release);
         self.fence.light();
-        words.released.notify();
+        words.released.notify(|| self.has_room_behind(acknowledgement));
         self.ring_doorbell();
     }
 

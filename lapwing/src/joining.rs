@@ -88,12 +88,14 @@ impl Control {
         limit.min(self.slowest_seat().saturating_add(self.capacity))
     }
 
-    /// Where a producer is to sleep until the gate has finished `sequence`, which it has not yet.
-    /// `None` to look again instead.
-    pub(crate) fn behind_gate(&self, sequence: Sequence) -> Option<&EventCount> {
+    /// Where a producer is to sleep until the gate has finished `sequence`, which it has not yet, or,
+    /// if it is patient, until there is room behind whoever has not. `None` to look again instead.
+    pub(crate) fn behind_gate(&self, sequence: Sequence, is_patient: bool) -> Option<&EventCount> {
         let is_behind = |&seat: &StageIndex| self.sequence_of(seat) <= sequence;
-        match self.seating.seats().find(is_behind) {
-            Some(seat) => Some(&self.stages[seat].released),
+        let seat = self.seating.seats().find(is_behind);
+        match seat.or_else(|| self.stage_behind(&self.gating, sequence)) {
+            Some(stage) if is_patient => Some(&self.stages[stage].released.room),
+            Some(stage) => Some(&self.stages[stage].released.anything),
             None => self.behind(&self.gating, sequence),
         }
     }

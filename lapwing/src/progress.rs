@@ -38,15 +38,24 @@ impl Control {
     /// That is not the same as the end of the wait, since the bound of a worker may fall for a moment:
     /// who slept with the publication then would not be woken when it rises again.
     pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> Option<&EventCount> {
+        match self.stage_behind(stages, sequence) {
+            Some(stage) => Some(&self.stages[stage].released.anything),
+            None if self.finished_by_all(stages) == DETACHED => Some(&self.published),
+            None => None,
+        }
+    }
+
+    /// One of `stages`, or of those before one that has left, that has not finished `sequence`.
+    pub(crate) fn stage_behind(
+        &self,
+        stages: &[StageIndex],
+        sequence: Sequence,
+    ) -> Option<StageIndex> {
         let is_behind = |&&stage: &&StageIndex| self.sequence_of(stage) <= sequence;
         let of_one = |&stage: &StageIndex| match self.sequence_of(stage) {
             DETACHED => self.stages[stage].ancestors.iter().find(is_behind).copied(),
             finished => (finished <= sequence).then_some(stage),
         };
-        match stages.iter().find_map(of_one) {
-            Some(stage) => Some(&self.stages[stage].released),
-            None if self.finished_by_all(stages) == DETACHED => Some(&self.published),
-            None => None,
-        }
+        stages.iter().find_map(of_one)
     }
 }

@@ -180,7 +180,7 @@ impl<'a> Wait<'a> {
     /// What there is for this worker, in a ring that has not been routed to its end.
     pub(super) fn look(&self, routes: &Routes) -> Look<'a> {
         let Self { control, barrier, group, worker, .. } = *self;
-        let routers = Look::Behind(Some(&control.stages[group.words()[0]].released));
+        let routers = Look::Behind(Some(&control.stages[group.words()[0]].released.anything));
         let routed = group.claimed();
         let is_wanted = group.is_wanted(worker);
         if self.has_routed() || is_wanted && group.has_orphans() {

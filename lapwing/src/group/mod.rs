@@ -186,7 +186,7 @@ impl Group {
     pub(crate) fn sleep_until_wanted(&self, worker: usize) {
         let Control { fence, life, stages, .. } = &*self.control;
         // Nobody else sleeps here while the worker has nothing in hand.
-        let place = &stages[self.word_of(worker)].released;
+        let place = &stages[self.word_of(worker)].released.anything;
         let is_over = || {
             self.is_wanted(worker)
                 // By key, who has not yet heard that it is not to work may make it one of the team.

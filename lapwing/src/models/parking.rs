@@ -38,6 +38,66 @@ fn loom_park_on_publication_multi() {
     });
 }
 
+/// O6: who has been woken lies down again, while the next event is published. Whoever woke it took the
+/// mark away, and may not take the new one for the old.
+#[test]
+fn loom_park_twice_on_publication() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(2);
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 1).unwrap();
+            producer.publish(|event| *event = 2).unwrap();
+            producer
+        });
+        let mut events = Vec::new();
+        while events.len() < 2 {
+            events.extend(poller.wait().unwrap().iter().map(|(_, event)| *event));
+        }
+        assert_eq!(events, [1, 2]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: two publish at once, and one of them finds that the other has taken the mark away.
+#[test]
+fn loom_park_on_two_publications() {
+    loom::model(|| {
+        let (mut first, mut poller) = multi(2);
+        let mut second = first.clone();
+        let publisher = thread::spawn(move || {
+            first.publish(|event| *event = 1).unwrap();
+            first
+        });
+        let other = thread::spawn(move || {
+            second.publish(|event| *event = 1).unwrap();
+            second
+        });
+        let mut events = 0;
+        while events < 2 {
+            events += poller.wait().unwrap().iter().count();
+        }
+        drop((publisher.join(), other.join()));
+    });
+}
+
+/// O6: two sleep on one publication, and both are woken.
+#[test]
+fn loom_two_stages_park_on_publication() {
+    loom::model(|| {
+        let (mut producer, mut left, mut right) = side_by_side();
+        let one = thread::spawn(move || {
+            assert_eq!(left.wait().unwrap().as_slice(), [1]);
+            left
+        });
+        let two = thread::spawn(move || {
+            assert_eq!(right.wait().unwrap().as_slice(), [1]);
+            right
+        });
+        producer.publish(|event| *event = 1).unwrap();
+        drop((one.join(), two.join()));
+    });
+}
+
 /// O6: a claim that is given up wakes the stage that waits behind it.
 #[test]
 fn loom_park_behind_a_claim_that_is_given_up() {
@@ -83,6 +143,24 @@ fn loom_park_on_full_ring() {
             producer
         });
         assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
+        drop(publisher.join());
+    });
+}
+
+/// O6: a full ring of which two slots are a good part. A patient producer is woken when they are free,
+/// whichever of the two releases it came between. (Its patience has no end here.)
+#[test]
+fn loom_park_until_there_is_room() {
+    loom::model(|| {
+        let (mut producer, mut poller) = single(8);
+        producer.publish_batch(8, |_| {}).unwrap();
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 2).unwrap();
+            producer
+        });
+        for _ in 0..2 {
+            poller.poll_max(1).unwrap().consume_all();
+        }
         drop(publisher.join());
     });
 }

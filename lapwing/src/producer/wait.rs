@@ -1,6 +1,6 @@
 //! What a producer does on a full ring that it waits for. Not here: when it does not wait (`offer`).
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Producer;
 use crate::Sequence;
@@ -12,6 +12,11 @@ use crate::sync::Ordering;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, WaitStrategy};
 
+/// How long a producer sleeps at most until a good part of the ring is free, before it is content with
+/// as many slots as it needs: some times what a sleep and a wake-up cost. What a consumer keeps for
+/// longer may be what it waits for, and one so slow is not held up by a wake-up for each event.
+const PATIENCE: Duration = Duration::from_micros(100);
+
 /// The wait of a producer for `count` free slots.
 #[derive(Debug)]
 struct FreeSlots<'a, S> {
@@ -20,6 +25,8 @@ struct FreeSlots<'a, S> {
     count: u64,
     /// Whether the producer is called by a handler of its own ring.
     runs_a_stage: bool,
+    /// Whether it is content to sleep until a good part of the ring is free.
+    is_patient: bool,
 }
 
 impl<S: Sequencer> FreeSlots<'_, S> {
@@ -44,7 +51,11 @@ impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
 
     fn event_count(&self) -> Option<&EventCount> {
         // The slowest consumer must get past the last sequence before the wrap point.
-        self.control.behind_gate(self.wrap_point().saturating_sub(1))
+        self.control.behind_gate(self.wrap_point().saturating_sub(1), self.is_patient)
+    }
+
+    fn longest_sleep(&self) -> Option<Duration> {
+        self.is_patient.then_some(PATIENCE)
     }
 }
 
@@ -149,6 +160,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let mut is_expired = false;
         let mut counted = None;
+        let mut is_patient = count <= control.room();
         loop {
             match try_claim(&mut self.sequencer, control) {
                 Ok(claimed) => return Ok(claimed),
@@ -159,7 +171,8 @@ impl<E, S: Sequencer> Producer<E, S> {
                 }
                 Err(TryPublishError::Full) => {}
             }
-            let awaited = FreeSlots { control, sequencer: &self.sequencer, count, runs_a_stage };
+            let sequencer = &self.sequencer;
+            let awaited = FreeSlots { control, sequencer, count, runs_a_stage, is_patient };
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
@@ -167,6 +180,7 @@ impl<E, S: Sequencer> Producer<E, S> {
             let waiting = control.waiting(&awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();
+            is_patient = false;
         }
     }
 }

@@ -245,5 +245,5 @@ fn many_layers_that_left_are_looked_through_once_each() {
     control.advance(1, 3);
     (2..80).for_each(|stage| control.detach(stage));
     assert_eq!(control.finished_by(79), 2);
-    assert!(std::ptr::eq(control.behind(&[79], 2).unwrap(), &*control.stages[0].released));
+    assert!(std::ptr::eq(control.behind(&[79], 2).unwrap(), &control.stages[0].released.anything));
 }

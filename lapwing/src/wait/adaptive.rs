@@ -1,34 +1,82 @@
-//! The default: lets others run while events flow, and parks when they do not.
+//! The default: spins for as long as that pays, lets others run where they need the CPU, and parks.
+//!
+//! ```text
+//! gap ──> near looks ──> awake, while that pays ──> park
+//!  │       no crowd        │
+//!  │                       ├ spin: a CPU is spare, no crowd
+//!  │                       └ yield: otherwise
+//!  └ learnt from streams   learnt from how long waits take
+//! ```
+//!
+//! Not here: who may spin (`spinner`), what a crowd is (`crowd`).
 
 use std::mem;
+use std::time::{Duration, Instant};
 
+use super::crowd::Crowd;
+use super::spinner::Spinner;
 use super::{WaitStrategy, Waiting};
-use crate::sync::pause;
+use crate::sync::{pause, spin_loop, yield_now};
 
-/// Looks with a yield in between before it parks: about 50 µs on an idle CPU, which is what parking
-/// and being woken costs, so that neither choice is ever far from the better one.
-const YIELDS: u32 = 200;
 /// Shortest gap but none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
 /// Longest gap, in pause hints: one to two microseconds. Twice as long was no better; see
 /// `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 128;
+/// A stream is a run of waits in each of which one event comes for so many pause hints, some 50 ns, or
+/// more. Slower ones are not worth the time that a gap keeps each event waiting.
+const HINTS_PER_EVENT: u32 = 4;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 1024;
 
-/// Keeps away for a learnt gap, yields the CPU between looks for a while, then parks: low latency
+/// Looks before the clock is read for the first time, with a pause hint after each: about half a
+/// microsecond, in which most answers come.
+const NEAR_LOOKS: u32 = 32;
+/// What a wait that ended within those counts as, in nanoseconds.
+const NEAR_NS: u32 = 500;
+/// Pause hints between two looks after that: some 40 ns, by which an event is seen late at most.
+const HINTS: u32 = 3;
+/// Looks of a spinning waiter between two looks at the clock.
+const LOOKS_PER_CLOCK: u32 = 8;
+
+/// What parking and being woken costs both sides together, and so the longest that it pays to stay
+/// awake, in nanoseconds: then neither choice is ever far from the better one.
+const PARKING_NS: u32 = 50_000;
+/// How much of what it knows of waits is the last one: an eighth.
+const LEARNING: u32 = 8;
+/// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
+/// microsecond.
+const CROWDED: Duration = Duration::from_nanos(1_500);
+/// What such a yield costs, in nanoseconds: the change of threads. What others did meanwhile is not lost.
+const SWITCH_NS: u32 = 500;
+/// Who gets its CPU back only after this has somebody beside it who does not give way. It parks: the
+/// system lets those in sooner who wake up.
+const HOGGED: Duration = Duration::from_millis(1);
+/// Of so many waits that need no yield, one begins with one: who spins would not notice a crowd.
+const WAITS_PER_PROBE: u32 = 16;
+
+/// Keeps away for a learnt gap, stays awake for a learnt time, then parks: the latency of spinning
 /// while events flow, no CPU when they do not.
 ///
 /// It does not look again at once, since a waiter that does takes the very cache line that the other
 /// side is writing. The gap before the first look doubles as long as what is waited for is there
 /// when it ends, so that a steady stream is taken in batches, and halves when it is not, so that
-/// a lone event is not kept waiting. After that it yields between looks: where threads outnumber
-/// CPUs, that gives the CPU to the thread that it waits for.
+/// a lone event is not kept waiting.
+///
+/// After that it looks for half a microsecond, then stays awake for as long as parking costs, 50 µs, if
+/// its waits are mostly over by then; if they are not, it parks at once. Awake, it spins if a CPU can
+/// be spared: of all that wait so in the process, one fewer may spin than there are CPUs, and none
+/// in a ring whose threads want more CPUs than they get. The rest yield between looks, which gives
+/// the CPU to the thread that they wait for.
 ///
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
-/// need to wait afterwards and halves when there is.
+/// need to wait afterwards and halves when there is. Neither gap grows where events come one by one,
+/// less than some twenty million a second: there it would cost latency and gain nothing.
+///
+/// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
+/// each costs a wake-up, 10 to 30 µs, and nothing in between.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -49,8 +97,12 @@ pub struct Adaptive {
     gap: u32,
     /// Pause hints between two batches.
     pace: u32,
-    /// Whether it had to wait since the last batch.
-    has_waited: bool,
+    /// What came of the last wait since the last batch.
+    last: Wait,
+    /// How long waits take.
+    usual_ns: u32,
+    /// Number of waits, for what is done in one of many.
+    waits: u32,
 }
 
 impl Adaptive {
@@ -58,37 +110,134 @@ impl Adaptive {
     pub(super) fn pace_gap(&self) -> u32 {
         self.pace
     }
+
+    /// Nanoseconds to stay awake; none where that does not pay. In a crowd waits take as long as others
+    /// have the CPU, which says nothing.
+    fn budget_ns(&self, crowd: &Crowd) -> u32 {
+        if crowd.is_there() || self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }
+    }
+
+    /// A wait took so long. Beyond twice the cost of parking, one is as long as another.
+    fn learn(&mut self, wait_ns: u32) {
+        self.usual_ns = (self.usual_ns * (LEARNING - 1) + wait_ns.min(2 * PARKING_NS)) / LEARNING;
+    }
+
+    /// Looks until the wait is over or the budget is spent; whether it is over.
+    fn stay_awake(&mut self, waiting: &Waiting<'_>) -> bool {
+        let crowd = waiting.crowd;
+        let mut spinner = None;
+        let mut spent_ns = 0_u32;
+        loop {
+            spinner = spinner.or_else(Spinner::try_new).filter(|_| !crowd.is_there());
+            let cost_ns = match spinner {
+                Some(_) => {
+                    let start = Instant::now();
+                    if waiting.look(LOOKS_PER_CLOCK, || pause(HINTS)) {
+                        return true;
+                    }
+                    nanoseconds(start.elapsed())
+                }
+                None => give_way(crowd),
+            };
+            if waiting.is_over() {
+                return true;
+            }
+            spent_ns = spent_ns.saturating_add(cost_ns);
+            if spent_ns >= self.budget_ns(crowd) || waiting.is_expired() {
+                return false;
+            }
+        }
+    }
+
+    /// Looks a few times, in which most answers come; whether the wait is over.
+    fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
+        self.waits = self.waits.wrapping_add(1);
+        let crowd = waiting.crowd;
+        if !crowd.is_there() && self.waits.is_multiple_of(WAITS_PER_PROBE) {
+            give_way(crowd);
+        }
+        !crowd.is_there() && waiting.look(NEAR_LOOKS, spin_loop)
+    }
 }
 
-/// Twice the gap, in pause hints.
-fn longer(gap: u32) -> u32 {
-    (2 * gap).clamp(SHORTEST_GAP, LONGEST_GAP)
+/// Lets others run, and notes whether there are any. Returns what that cost, in nanoseconds.
+fn give_way(crowd: &Crowd) -> u32 {
+    let start = Instant::now();
+    yield_now();
+    let time = start.elapsed();
+    if time <= CROWDED {
+        crowd.saw_nobody();
+        return nanoseconds(time);
+    }
+    crowd.saw_others();
+    if time > HOGGED { u32::MAX } else { SWITCH_NS }
+}
+
+/// `time` in nanoseconds; as many as fit.
+fn nanoseconds(time: Duration) -> u32 {
+    u32::try_from(time.as_nanos()).unwrap_or(u32::MAX)
+}
+
+/// What came of a wait.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Wait {
+    /// There was none.
+    #[default]
+    None,
+    /// What it was for was there after the gap.
+    There,
+    /// It was not.
+    Longer,
+}
+
+/// Whether `events` came so close together after a gap of so many pause hints that they are a stream,
+/// and a longer gap finds more of them.
+fn is_stream(events: u64, gap: u32) -> bool {
+    events > u64::from(1 + gap / HINTS_PER_EVENT)
+}
+
+/// The gap after one of `gap` pause hints that did or did not find a stream.
+fn after(gap: u32, is_stream: bool) -> u32 {
+    if is_stream { (2 * gap).clamp(SHORTEST_GAP, LONGEST_GAP) } else { gap / 2 }
 }
 
 impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        self.has_waited = true;
         self.pace /= 2;
+        if self.last == Wait::There {
+            // Nobody asked for a pace since: there was plenty.
+            self.gap = after(self.gap, true);
+        }
         pause(self.gap);
         if waiting.is_over() {
-            self.gap = longer(self.gap);
+            self.last = Wait::There;
             return;
         }
+        self.last = Wait::Longer;
         self.gap /= 2;
-        if !waiting.yield_up_to(YIELDS) {
+        if self.look_near(waiting) {
+            return self.learn(NEAR_NS);
+        }
+        let start = Instant::now();
+        if !self.stay_awake(waiting) && !waiting.is_expired() {
             waiting.park();
+        }
+        if !waiting.crowd.is_there() {
+            self.learn(nanoseconds(start.elapsed()));
         }
     }
 
     fn pace(&mut self, events: u64) {
-        let has_waited = mem::replace(&mut self.has_waited, false);
-        if events >= FEW_EVENTS {
-            self.pace /= 2;
-        } else if !has_waited {
+        let last = mem::take(&mut self.last);
+        match last {
+            Wait::There => self.gap = after(self.gap, is_stream(events, self.gap)),
+            // As many as that are no sign of haste.
+            Wait::None if events >= FEW_EVENTS => self.pace /= 2,
+            Wait::None => self.pace = after(self.pace, is_stream(events, self.pace)),
             // Events that had to be waited for came alone, and so may the next.
-            self.pace = longer(self.pace);
+            Wait::Longer => {}
         }
         pause(self.pace);
     }

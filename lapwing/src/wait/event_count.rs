@@ -2,24 +2,24 @@
 //!
 //! ```text
 //! waiter                              whoever advances it
-//! sleepers += 1                       sequence = new
+//! seen = word, marked                 sequence = new
 //! heavy fence                         light fence
-//! seen = epoch; is it there? no       sleepers > 0? then epoch += 1, wake
-//! sleep unless epoch left `seen`
+//! is it there? no                     is the word marked? then word = next epoch, unmarked; wake
+//! sleep unless the word left `seen`
 //! ```
 //!
-//! Either the waiter sees the new sequence or the other side sees the sleeper (O6). An epoch that
-//! was advanced before it was read brings the sequence with it (O7); one advanced later ends the
-//! sleep.
+//! Either the waiter sees the new sequence or the other side sees the mark (O6). A word that was
+//! advanced before it was marked brings the sequence with it (O7); one advanced later ends the
+//! sleep. Whoever wakes takes the mark away, so that the next ones who advance the thing pay
+//! nothing until somebody has lain down again, even if the woken thread gets no CPU for a while.
 //!
-//! Who polls need not be seen: it sleeps without being counted, so that nobody pays for it, and only
+//! Who polls need not be seen: it sleeps without a mark, so that nobody pays for it, and only
 //! what wakes everybody, a close or a halt, ends its sleep.
 
 use std::time::Duration;
 
 use super::asymmetric::AsymmetricFence;
 use super::park::Epoch;
-use crate::sync::{AtomicU32, Ordering};
 
 /// How long a waiter sleeps that parks where nobody looks for sleepers: 50 µs, which is what Linux
 /// makes of any shorter sleep.
@@ -30,39 +30,35 @@ pub(super) const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct EventCount {
-    /// Threads that sleep here or are about to. Written by waiters, read by whoever advances the
-    /// thing.
-    sleepers: AtomicU32,
     epoch: Epoch,
 }
 
 impl EventCount {
     /// Sleeps until `is_over`, or for `time_left`, or for no reason: the caller looks again.
     /// Returns whether somebody woke it.
+    ///
+    /// A mark that no sleep follows stays: to take it away could take another waiter's. It costs
+    /// somebody a needless wake, nothing else.
     pub(crate) fn park(
         &self,
         fence: AsymmetricFence,
         time_left: impl FnOnce() -> Option<Duration>,
         is_over: impl FnOnce() -> bool,
     ) -> bool {
-        // O6, Relaxed: ordered against the look below by the fence.
-        self.sleepers.fetch_add(1, Ordering::Relaxed);
+        let seen = self.epoch.mark();
+        // O6: between the mark and the look.
         let is_fenced = fence.heavy();
-        let seen = self.epoch.current();
-        let mut is_woken = false;
-        if !is_over() {
-            // Without the fence nobody might see the sleeper: then it wakes by itself.
-            let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
-            let timeout = [time_left(), longest].into_iter().flatten().min();
-            self.epoch.sleep(seen, timeout);
-            is_woken = self.epoch.has_left(seen);
+        if is_over() {
+            return false;
         }
-        // O6, Relaxed: a count that is too high costs a needless wake, nothing else.
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        is_woken
+        // Without the fence nobody might see the mark: then it wakes by itself.
+        let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
+        let timeout = [time_left(), longest].into_iter().flatten().min();
+        self.epoch.sleep(seen, timeout);
+        self.epoch.has_left(seen)
     }
 
-    /// Sleeps, uncounted, for what `length` returns, or not at all, or not to the end. Whoever only
+    /// Sleeps, unmarked, for what `length` returns, or not at all, or not to the end. Whoever only
     /// advances the thing does not look for this sleeper; [`wake_all`](Self::wake_all) wakes it.
     pub(crate) fn sleep(&self, length: impl FnOnce() -> Option<Duration>) {
         // O7: the epoch first, then the look that `length` takes. Whoever wakes all stores before it
@@ -73,13 +69,18 @@ impl EventCount {
         }
     }
 
+    /// Whether somebody sleeps here or is about to.
+    #[inline(always)]
+    pub(super) fn is_awaited(&self) -> bool {
+        self.epoch.is_marked()
+    }
+
     /// Wakes the sleepers, if there are any. The caller has advanced the thing that is waited for,
     /// and then run the light fence.
     #[inline(always)]
     pub(crate) fn notify(&self) {
-        // O6, Relaxed: ordered after the caller's store by the fence.
-        if self.sleepers.load(Ordering::Relaxed) != 0 {
-            self.wake_all();
+        if self.epoch.is_marked() {
+            self.epoch.wake_marked();
         }
     }
 

@@ -57,10 +57,13 @@ mod adaptive;
 pub(crate) mod asymmetric;
 mod blocking;
 mod busy_spin;
+pub(crate) mod crowd;
 pub(crate) mod event_count;
 mod park;
 mod phased_backoff;
+pub(crate) mod released;
 mod sleeping;
+mod spinner;
 mod strategy;
 mod waiting;
 mod yielding;
@@ -76,6 +79,8 @@ pub use yielding::Yielding;
 
 pub(crate) use strategy::AnyWaitStrategy;
 
+use std::time::Duration;
+
 use event_count::EventCount;
 
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
@@ -86,6 +91,11 @@ pub(crate) trait Awaited {
     /// Where to sleep: with something that is behind just now. Who has lain down looks again
     /// whether it still is. `None` if nothing is: then it looks again instead.
     fn event_count(&self) -> Option<&EventCount>;
+
+    /// Longest sleep there at a time, for who lies down where it need not be woken in time.
+    fn longest_sleep(&self) -> Option<Duration> {
+        None
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::asymmetric::AsymmetricFence;
+use super::crowd::Crowd;
 use super::event_count::{EventCount, UNSEEN_SLEEP};
 use super::{Adaptive, Awaited, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
 use crate::life::Life;
@@ -47,8 +48,8 @@ fn wait_for<R>(
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
     let deadline = limit.map(|limit| Instant::now() + limit);
-    let (life, fence) = (&Life::default(), AsymmetricFence::detect());
-    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, sleeper: None })
+    let (life, crowd, fence) = (&Life::default(), &Crowd::default(), AsymmetricFence::detect());
+    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, crowd, sleeper: None })
 }
 
 /// Notes when it is asked to wait, and how often, and returns at once.
@@ -176,7 +177,9 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     life.begin_close();
     let deadline = Some(Instant::now() + 10_000 * MS);
     let fence = AsymmetricFence::detect();
-    let waiting = Waiting { awaited, deadline, life, fence, is_signalled: false, sleeper: None };
+    let crowd = &Crowd::default();
+    let (is_signalled, sleeper) = (false, None);
+    let waiting = Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper };
     waiting.sleep(Duration::MAX);
     assert!(!waiting.is_expired());
 }
@@ -196,17 +199,69 @@ fn paces_after(batches: &[Option<u64>]) -> Vec<u32> {
 }
 
 #[test]
-fn default_keeps_away_between_batches_while_few_events_are_there_without_a_wait() {
-    assert_eq!(paces_after(&[Some(7); 6]), [8, 16, 32, 64, 128, 128]);
+fn default_keeps_away_between_batches_of_a_stream_without_a_wait() {
+    assert_eq!(paces_after(&[Some(99); 6]), [8, 16, 32, 64, 128, 128]);
+}
+
+#[test]
+fn default_keeps_away_less_from_events_that_come_slowly() {
+    let batches = [Some(99), Some(99), Some(99), Some(9), Some(3), Some(1), Some(1), Some(1)];
+    assert_eq!(paces_after(&batches), [8, 16, 32, 16, 8, 4, 2, 1]);
 }
 
 #[test]
 fn default_keeps_away_less_when_many_events_are_there_or_none() {
-    let batches = [Some(7), Some(7), Some(7), Some(9_999), None, None, None, None];
+    let batches = [Some(99), Some(99), Some(99), Some(9_999), None, None, None, None];
     assert_eq!(paces_after(&batches), [8, 16, 32, 16, 8, 4, 2, 1]);
 }
 
 #[test]
 fn default_keeps_away_from_no_event_that_comes_alone() {
     assert_eq!(paces_after(&[None, Some(1), None, Some(1), None, Some(2)]), [0; 6]);
+}
+
+/// Looks that the default takes in a wait of a millisecond, after `waits` others that ended in vain. It
+/// parks in pieces of 50 µs here, with two looks for each.
+fn looks_after(waits: u32) -> u64 {
+    let mut adaptive = Adaptive::default();
+    (0..waits).for_each(|_| wait_for(&There::never(), Some(MS), |waiting| adaptive.wait(waiting)));
+    let awaited = There::never();
+    wait_for(&awaited, Some(MS), |waiting| adaptive.wait(waiting));
+    awaited.looks.get()
+}
+
+#[test]
+fn default_stays_awake_no_more_where_waits_take_longer_than_parking_costs() {
+    let (at_first, later) = (looks_after(0), looks_after(20));
+    assert!(at_first > 2 * later, "looks at first={at_first}, later={later}");
+}
+
+#[test]
+fn default_of_a_wait_that_is_over_looks_once() {
+    let awaited = There::at_look(1);
+    let mut adaptive = Adaptive::default();
+    wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
+    assert_eq!(awaited.looks.get(), 1);
+}
+
+#[test]
+fn crowd_is_there_until_many_yields_let_nobody_run() {
+    let crowd = Crowd::default();
+    crowd.saw_nobody();
+    assert!(!crowd.is_there());
+    crowd.saw_others();
+    (1..1024).for_each(|_| crowd.saw_nobody());
+    assert!(crowd.is_there());
+    crowd.saw_nobody();
+    assert!(!crowd.is_there());
+}
+
+#[test]
+fn one_that_sees_others_now_and_then_keeps_the_crowd_there() {
+    let crowd = Crowd::default();
+    for _ in 0..10 {
+        crowd.saw_others();
+        (0..1_000).for_each(|_| crowd.saw_nobody());
+        assert!(crowd.is_there());
+    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Awaited;
 use super::asymmetric::AsymmetricFence;
+use super::crowd::Crowd;
 use super::event_count::UNSEEN_SLEEP;
 use crate::activity::Sleeper;
 use crate::life::Life;
@@ -56,6 +57,8 @@ pub struct Waiting<'a> {
     pub(crate) fence: AsymmetricFence,
     /// Whether those who are waited for look for sleepers.
     pub(crate) is_signalled: bool,
+    /// Whether the threads of the ring want more CPUs than they get.
+    pub(crate) crowd: &'a Crowd,
     /// Whom to tell that this thread sleeps.
     pub(crate) sleeper: Option<&'a dyn Sleeper>,
 }
@@ -188,7 +191,7 @@ impl Waiting<'_> {
     }
 
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.
-    fn look(&self, times: u32, step: impl Fn()) -> bool {
+    pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
         for _ in 0..times {
             if self.is_over() {
                 return true;
@@ -350,7 +353,9 @@ impl Waiting<'_> {
             || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || self.is_over();
         self.sleeper.inspect(|sleeper| sleeper.lie_down());
-        let is_woken = place.park(self.fence, || self.time_left(), is_over);
+        let longest = self.awaited.longest_sleep();
+        let time_left = || [self.time_left(), longest].into_iter().flatten().min();
+        let is_woken = place.park(self.fence, time_left, is_over);
         self.sleeper.inspect(|sleeper| sleeper.get_up(is_woken));
     }
 }

@@ -1,14 +1,15 @@
-//! Sleeping until a word changes: a futex on Linux, a lock and a condition variable elsewhere.
-//!
-//! The word is an epoch: it is advanced before its sleepers are woken, so whoever read the old
-//! epoch either does not fall asleep or is woken.
+//! Sleeping until a word changes: a futex on Linux, a lock and a condition variable elsewhere. Not
+//! here: what the word says (`word`), when to sleep on it (`event_count`).
 
 #[cfg(not(any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
 mod futex;
 #[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
 mod portable;
+mod word;
 
 #[cfg(not(any(loom, miri, lapwing_portable, not(target_os = "linux"))))]
-pub(crate) use futex::Epoch;
+use futex::Futex as Sleepers;
 #[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
-pub(crate) use portable::Epoch;
+use portable::Portable as Sleepers;
+
+pub(crate) use word::Epoch;

@@ -200,6 +200,10 @@ impl<E> Source<E> for Reader<E> {
         Self::available(self)
     }
 
+    fn limit_batch(&mut self, events: u64) {
+        self.max_batch = self.max_batch.min(events);
+    }
+
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         Self::poll(self, UNLIMITED)

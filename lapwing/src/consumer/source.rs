@@ -60,6 +60,9 @@ pub(crate) trait Source<E> {
     /// of the queue.
     fn available(&mut self) -> u64;
 
+    /// Makes its batches at most `events` long.
+    fn limit_batch(&mut self, events: u64);
+
     /// The next events, up to the wrap at most; again what was not let go of. Skips claims that were
     /// given up. Never waits.
     ///

@@ -33,6 +33,10 @@ pub(crate) trait Task {
     /// Handles events until the stage has ended; waits in between.
     fn work(&mut self);
 
+    /// From now on it shares its thread: it takes turns and does nothing else, and its batches are short
+    /// enough that the next stage finds their events in the first-level cache.
+    fn share_thread(&mut self);
+
     /// Handles one batch, if it is there; never waits.
     fn take_turn(&mut self) -> Turn;
 

@@ -1,4 +1,15 @@
-//! Several stages on one thread: they take turns, a batch each, and wait for anything at all.
+//! Several stages on one thread: they take turns in their order, a short batch each, and wait for anything
+//! at all.
+//!
+//! ```text
+//! a <-- b <-- c, a chunk being as much as stays in the first-level cache
+//!
+//! turn  a: chunk 0   b: chunk 0   c: chunk 0   a: chunk 1   b: chunk 1   c: chunk 1   ...
+//! ```
+//!
+//! A turn that finds nothing costs a look at the words of those before the stage. No clock is read for it,
+//! but where a stage has a timeout or a pause. A release finds no sleeper of its own thread, which is
+//! awake.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +25,15 @@ use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 /// in common to sleep on: their thread looks again after this time.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
+/// Bytes of the ring that a stage which shares its thread handles in one turn: half of the first-level
+/// cache where that is smallest, 32 KiB, so that the events are still there when the next stage of the
+/// thread has its turn, whatever the handlers need besides.
+const TURN_BYTES: u64 = 16 << 10;
+
+/// Events that such a batch may have at least, however large they are, so that what a turn costs apart from
+/// them is little for each.
+const LEAST_TURN: u64 = 16;
+
 /// Runs `consumers` on this thread until all of them have ended, and hands each one's end to `deliver`
 /// with its place among them.
 pub(crate) fn run_together<'env>(
@@ -27,12 +47,21 @@ pub(crate) fn run_together<'env>(
             Err(end) => deliver(place, end),
         }
     }
-    crew.tasks.iter_mut().for_each(|(_, task)| task.start());
+    for (_, task) in &mut crew.tasks {
+        task.share_thread();
+        task.start();
+    }
     while !crew.tasks.is_empty() {
         if crew.take_turns(deliver) {
             crew.wait();
         }
     }
+}
+
+/// Longest batch of a stage that shares its thread, in events.
+pub(super) fn longest_turn<E>() -> u64 {
+    // An event without a size counts as a byte.
+    (TURN_BYTES / (size_of::<E>() as u64).max(1)).max(LEAST_TURN)
 }
 
 /// The stages of a thread that have not ended, each with its place among all of them.

@@ -189,6 +189,10 @@ impl<E> Source<E> for Worker<E> {
         self.reader.available().max(own)
     }
 
+    fn limit_batch(&mut self, events: u64) {
+        Source::limit_batch(&mut self.reader, events);
+    }
+
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         match &self.claim {

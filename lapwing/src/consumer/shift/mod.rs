@@ -20,6 +20,7 @@ use crate::consumer::pause::Pause;
 use crate::consumer::recovery::Recovery;
 use crate::consumer::source::Source;
 use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
+use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Progress, Work};
 use crate::consumer::{Finished, Outcome};
 use crate::control::Control;
@@ -112,8 +113,12 @@ where
         }
     }
 
-    fn take_turn(&mut self) -> Turn {
+    fn share_thread(&mut self) {
         self.takes_turns = true;
+        self.source.limit_batch(longest_turn::<E>());
+    }
+
+    fn take_turn(&mut self) -> Turn {
         if self.outcome.is_none() {
             match self.survive(Self::poll_batch) {
                 Some(Ok(turn)) => return turn,

@@ -33,8 +33,8 @@ struct Guest {
 #[derive(Debug)]
 pub(crate) struct StageDescription {
     pub(crate) name: String,
-    /// Name of its thread, which it may share; `None` for a poller.
-    pub(crate) thread: Option<String>,
+    /// Names of its threads, which it may share: one, or one for each worker; none for a poller.
+    pub(crate) threads: Vec<String>,
     /// Names of its workers, if it is a group.
     pub(crate) workers: Vec<String>,
 }
@@ -61,16 +61,19 @@ impl Description {
         self.0.stages.get(index)
     }
 
-    /// Name of the consumer at `index`, a stage or whoever sits there, and of its thread.
-    pub(crate) fn consumer(&self, index: StageIndex) -> (String, Option<String>) {
+    /// Name of the consumer at `index`, a stage or whoever sits there, and of its threads.
+    pub(crate) fn consumer(&self, index: StageIndex) -> (String, Vec<String>) {
         if let Some(stage) = self.stage(index) {
-            return (stage.name.clone(), stage.thread.clone());
+            return (stage.name.clone(), stage.threads.clone());
         }
         let guests = self.guests();
         match guests.iter().find(|(_, guest)| guest.seat == Some(index)) {
-            Some((name, guest)) => (name.clone(), guest.has_handler.then(|| name.clone())),
+            Some((name, guest)) => {
+                let threads = guest.has_handler.then(|| name.clone());
+                (name.clone(), threads.into_iter().collect())
+            }
             // Whoever sat there has just left.
-            None => (format!("seat {index}"), None),
+            None => (format!("seat {index}"), Vec::new()),
         }
     }
 

@@ -47,7 +47,7 @@
 //! - To consume: closures, [`EventHandler`], [`Poller`].
 //! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
 //! - To look on without slowing anybody down: [`tap`].
-//! - To run: [`Consumers`], [`Running`], [`Report`].
+//! - To run: [`Consumers`], [`Running`], [`Report`]; on how many threads: [`Placement`].
 //! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
 //! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
@@ -78,6 +78,7 @@ mod models;
 mod monitor;
 mod on_this_thread;
 mod padded;
+mod placement;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
 mod producer;
@@ -97,6 +98,7 @@ mod topology;
 pub mod wait;
 
 pub use joining::StartAt;
+pub use placement::Placement;
 pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId, Workers};
 
 pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, WhenFull};
@@ -112,9 +114,9 @@ pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, 
 pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, Stall};
 
 pub use error::{
-    AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PollError, PublishError,
-    PublishTimeoutError, ResizeError, SeatError, StartError, Stopped, TakeError, TapError,
-    TapTimeoutError, TryPublishError, WaitTimeoutError,
+    AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PlacementError, PollError,
+    PublishError, PublishTimeoutError, ResizeError, SeatError, StartError, Stopped, TakeError,
+    TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first, unless

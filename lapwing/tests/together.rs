@@ -14,8 +14,8 @@ use common::{
 };
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Waiting, Yielding};
 use lapwing::{
-    Action, BuildError, Consumer, EventHandler, Outcome, Sequence, Shared, Stage, StartError,
-    Stopped,
+    Action, BuildError, Consumer, EventHandler, Outcome, PlacementError, Sequence, Shared, Stage,
+    StartError, Stopped,
 };
 
 common::for_both_producers! {
@@ -277,8 +277,8 @@ fn two_pins_for_one_thread_are_an_error<K: Kind>() {
     let stage = |name: &str, cpu| Stage::new(name).on_thread("both").pin(cpu);
     let ring = K::ring(4, || 0_u64);
     let result = ring.then(stage("a", 0), |_, _, _| {}).then(stage("b", 1), |_, _, _| {}).build();
-    let error = BuildError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
-    assert_eq!(result.err(), Some(error));
+    let error = PlacementError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
+    assert_eq!(result.err(), Some(error.into()));
 }
 
 fn name_that_no_thread_can_have_is_an_error<K: Kind>() {

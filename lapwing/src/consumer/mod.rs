@@ -106,8 +106,8 @@ impl Consumer<'_> {
         &self.name
     }
 
-    /// The CPU that the stage asked for with [`Stage::pin`](crate::Stage::pin). [`run`](Self::run)
-    /// leaves it to you.
+    /// The CPU that the stage's thread is to be pinned to, by [`Stage::pin`](crate::Stage::pin) or
+    /// [`Placement::pin`](crate::Placement::pin). [`run`](Self::run) leaves it to you.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage};
@@ -124,7 +124,8 @@ impl Consumer<'_> {
         self.pin
     }
 
-    /// The thread that the stage asked for with [`Stage::on_thread`](crate::Stage::on_thread).
+    /// Name of the thread that the stage is to run on, by [`Stage::on_thread`](crate::Stage::on_thread) or
+    /// by the ring's [`Placement`](crate::Placement); `None` for one of its own, with its own name.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage};
@@ -159,8 +160,8 @@ impl Consumer<'_> {
         self.body.stop_handle()
     }
 
-    /// Runs several stages on this thread until all of them have ended. They take turns, a batch
-    /// each, and wait by the strategy of the first one. They may be of several rings. Returns how they
+    /// Runs several stages on this thread until all of them have ended. They take turns in this order, a batch
+    /// of at most 16 KiB of events each, and wait by the strategy of the first one. They may be of several rings. Returns how they
     /// ended, in the order in which they were given.
     ///
     /// ```
@@ -183,9 +184,9 @@ impl Consumer<'_> {
     ///
     /// # Blocking
     ///
-    /// Returns only at the end. A ring whose stages do not [share a
-    /// thread](crate::Stage::on_thread) by their own settings cannot wake this thread: then it looks
-    /// at least once a millisecond.
+    /// Returns only at the end. A ring in which no stage [names its thread](crate::Stage::on_thread), and none
+    /// shares one by its [`Placement`](crate::Placement), cannot wake this thread: then it looks at least
+    /// once a millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {

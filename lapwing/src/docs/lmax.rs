@@ -106,7 +106,7 @@
 //! | `getRingBuffer`, `get(sequence)` | none | See the first row of this page. |
 //! | `getCursor`, `getSequenceValueFor` | [`Monitor::snapshot`], [`Poller::sequence`] | Of every stage: sequence, lag, what it is doing, and [who holds up whom](Stall). |
 //! | `getBarrierFor` | none | |
-//! | `ThreadFactory`, `Executor` | [`Consumers::start_scoped`], [`Consumer::run`] | A thread for each stage and its name; where threads are to be shared, it is said: [`Stage::on_thread`]. No stage can be starved by a pool that is too small. |
+//! | `ThreadFactory`, `Executor` | [`Consumers::start_scoped`], [`Consumer::run`] | A thread for each stage and its name; where threads are to be shared, it is said: [`Placement`], [`Stage::on_thread`]. No stage can be starved by a pool that is too small. |
 //! | gating by the leaves of the graph | the same | |
 //!
 //! ## What only 1.x and 2.x had
@@ -228,8 +228,8 @@ use crate::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yieldin
 #[cfg(doc)]
 use crate::{
     Acknowledger, Action, BatchError, BuildError, Builder, Claim, ClaimBatch, Consumer, Consumers,
-    Disruptor, EventHandler, Failure, FailurePolicy, Graph, Monitor, Multi, PollError, Poller,
-    Producer, Report, Retries, Running, Seats, Sequence, Sequencer, Side, Single, SingleProducer,
-    Slots, Snapshot, Stage, StageSnapshot, Stall, StopHandle, Stopped, TryPublishError,
-    WaitTimeoutError, WhenFull, WorkerGroup, Workers,
+    Disruptor, EventHandler, Failure, FailurePolicy, Graph, Monitor, Multi, Placement, PollError,
+    Poller, Producer, Report, Retries, Running, Seats, Sequence, Sequencer, Side, Single,
+    SingleProducer, Slots, Snapshot, Stage, StageSnapshot, Stall, StopHandle, Stopped,
+    TryPublishError, WaitTimeoutError, WhenFull, WorkerGroup, Workers,
 };

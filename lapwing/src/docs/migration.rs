@@ -154,6 +154,7 @@
 //! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
 //! | `recv` one by one | a batch of all that is there: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
 //! | `select!` | [`Consumer::run_together`](crate::Consumer::run_together), or pollers asked in turn | |
+//! | a pool runs what is ready | a [`Placement`](crate::Placement): each stage on a thread that is known beforehand | no stage moves from cache to cache |
 //! | unbounded | there is none: a full ring is the back-pressure | |
 //! | any capacity | a power of two | |
 //! | dropping the receiver disconnects | dropping the last consumer halts: producers get `Halted` | |

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+use super::PlacementError;
 use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
 /// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
@@ -49,7 +50,7 @@ pub enum BuildError {
         /// The name.
         stage: String,
     },
-    /// A name is empty or has a NUL in it, which a thread's name cannot have.
+    /// A name, of a stage or of a thread, is empty or has a NUL in it, which a thread's name cannot have.
     InvalidName {
         /// The name.
         stage: String,
@@ -66,13 +67,8 @@ pub enum BuildError {
         /// The stage that is neither before nor after it.
         other: String,
     },
-    /// Two stages of one thread are to be pinned to different CPUs.
-    TwoPins {
-        /// The thread.
-        thread: String,
-        /// What the two ask for.
-        cpus: (usize, usize),
-    },
+    /// The stages cannot run on threads as they, or the ring's [`Placement`](crate::Placement), say.
+    Placement(PlacementError),
     /// A stage was given batches of at most no events.
     ZeroMaxBatch {
         /// The stage.
@@ -122,7 +118,10 @@ impl fmt::Display for BuildError {
             }
             Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
             Self::InvalidName { stage } => {
-                write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
+                write!(
+                    f,
+                    "the name of a stage or a thread must not be empty or hold a NUL: name={stage:?}"
+                )
             }
             Self::UnknownStage { stage } => {
                 write!(f, "a stage comes after a stage of another graph: stage={stage:?}")
@@ -132,11 +131,7 @@ impl fmt::Display for BuildError {
                 "an exclusive stage must be ordered against every other: \
                  exclusive={exclusive:?} and other={other:?} could run at the same time"
             ),
-            Self::TwoPins { thread, cpus: (first, second) } => write!(
-                f,
-                "the stages of a thread must ask for the same CPU: \
-                 thread={thread:?}, first={first}, second={second}"
-            ),
+            Self::Placement(error) => error.fmt(f),
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "the longest batch must have at least one event: stage={stage:?}")
             }
@@ -152,3 +147,9 @@ impl fmt::Display for BuildError {
 }
 
 impl Error for BuildError {}
+
+impl From<PlacementError> for BuildError {
+    fn from(error: PlacementError) -> Self {
+        Self::Placement(error)
+    }
+}

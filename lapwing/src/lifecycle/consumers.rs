@@ -7,7 +7,7 @@ use std::thread::{self, Scope};
 use std::vec;
 
 use super::completion::Completion;
-use super::crew::{Body, crews};
+use super::crew::{Body, crews, threads};
 use super::running::{Handle, Running, RunningStage};
 use super::worker_group::WorkerGroup;
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
@@ -43,7 +43,7 @@ pub struct Consumers<'env, E> {
     pub(crate) description: Description,
     /// All stages, upstream ones first, at the index that they have in the ring.
     names: Vec<String>,
-    consumers: Vec<Consumer<'env>>,
+    pub(super) consumers: Vec<Consumer<'env>>,
     pollers: HashMap<String, Option<UntakenPoller<E>>>,
     /// By name; `None` once taken.
     acknowledgers: HashMap<String, Option<Acknowledger>>,
@@ -230,8 +230,30 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.groups.get(name).map(|group| WorkerGroup::new(name, Arc::clone(group)))
     }
 
-    /// Starts a thread for each stage that has a handler, with the stage's name, pinned where the
-    /// stage asks for it; for a group, one for each worker.
+    /// The threads that [`start`](Self::start) makes, each with the names of its stages and workers, in the
+    /// order of the graph: what came of the ring's [`Placement`](crate::Placement).
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Placement};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .placement(Placement::threads(2))
+    ///     .then("decode", |_, _, _| {})
+    ///     .then("match", |_, _, _| {})
+    ///     .then("audit", |_, _, _| {})
+    ///     .then_poller("ticks") // has none
+    ///     .build()?;
+    /// let threads: Vec<_> = consumers.threads().collect();
+    /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("audit", vec!["audit"])]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    pub fn threads(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        threads(&self.consumers)
+    }
+
+    /// Starts the [threads](Self::threads): one for each stage that has a handler, with the stage's name, and
+    /// for a group one for each worker, unless a [`Placement`](crate::Placement) says otherwise. They are
+    /// pinned where that is asked for.
     ///
     /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
     /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
@@ -359,6 +381,10 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
 
 impl<E> fmt::Debug for Consumers<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Consumers").field("names", &self.names).finish_non_exhaustive()
+        let threads: Vec<_> = threads(&self.consumers).collect();
+        f.debug_struct("Consumers")
+            .field("names", &self.names)
+            .field("threads", &threads)
+            .finish_non_exhaustive()
     }
 }

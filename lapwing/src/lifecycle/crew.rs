@@ -25,20 +25,36 @@ pub(super) struct Crew<'env> {
 pub(super) fn crews(consumers: Vec<Consumer<'_>>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew<'_>> = Vec::new();
     for consumer in consumers {
-        let name = consumer.thread.as_ref().unwrap_or(&consumer.name);
-        match crews.iter_mut().find(|crew| crew.name == *name) {
-            Some(crew) => {
-                crew.pin = crew.pin.or(consumer.pin);
-                crew.consumers.push(consumer);
-            }
+        match crews.iter_mut().find(|crew| crew.name == thread_of(&consumer)) {
+            Some(crew) => crew.consumers.push(consumer),
             None => {
-                let (name, pin) = (name.clone(), consumer.pin);
+                // Its stages agree: `build` has checked it.
+                let (name, pin) = (thread_of(&consumer).to_owned(), consumer.pin);
                 crews.push(Crew { name, pin, consumers: vec![consumer] });
             }
         }
     }
     crews.sort_by_key(|crew| crew.pin.is_none());
     crews
+}
+
+/// The threads of `consumers`, each with the names of those that run there.
+pub(super) fn threads<'a>(
+    consumers: &'a [Consumer<'_>],
+) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> + use<'a> {
+    let mut threads: Vec<(&str, Vec<&str>)> = Vec::new();
+    for consumer in consumers {
+        let name = thread_of(consumer);
+        match threads.iter_mut().find(|(thread, _)| *thread == name) {
+            Some((_, stages)) => stages.push(&consumer.name),
+            None => threads.push((name, vec![&consumer.name])),
+        }
+    }
+    threads.into_iter()
+}
+
+fn thread_of<'a>(consumer: &'a Consumer<'_>) -> &'a str {
+    consumer.thread.as_ref().unwrap_or(&consumer.name)
 }
 
 impl<'env> Crew<'env> {

@@ -92,11 +92,15 @@ impl History {
 /// Whether it is up to the stage at `at` itself that it goes on.
 fn can_go_on(snapshot: &Snapshot, at: usize) -> bool {
     let stage = &snapshot.stages[at];
-    let on_its_thread = |other: &&StageSnapshot| {
-        other.index != stage.index && stage.thread.is_some() && other.thread == stage.thread
-    };
-    let mates = || snapshot.stages.iter().filter(on_its_thread);
-    let has_thread = is_busy(stage) || !mates().any(is_busy);
+    let others = || snapshot.stages.iter().filter(|other| other.index != stage.index);
+    let is_mate =
+        |other: &&StageSnapshot| stage.threads.iter().any(|own| other.threads.contains(own));
+    let mates = || others().filter(is_mate);
+    let is_taken =
+        |thread: &String| mates().any(|mate| is_busy(mate) && mate.threads.contains(thread));
+    // A group has one for as long as one of its workers has.
+    let has_thread =
+        is_busy(stage) || stage.threads.is_empty() || !stage.threads.iter().all(is_taken);
     // Of stages that share a thread, the one that has it holds up the others.
     let can_read = can_read(stage) || (is_busy(stage) && mates().any(can_read));
     let is_at_end = stage.sequence == snapshot.claimed;

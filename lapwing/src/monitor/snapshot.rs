@@ -101,8 +101,8 @@ pub struct StageSnapshot {
     pub name: String,
     /// Names of the stages that it comes after directly; none for a first stage.
     pub upstream: Vec<String>,
-    /// Name of its thread, which other stages may [share](crate::Stage::on_thread); `None` for a
-    /// poller.
+    /// Name of its thread, which other stages may [share](crate::Placement); of the workers of a group, of
+    /// each of their threads, with commas in between; `None` for a poller.
     pub thread: Option<String>,
     /// The first sequence that it has not finished. For one that has left, the first that those
     /// before it have not.
@@ -135,6 +135,8 @@ pub struct StageSnapshot {
     /// For how long at least the event at `acknowledged` has been finished and not acknowledged,
     /// which is a cause of a stall as well. `None` if that is not so, or was not at the last look.
     pub unacknowledged_for: Option<Duration>,
+    /// Names of its threads.
+    pub(super) threads: Vec<String>,
     /// Where it is in the ring.
     pub(super) index: StageIndex,
     /// Where those are that it comes after directly.
@@ -237,7 +239,7 @@ impl StageSnapshot {
         control: &Control,
         description: &Description,
     ) -> Self {
-        let (name, thread) = description.consumer(index);
+        let (name, threads) = description.consumer(index);
         let stage = &look.stages[index];
         let sequence = stage.sequence.unwrap_or(limit);
         let upstream = control.stages[index].upstream.iter().copied();
@@ -252,10 +254,11 @@ impl StageSnapshot {
             lag: look.published.saturating_sub(sequence).min(control.capacity),
             available: limit.saturating_sub(sequence),
             state: match stage.sequence {
-                Some(_) => StageState::of(doing, thread.is_none()),
+                Some(_) => StageState::of(doing, threads.is_empty()),
                 None => StageState::Left,
             },
-            thread,
+            thread: (!threads.is_empty()).then(|| threads.join(", ")),
+            threads,
             batches,
             parks,
             wakes,

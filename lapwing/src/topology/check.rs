@@ -1,12 +1,13 @@
 //! Whether a graph may be built: names, ids, and that nobody writes beside another stage.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::graph::Node;
 use super::stage::Stage;
 use super::workers::Workers;
 use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
+use crate::placement::is_thread_name;
 
 /// Checks `nodes` and returns the stages that each one comes after.
 ///
@@ -39,7 +40,6 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
         };
         upstream.push(after.clone().into_boxed_slice());
     }
-    check_threads(nodes)?;
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
 }
@@ -60,30 +60,6 @@ fn check_workers<E>(
         }
     }
     Ok(())
-}
-
-/// A thread needs a name that it can have, and one CPU at most.
-fn check_threads<E>(nodes: &[Node<'_, E>]) -> Result<(), BuildError> {
-    let mut pins = HashMap::new();
-    for Stage { name, thread, pin, .. } in nodes.iter().map(|node| &node.stage) {
-        let thread = thread.as_ref().unwrap_or(name);
-        if !is_thread_name(thread) {
-            return Err(BuildError::InvalidName { stage: thread.clone() });
-        }
-        if let Some(second) = *pin {
-            let first = *pins.entry(thread).or_insert(second);
-            if first != second {
-                let (thread, cpus) = (thread.clone(), (first, second));
-                return Err(BuildError::TwoPins { thread, cpus });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether a thread can have this name.
-pub(super) fn is_thread_name(name: &str) -> bool {
-    !name.is_empty() && !name.contains('\0')
 }
 
 /// A stage that writes must be before or after each other stage.

@@ -5,6 +5,7 @@
 mod builder;
 mod check;
 mod graph;
+mod placing;
 mod seats;
 mod side;
 mod stage;

@@ -12,7 +12,6 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use super::Stage;
-use super::check::is_thread_name;
 use super::stage::longest_batch;
 use crate::Sequence;
 use crate::consumer::{
@@ -21,6 +20,7 @@ use crate::consumer::{
 };
 use crate::error::SeatError;
 use crate::joining::StartAt;
+use crate::placement::is_thread_name;
 use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;

@@ -33,6 +33,9 @@ pub struct Stage {
     pub(crate) wait: Option<Box<dyn AnyWaitStrategy>>,
     pub(crate) pin: Option<usize>,
     pub(crate) thread: Option<String>,
+    pub(crate) is_blocking: bool,
+    /// The stage whose thread is its own as well, whichever that is.
+    pub(crate) beside: Option<usize>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
     pub(crate) is_acknowledged: bool,
@@ -57,6 +60,8 @@ impl Stage {
             wait: None,
             pin: None,
             thread: None,
+            is_blocking: false,
+            beside: None,
             timeout: None,
             max_batch: None,
             is_acknowledged: false,
@@ -87,7 +92,9 @@ impl Stage {
     /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
     /// numbers them, from 0; where it cannot, `start` returns
     /// [`StartError::Pin`](crate::StartError::Pin). Pinning is for Linux, and not for a poller,
-    /// which has no thread.
+    /// which has no thread. Stages of one thread that ask for different CPUs are
+    /// [`PlacementError::TwoPins`](crate::PlacementError::TwoPins); [`Placement`](crate::Placement) puts one that
+    /// asks beside no other unless told to.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, StartError};
@@ -106,11 +113,12 @@ impl Stage {
 
     /// The thread of this name runs the stage, and every other stage of the ring that names it:
     /// [`start`](crate::Consumers::start) makes one thread for all of them, and they take turns, a
-    /// batch each; one that pauses before it tries again holds up no other. For stages that work on the
-    /// same data, and for more stages than CPUs.
+    /// batch of at most 16 KiB of events each; one that pauses before it tries again holds up no other. For
+    /// stages that work on the same data. [`Placement`](crate::Placement) says it from outside of the graph, and
+    /// spreads the stages that say nothing.
     ///
-    /// Such a thread waits by the strategy of its first stage. A stage that does not say has a thread
-    /// of its own, with its own name; so naming that one joins it. Stages that are run one by one
+    /// Such a thread waits by the strategy of its first stage. A stage's own name is that of its
+    /// thread, if nothing else is said; so naming that one joins it. Stages that are run one by one
     /// are grouped by you: [`Consumer::run_together`](crate::Consumer::run_together). Not for a
     /// poller, which has no thread.
     ///
@@ -144,6 +152,29 @@ impl Stage {
     /// ```
     pub fn on_thread(mut self, thread: impl Into<String>) -> Self {
         self.thread = Some(thread.into());
+        self
+    }
+
+    /// The stage waits for files, the network or whatever else is not the ring: it keeps a thread of its own
+    /// under every [`Placement`](crate::Placement), and each worker does, of a group. That somebody else is
+    /// put on its thread is [`PlacementError::BlockingShares`](crate::PlacementError::BlockingShares). Not for a
+    /// poller, which has no thread.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Placement, Stage};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .placement(Placement::threads(1))
+    ///     .then("decode", |_, _, _| {})
+    ///     .then(Stage::new("journal").blocking(), |_, _, _| { /* write, flush */ })
+    ///     .then("match", |_, _, _| {})
+    ///     .build()?;
+    /// let threads: Vec<_> = consumers.threads().collect();
+    /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("journal", vec!["journal"])]);
+    /// # Ok::<(), lapwing::BuildError>(())
+    /// ```
+    pub fn blocking(mut self) -> Self {
+        self.is_blocking = true;
         self
     }
 
@@ -332,6 +363,7 @@ impl fmt::Debug for Stage {
             .field("name", &self.name)
             .field("pin", &self.pin)
             .field("thread", &self.thread)
+            .field("is_blocking", &self.is_blocking)
             .field("timeout", &self.timeout)
             .field("max_batch", &self.max_batch)
             .field("after", &self.after)

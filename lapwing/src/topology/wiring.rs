@@ -10,18 +10,19 @@ use std::vec;
 
 use super::check::check;
 use super::graph::{Body, Graph, Node};
+use super::placing::{describe, place};
 use super::seats::Seats;
 use super::stage::longest_batch;
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
 use crate::control::{Control, StageIndex};
-use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::failures::Failures;
 use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
 use crate::padded::Padded;
+use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
@@ -44,6 +45,7 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) wait: Box<dyn AnyWaitStrategy>,
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
     pub(super) first_sequence: Sequence,
+    pub(super) placement: Placement,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -57,6 +59,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             wait: Box::new(Adaptive::default()),
             producer_wait: Box::new(Adaptive::default()),
             first_sequence: 0,
+            placement: Placement::default(),
             sequencer: PhantomData,
         }
     }
@@ -69,6 +72,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let mut upstream = check(&graph.nodes)?;
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
+        let plan = place(&self.placement, &self.name, &graph.nodes)?;
         let acknowledged = add_acknowledgements(&graph.nodes, &mut upstream);
         let groups = add_workers(&graph.nodes, &mut upstream);
         let seating = add_seats(&graph.nodes, &acknowledged, &groups, &mut upstream, self.seats);
@@ -80,7 +84,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let capacity = buffer.capacity();
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
-        if graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
+        // Whoever names a thread may run it himself, with others on it.
+        if plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
             control.doorbell = Some(Padded::default());
         }
         for &(stage, words) in &acknowledged {
@@ -89,7 +94,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         for words in &groups {
             control.stages[words[0]].workers = words[1..].into();
         }
-        let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes));
+        let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes, &plan));
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
@@ -98,7 +103,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         };
         let acknowledgers = acknowledged.iter().map(acknowledger).collect();
         let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
-        let mut ends = Ends { ring: &ring, wait: &*self.wait, groups, owners, made };
+        let mut ends = Ends { ring: &ring, wait: &*self.wait, plan: &plan, groups, owners, made };
         for (index, node) in graph.nodes.into_iter().enumerate() {
             ends.add(index, node);
         }
@@ -122,6 +127,7 @@ struct Ends<'a, 'env, E> {
     ring: &'a Ring<E>,
     /// How stages wait that do not say.
     wait: &'a dyn AnyWaitStrategy,
+    plan: &'a Plan,
     /// The words of the groups that come.
     groups: vec::IntoIter<Box<[StageIndex]>>,
     /// Room for the owners of their events, where they are by key.
@@ -152,12 +158,15 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         self.made.names.push(name.clone());
         if let Some(workers) = node.workers() {
             let readers = (0..workers.max().unwrap_or(0)).map(|_| reader()).collect();
-            self.add_workers(readers, name, node);
+            self.add_workers(readers, index, name, node);
             return;
         }
         let reader = reader();
         let poller = match node.body {
-            Body::Handler(make) => return self.made.consumers.push(make(reader, node.stage)),
+            Body::Handler(make) => {
+                let stage = node.stage.placed(&self.plan.of_stage(index)[0]);
+                return self.made.consumers.push(make(reader, stage));
+            }
             _ if node.is_exclusive => UntakenPoller::Exclusive(Poller::new(reader)),
             _ => UntakenPoller::Shared(Poller::new(reader)),
         };
@@ -165,7 +174,13 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
     }
 
     /// Makes the workers of the next group, each with one of `readers`.
-    fn add_workers(&mut self, readers: Vec<Reader<E>>, name: String, mut node: Node<'env, E>) {
+    fn add_workers(
+        &mut self,
+        readers: Vec<Reader<E>>,
+        index: StageIndex,
+        name: String,
+        mut node: Node<'env, E>,
+    ) {
         let Body::Workers(workers, bodies) = node.body else {
             return;
         };
@@ -174,10 +189,11 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let control = Arc::clone(&self.ring.control);
         let group = Arc::new(Group::new(control, words, workers.size, owners));
         let stages = workers.stages(&mut node.stage);
+        let stages = stages.into_iter().zip(self.plan.of_stage(index));
         let parts = bodies.into_iter().zip(stages).zip(readers).enumerate();
-        for (worker, ((make, stage), reader)) in parts {
+        for (worker, ((make, (stage, place)), reader)) in parts {
             let worker = Worker::new(reader, Arc::clone(&group), worker, workers.keys.clone());
-            self.made.consumers.push(make(worker, stage));
+            self.made.consumers.push(make(worker, stage.placed(place)));
         }
         self.made.groups.insert(name, group);
     }
@@ -264,19 +280,6 @@ fn add_acknowledgements<E>(
     }
     upstream.extend(acknowledged.iter().map(|_| Box::default()));
     acknowledged
-}
-
-/// What people call the ring and its stages.
-fn describe<E>(ring: String, nodes: &[Node<'_, E>]) -> Description {
-    let describe = |node: &Node<'_, E>| {
-        let Node { stage, body, .. } = node;
-        let thread = || stage.thread.as_ref().unwrap_or(&stage.name).clone();
-        let thread = (!matches!(body, Body::Poller)).then(thread);
-        let workers = node.workers().into_iter().flat_map(|workers| workers.names(&stage.name));
-        let workers = workers.collect();
-        StageDescription { name: stage.name.clone(), thread, workers }
-    };
-    Description::new(ring, nodes.iter().map(describe))
 }
 
 /// Adds, behind all that, `count` seats. Whoever sits there comes after the last stage that writes,

@@ -185,21 +185,24 @@ impl<E> Workers<E> {
         (if is_size { self.size } else { most }, limit)
     }
 
-    /// What is asked of each worker of `stage`, its thread's name included.
+    /// The CPU that `worker` of `stage` asks for.
+    pub(super) fn pin_of(&self, stage: &Stage, worker: usize) -> Option<usize> {
+        let only_of_first = stage.pin.filter(|_| worker == 0);
+        self.cpus.get(worker).copied().or(only_of_first)
+    }
+
+    /// What is asked of each worker of `stage`, apart from where it runs.
     pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
         let on_error = stage.on_error.take().map(SharedPolicy::new);
         let on_panic = stage.on_panic.take().map(SharedPolicy::new);
-        let of_worker = |(worker, name): (usize, String)| {
+        let of_worker = |name: String| {
             let mut own = Stage::new(name);
-            let only_of_first = stage.pin.filter(|_| worker == 0);
-            own.pin = self.cpus.get(worker).copied().or(only_of_first);
             own.timeout = stage.timeout;
-            own.thread = stage.thread.clone();
             own.on_error = on_error.clone().map(|policy| Box::new(policy) as _);
             own.on_panic = on_panic.clone().map(|policy| Box::new(policy) as _);
             own
         };
-        self.names(&stage.name).enumerate().map(of_worker).collect()
+        self.names(&stage.name).map(of_worker).collect()
     }
 }
 

@@ -11,6 +11,7 @@ use super::wiring::Parts;
 use crate::Sequence;
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
+use crate::placement::Placement;
 use crate::producer::Producer;
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::wait::WaitStrategy;
@@ -275,6 +276,32 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// ```
     pub fn seats(mut self, count: usize) -> Self {
         self.parts.seats = count;
+        self
+    }
+
+    /// Which thread runs which stage, those of a [`Graph`] as well; by default each has its own. The last
+    /// call holds.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, Graph, Placement};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.read("left", |event: &u64, sequence, _| assert_eq!(*event, sequence));
+    /// graph.read("right", |event: &u64, sequence, _| assert_eq!(*event, sequence));
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    ///     .placement(Placement::threads(1))
+    ///     .graph(graph)
+    ///     .build()?;
+    /// assert_eq!(consumers.threads().collect::<Vec<_>>(), [("ring-0", vec!["left", "right"])]);
+    /// let running = consumers.start()?; // one thread
+    /// for number in 0..100 {
+    ///     producer.publish(|event| *event = number)?;
+    /// }
+    /// running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.parts.placement = placement;
         self
     }
 

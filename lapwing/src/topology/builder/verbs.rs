@@ -325,9 +325,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// assert_eq!(Arc::strong_count(&text), 1); // the ring keeps nothing
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn then_clear(mut self, mut clear: impl FnMut(&mut E) + Send + 'env) -> Self {
-        let thread = self.last.first().and_then(|last| self.graph.thread_of(*last));
-        let stage = Stage { thread, ..Stage::new("clear") };
+    pub fn then_clear(self, mut clear: impl FnMut(&mut E) + Send + 'env) -> Self {
+        let beside = self.last.first().and_then(|last| self.graph.with_handler(*last));
+        let stage = Stage { beside, ..Stage::new("clear") };
         self.then_mut(stage, move |event, _, _| clear(event))
     }
 

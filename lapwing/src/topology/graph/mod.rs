@@ -139,14 +139,10 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
     }
 
-    /// Name of the thread that runs a stage, for another one to share; `None` for a poller.
-    pub(super) fn thread_of(&mut self, id: StageId) -> Option<String> {
-        let Node { stage, body, .. } = &mut self.nodes[id.index];
-        match body {
-            Body::Handler(_) => Some(stage.thread.get_or_insert(stage.name.clone()).clone()),
-            // The workers of a group have a thread each.
-            Body::Poller | Body::Workers(..) => None,
-        }
+    /// The place in the graph of a stage with one handler, for another one to share its thread.
+    pub(super) fn with_handler(&self, id: StageId) -> Option<usize> {
+        // The workers of a group have a thread each.
+        matches!(self.nodes[id.index].body, Body::Handler(_)).then_some(id.index)
     }
 
     fn push(

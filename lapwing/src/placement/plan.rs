@@ -1,0 +1,320 @@
+//! From what is asked for to a thread for each consumer of a ring, or to what is wrong with it.
+//!
+//! ```text
+//! on_thread, group ─> said      own name, if another one names it
+//! blocking, pinned ─> alone     own name
+//! the others       ─> spread    own name if alone, else after the ring
+//! ```
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Placement;
+use super::spread::{Unit, spread};
+use crate::error::{BuildError, PlacementError};
+
+/// Begins the names of threads in a ring whose own name no thread can have.
+const NAMELESS: &str = "ring";
+
+/// What a stage of the graph asks for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    pub(crate) stage: String,
+    /// Who is to have a thread: itself, or its workers; nobody for a poller.
+    pub(crate) consumers: Vec<WishedConsumer>,
+    pub(crate) is_group: bool,
+    /// The thread that it names.
+    pub(crate) thread: Option<String>,
+    pub(crate) is_blocking: bool,
+    /// The stage whose thread is its own as well, whichever that is.
+    pub(crate) beside: Option<usize>,
+}
+
+/// A stage or a worker that is to have a thread.
+#[derive(Debug)]
+pub(crate) struct WishedConsumer {
+    pub(crate) name: String,
+    pub(crate) pin: Option<usize>,
+}
+
+/// Where a consumer runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) thread: String,
+    pub(crate) pin: Option<usize>,
+    /// Whether others run there.
+    pub(crate) is_shared: bool,
+}
+
+/// The place of each consumer of a ring.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// For each stage of the graph, those of its consumers.
+    places: Vec<Vec<Place>>,
+}
+
+impl Plan {
+    /// Places the consumers of `wishes`, which are those of the stages of `ring` in their order.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the placement, or with what stages say of their threads.
+    pub(crate) fn new(
+        placement: &Placement,
+        ring: &str,
+        wishes: &[Wish],
+    ) -> Result<Self, BuildError> {
+        let mut draft = Draft::new(wishes);
+        draft.say(placement)?;
+        draft.join_named();
+        draft.leave_alone(placement);
+        draft.spread(placement, ring)?;
+        draft.put_beside();
+        draft.check_blocking()?;
+        let pins = draft.pins(placement)?;
+        let mut places: Vec<Vec<Place>> = wishes.iter().map(|_| Vec::new()).collect();
+        for (at, Consumer { stage, .. }) in draft.consumers.iter().enumerate() {
+            let thread = draft.thread(at);
+            let is_shared = draft.mates(at).next().is_some();
+            let pin = pins.get(thread).copied();
+            places[*stage].push(Place { thread: thread.to_owned(), pin, is_shared });
+        }
+        Ok(Self { places })
+    }
+
+    /// The places of the consumers of `stage`.
+    pub(crate) fn of_stage(&self, stage: usize) -> &[Place] {
+        &self.places[stage]
+    }
+
+    /// Whether some thread runs more than one consumer.
+    pub(crate) fn has_shared(&self) -> bool {
+        self.places.iter().flatten().any(|place| place.is_shared)
+    }
+}
+
+/// A consumer while it gets its place.
+#[derive(Debug)]
+struct Consumer<'a> {
+    stage: usize,
+    name: &'a str,
+    pin: Option<usize>,
+    thread: Option<String>,
+}
+
+/// A plan that is being made.
+#[derive(Debug)]
+struct Draft<'a> {
+    wishes: &'a [Wish],
+    /// In the order of the graph.
+    consumers: Vec<Consumer<'a>>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(wishes: &'a [Wish]) -> Self {
+        let consumers = wishes.iter().enumerate().flat_map(|(stage, wish)| {
+            wish.consumers.iter().map(move |WishedConsumer { name, pin }| Consumer {
+                stage,
+                name,
+                pin: *pin,
+                thread: wish.thread.clone(),
+            })
+        });
+        Self { wishes, consumers: consumers.collect() }
+    }
+
+    /// Puts consumers where groups say.
+    fn say(&mut self, placement: &Placement) -> Result<(), BuildError> {
+        let of_stages = self.wishes.iter().filter_map(|wish| wish.thread.as_ref());
+        for thread in of_stages.chain(placement.groups.iter().map(|(thread, _)| thread)) {
+            if !is_thread_name(thread) {
+                return Err(BuildError::InvalidName { stage: thread.clone() });
+            }
+        }
+        for (thread, stages) in &placement.groups {
+            for name in stages {
+                self.say_one(thread, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the consumers of `name`, a stage or a worker, on `thread`.
+    fn say_one(&mut self, thread: &str, name: &str) -> Result<(), BuildError> {
+        let place = || (thread.to_owned(), name.to_owned());
+        let stage = self.wishes.iter().position(|wish| wish.stage == name);
+        if stage.is_some_and(|stage| self.wishes[stage].consumers.is_empty()) {
+            let (thread, stage) = place();
+            return Err(PlacementError::Poller { thread, stage }.into());
+        }
+        let is_named =
+            |consumer: &&mut Consumer<'_>| Some(consumer.stage) == stage || consumer.name == name;
+        let mut is_known = false;
+        for consumer in self.consumers.iter_mut().filter(is_named) {
+            is_known = true;
+            let first = consumer.thread.get_or_insert_with(|| thread.to_owned());
+            if first != thread {
+                let threads = (first.clone(), thread.to_owned());
+                return Err(PlacementError::TwoThreads { stage: name.to_owned(), threads }.into());
+            }
+        }
+        if is_known {
+            return Ok(());
+        }
+        let (thread, stage) = place();
+        Err(PlacementError::UnknownStage { thread, stage }.into())
+    }
+
+    /// The threads that have a name before anybody is spread.
+    fn named(&self) -> HashSet<String> {
+        self.consumers.iter().filter_map(|consumer| consumer.thread.clone()).collect()
+    }
+
+    /// Has consumers run on the thread of their own name, where somebody else was put there.
+    fn join_named(&mut self) {
+        let named = self.named();
+        for consumer in self.consumers.iter_mut().filter(|consumer| named.contains(consumer.name)) {
+            consumer.thread.get_or_insert_with(|| consumer.name.to_owned());
+        }
+    }
+
+    /// Gives a thread of their own to those that must have one, or ask for a CPU.
+    fn leave_alone(&mut self, placement: &Placement) {
+        let is_spread = placement.is_spread();
+        for consumer in &mut self.consumers {
+            let is_alone =
+                self.wishes[consumer.stage].is_blocking || is_spread && consumer.pin.is_some();
+            if is_alone {
+                consumer.thread.get_or_insert_with(|| consumer.name.to_owned());
+            }
+        }
+    }
+
+    /// Places those that have said nothing.
+    fn spread(&mut self, placement: &Placement, ring: &str) -> Result<(), BuildError> {
+        let wishes = self.wishes;
+        let is_busy = |consumer: &&Consumer<'_>| !wishes[consumer.stage].is_blocking;
+        let busy = self.consumers.iter().filter(is_busy);
+        let named: BTreeSet<_> = busy.filter_map(|consumer| consumer.thread.as_deref()).collect();
+        let threads = placement.threads_beside(named.len());
+        if threads == Some(0) {
+            return Err(PlacementError::ZeroThreads.into());
+        }
+        let is_free = |consumer: &&mut Consumer<'_>| {
+            consumer.thread.is_none() && wishes[consumer.stage].beside.is_none()
+        };
+        let mut names = Names::new(ring, wishes, self.named());
+        let free: Vec<_> = self.consumers.iter_mut().filter(is_free).collect();
+        let kind = |consumer: &&mut Consumer<'_>| {
+            if wishes[consumer.stage].is_group { Unit::Worker } else { Unit::Stage }
+        };
+        let units: Vec<_> = free.iter().map(kind).collect();
+        let places = spread(&units, threads.unwrap_or(usize::MAX));
+        let count = |thread| places.iter().filter(|&&place| place == thread).count();
+        let mut made: HashMap<usize, String> = HashMap::new();
+        for (consumer, &place) in free.into_iter().zip(&places) {
+            let name = if count(place) == 1 {
+                consumer.name.to_owned()
+            } else {
+                made.entry(place).or_insert_with(|| names.unused()).clone()
+            };
+            consumer.thread = Some(name);
+        }
+        Ok(())
+    }
+
+    /// Puts those that follow another stage on its thread; on their own if that is nobody's.
+    fn put_beside(&mut self) {
+        for at in 0..self.consumers.len() {
+            if self.consumers[at].thread.is_none() {
+                let beside = self.wishes[self.consumers[at].stage].beside;
+                let first = self.consumers.iter().find(|other| Some(other.stage) == beside);
+                let thread = first.and_then(|first| first.thread.clone());
+                let own = self.consumers[at].name;
+                self.consumers[at].thread = Some(thread.unwrap_or_else(|| own.to_owned()));
+            }
+        }
+    }
+
+    fn thread(&self, at: usize) -> &str {
+        self.consumers[at].thread.as_deref().unwrap_or_default()
+    }
+
+    /// The others on the thread of a consumer.
+    fn mates(&self, at: usize) -> impl Iterator<Item = &Consumer<'a>> {
+        let thread = &self.consumers[at].thread;
+        let others = self.consumers.iter().enumerate().filter(move |(other, _)| *other != at);
+        others.map(|(_, consumer)| consumer).filter(move |consumer| consumer.thread == *thread)
+    }
+
+    /// A blocking consumer shares its thread with nobody, but for who follows it.
+    fn check_blocking(&self) -> Result<(), BuildError> {
+        for (at, Consumer { stage, name, .. }) in self.consumers.iter().enumerate() {
+            let is_beside = |mate: &Consumer<'_>| self.wishes[mate.stage].beside == Some(*stage);
+            if self.wishes[*stage].is_blocking && !self.mates(at).all(is_beside) {
+                let (thread, stage) = (self.thread(at).to_owned(), (*name).to_owned());
+                return Err(PlacementError::BlockingShares { thread, stage }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The CPU of each thread that has one.
+    fn pins<'b>(&'b self, placement: &'b Placement) -> Result<HashMap<&'b str, usize>, BuildError> {
+        let threads = (0..self.consumers.len()).map(|at| self.thread(at));
+        let of_consumers = threads.clone().zip(&self.consumers);
+        let of_consumers =
+            of_consumers.filter_map(|(thread, consumer)| Some((thread, consumer.pin?)));
+        let of_placement = placement.pins.iter().map(|(thread, cpu)| (thread.as_str(), *cpu));
+        let known: HashSet<_> = threads.collect();
+        let mut pins = HashMap::new();
+        for (thread, second) in of_consumers.chain(of_placement) {
+            if !known.contains(thread) {
+                return Err(PlacementError::UnknownThread { thread: thread.to_owned() }.into());
+            }
+            let first = *pins.entry(thread).or_insert(second);
+            if first != second {
+                let thread = thread.to_owned();
+                let cpus = (first, second);
+                return Err(PlacementError::TwoPins { thread, cpus }.into());
+            }
+        }
+        Ok(pins)
+    }
+}
+
+/// Names for threads that nobody named.
+#[derive(Debug)]
+struct Names {
+    begins: String,
+    next: usize,
+    taken: HashSet<String>,
+}
+
+impl Names {
+    /// Names after `ring`, none of which is `named` or that of a stage or a worker.
+    fn new(ring: &str, wishes: &[Wish], named: HashSet<String>) -> Self {
+        let mut taken = named;
+        for wish in wishes {
+            taken.insert(wish.stage.clone());
+            taken.extend(wish.consumers.iter().map(|consumer| consumer.name.clone()));
+        }
+        let begins = ring.replace('\0', "");
+        let begins = if begins.is_empty() { NAMELESS.to_owned() } else { begins };
+        Self { begins, next: 0, taken }
+    }
+
+    fn unused(&mut self) -> String {
+        loop {
+            let name = format!("{}-{}", self.begins, self.next);
+            self.next += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
+/// Whether a thread can have this name.
+pub(crate) fn is_thread_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains('\0')
+}

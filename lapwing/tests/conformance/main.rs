@@ -11,6 +11,8 @@
 //!   module sequencer strategy, of stages and producers alike
 //! ```
 //!
+//! `fused` is the default strategy with all stages of a ring on one thread.
+//!
 //! Scenarios are short. Not here: long runs and corner cases, which the other tests of this folder
 //! have.
 #![cfg(not(any(miri, loom)))]

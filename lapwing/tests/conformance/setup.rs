@@ -1,5 +1,5 @@
 //! What a scenario is run with: a sequencer and a wait strategy, the same for everybody in the
-//! ring.
+//! ring; and, once more with the default strategy, all stages on one thread.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{Builder, Poller, Sequencer, Stage};
+use lapwing::{Builder, Placement, Poller, Sequencer, Stage};
 
 use crate::common::{self, Many, One, ProducerOf, watched};
 
@@ -94,6 +94,7 @@ strategies! { $
     yielding: Polite = Yielding::default();
     phased_over_blocking: Polite = PhasedBackoff::new(5 * US, 5 * US, Blocking { yields: 0 });
     phased_over_sleeping: Polite = PhasedBackoff::new(5 * US, 5 * US, Sleeping::default());
+    fused: Polite = Adaptive::default();
 }
 
 /// Short, so that waits end in each phase.
@@ -151,7 +152,12 @@ impl<K: Kind> Setup<K> {
         capacity: usize,
         factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, K::Sequencer> {
-        self.strategy.of_ring(K::ring(capacity, factory))
+        let ring = self.strategy.of_ring(K::ring(capacity, factory));
+        // No scenario has a handler that waits for another one's, so each holds here as well.
+        match self.strategy {
+            Strategy::fused => ring.placement(Placement::threads(1)),
+            _ => ring,
+        }
     }
 
     /// A ring of numbers with one poller.

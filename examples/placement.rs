@@ -1,0 +1,73 @@
+//! Placement: the same graph on as many threads as there are CPUs for it.
+//!
+//! ```text
+//! P1 --> [ring] <-- decode <-- risk <-- match <-- journal         arrow: "waits for"
+//!
+//! a thread each          decode | risk | match | journal
+//! two threads            decode, risk | match | journal (it waits for a file: blocking)
+//! automatic              on this machine, whatever it is
+//! a group                decode, match | risk | journal
+//! ```
+//!
+//! Stages that share a thread take turns in the order of the graph. Each handles some of the events, and the
+//! next one finds them in the cache. Nothing else changes: names, order, life cycle and report are the same.
+
+use std::error::Error;
+
+use lapwing::{Disruptor, Placement, Stage};
+
+const ORDERS: u64 = 10_000;
+
+#[derive(Default)]
+struct Order {
+    text: u64,
+    price: u64,
+    is_accepted: bool,
+    is_matched: bool,
+}
+
+/// Runs all orders through the graph; returns how many stood in the journal as matched.
+fn run(title: &str, placement: Placement) -> Result<u64, Box<dyn Error>> {
+    let mut matched = 0;
+    let (mut orders, consumers) = Disruptor::single_producer(256, Order::default)
+        .name("orders")
+        .placement(placement)
+        .then_mut("decode", |order, _, _| order.price = order.text % 100)
+        .then_mut("risk", |order, _, _| order.is_accepted = order.price < 90)
+        .then_mut("match", |order, _, _| {
+            order.is_matched = order.is_accepted && order.price % 3 == 0;
+        })
+        .then(Stage::new("journal").blocking(), |order, _, _| {
+            matched += u64::from(order.is_matched); // and a write to a file, in earnest
+        })
+        .build()?;
+
+    println!("{title}:");
+    for (thread, stages) in consumers.threads() {
+        println!("    {thread}: {}", stages.join(", "));
+    }
+    std::thread::scope(|scope| -> Result<(), Box<dyn Error>> {
+        let running = consumers.start_scoped(scope)?;
+        let mut orders = move |text| orders.publish(|order| order.text = text);
+        for number in 0..ORDERS {
+            orders(number)?;
+        }
+        running.shutdown()?;
+        Ok(())
+    })?;
+    Ok(matched)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let expected = (0..ORDERS).map(|text| text % 100).filter(|p| *p < 90 && p % 3 == 0).count();
+    let group = Placement::thread_per_stage().group("core", ["decode", "match"]);
+    for (title, placement) in [
+        ("a thread for each stage", Placement::thread_per_stage()),
+        ("two threads", Placement::threads(2)),
+        ("automatic", Placement::automatic().producers(1)),
+        ("a group", group),
+    ] {
+        assert_eq!(run(title, placement)?, expected as u64);
+    }
+    Ok(())
+}

@@ -5,6 +5,7 @@ import java.util.Scanner;
  *
  * <pre>
  *   run TOPOLOGY EVENTS RING EVENT_BYTES PUBLISH PLACEMENT
+ *   share PRODUCERS CONSUMERS EVENTS RING PLACEMENT
  *   ping-pong SLOTS EXCHANGES PLACEMENT
  *   latency INTERVAL_NS EVENTS RING PLACEMENT
  * </pre>
@@ -30,6 +31,8 @@ final class Child {
             switch (words.next()) {
                 case "run":
                     return run(words);
+                case "share":
+                    return share(words);
                 case "ping-pong":
                     return pingPong(words);
                 case "latency":
@@ -54,6 +57,17 @@ final class Child {
         String shape = topology + '-' + bytes + '-' + batch;
         warmUp.before(shape, events, some -> rival.run(workload.of(some)));
         return rival.run(workload).reply();
+    }
+
+    private String share(Scanner words) throws Exception {
+        int producers = words.nextInt();
+        int consumers = words.nextInt();
+        long events = words.nextLong();
+        int ring = words.nextInt();
+        Placement placement = new Placement(words.next());
+        Sharing sharing = new Sharing(producers, consumers, events, ring, placement);
+        warmUp.before("share", events, some -> rival.share(sharing.of(some)));
+        return rival.share(sharing).reply();
     }
 
     private String pingPong(Scanner words) throws Exception {

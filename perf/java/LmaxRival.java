@@ -19,6 +19,11 @@ final class LmaxRival implements Rival {
     }
 
     @Override
+    public Finish share(Sharing sharing) throws Exception {
+        return new LmaxSharing(sharing).run(waitStrategy());
+    }
+
+    @Override
     public Finish pingPong(int slots, long exchanges, Placement placement)
             throws Exception {
         return new LmaxPingPong(exchanges, placement).run(slots, waitStrategy(), waitStrategy());

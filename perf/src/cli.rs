@@ -9,6 +9,7 @@ use crate::commands::contention::ContentionArguments;
 use crate::commands::dispatch::DispatchArguments;
 use crate::commands::latency::LatencyArguments;
 use crate::commands::limits::LimitsArguments;
+use crate::commands::oversubscribed::OversubscribedArguments;
 use crate::commands::perftest::PerftestArguments;
 use crate::commands::ping_pong::PingPongArguments;
 use crate::commands::sweep::SweepArguments;
@@ -82,6 +83,16 @@ pub(crate) enum Command {
     /// that each order came back once, and the report says whether the load was what it should be. On a
     /// machine with few CPUs roles share threads, and the report says so.
     Dispatch(DispatchArguments),
+
+    /// One to eight producers and one to eight consumers that share the events, on the CPUs there are
+    ///
+    /// Each event is handled by exactly one of the consumers. Lapwing has a ring with a group of workers and
+    /// its default settings in every cell. Runs of a cell's contenders are interleaved in rounds, in a
+    /// shuffled order; a first round warms up and is not counted. Reported are nanoseconds from one event
+    /// to the next: the median of the rounds, who is first, how much longer Lapwing takes, and how
+    /// much longer than with one producer and one consumer. Every run checks that each event was
+    /// handled once.
+    Oversubscribed(OversubscribedArguments),
 
     /// What this machine can do at all: the limits that every other table can be compared with
     ///

@@ -51,6 +51,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Latency(arguments)) => commands::latency::run(&arguments),
         Some(Command::Sweep(arguments)) => commands::sweep::run(&arguments),
         Some(Command::Dispatch(arguments)) => commands::dispatch::run(&arguments),
+        Some(Command::Oversubscribed(arguments)) => commands::oversubscribed::run(&arguments),
         Some(Command::Limits(arguments)) => commands::limits::run(&arguments),
         Some(Command::Perftest(arguments)) => commands::perftest::run(&arguments),
         Some(Command::Report(arguments)) => report::html::run(&arguments),

@@ -6,6 +6,7 @@ mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // what this machine can do at all
+pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
 pub(crate) mod quick; // the evaluation without arguments

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::measure::crew::Disconnected;
+use crate::load::sharing::{self, Sharing};
+use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// A mutex with two condition variables.
 pub(super) struct BoundedQueue;
@@ -26,13 +27,8 @@ impl Queue for BoundedQueue {
         ring.resize(capacity, T::default()); // touches the memory
         ring.clear();
 
-        let state = State {
-            ring,
-            senders: 1,
-            receiver_is_gone: false,
-            waiting_senders: 0,
-            waiting_receivers: 0,
-        };
+        let state =
+            State { ring, senders: 1, receivers: 1, waiting_senders: 0, waiting_receivers: 0 };
         let shared = Arc::new(Shared {
             capacity,
             state: Mutex::new(state),
@@ -40,6 +36,10 @@ impl Queue for BoundedQueue {
             not_empty: Condvar::new(),
         });
         (SendEnd(Arc::clone(&shared)), ReceiveEnd(shared))
+    }
+
+    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
+        sharing::over_one_queue::<Self>(sharing)
     }
 }
 
@@ -61,8 +61,8 @@ struct State<T> {
     ring: VecDeque<T>,
     /// Sending ends that exist.
     senders: usize,
-    /// Whether nobody can receive any more.
-    receiver_is_gone: bool,
+    /// Receiving ends that exist.
+    receivers: usize,
     /// Senders that wait for `not_full`.
     waiting_senders: usize,
     /// Receivers that wait for `not_empty`.
@@ -88,12 +88,12 @@ impl<T: Payload> Sender<T> for SendEnd<T> {
     #[inline]
     fn send(&self, message: T) -> Result<(), Disconnected> {
         let mut state = self.0.lock();
-        while state.ring.len() == self.0.capacity && !state.receiver_is_gone {
+        while state.ring.len() == self.0.capacity && state.receivers > 0 {
             state.waiting_senders += 1;
             state = wait(&self.0.not_full, state);
             state.waiting_senders -= 1;
         }
-        if state.receiver_is_gone {
+        if state.receivers == 0 {
             return Err(Disconnected);
         }
         state.ring.push_back(message);
@@ -144,9 +144,16 @@ impl<T: Payload> Receiver<T> for ReceiveEnd<T> {
     }
 }
 
+impl<T> Clone for ReceiveEnd<T> {
+    fn clone(&self) -> Self {
+        self.0.lock().receivers += 1;
+        Self(Arc::clone(&self.0))
+    }
+}
+
 impl<T> Drop for ReceiveEnd<T> {
     fn drop(&mut self) {
-        self.0.lock().receiver_is_gone = true;
+        self.0.lock().receivers -= 1;
         self.0.not_full.notify_all();
     }
 }

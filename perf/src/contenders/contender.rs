@@ -2,6 +2,7 @@
 
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
@@ -41,4 +42,24 @@ pub(crate) trait Contender {
     ///
     /// As [`run`](Self::run).
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError>;
+
+    /// How it shares events among consumers; none if that is not measured.
+    fn sharing(&self) -> Option<&dyn Shares> {
+        None
+    }
+}
+
+/// A rival that can hand each event to one of several consumers.
+pub(crate) trait Shares {
+    /// The fewest slots of a ring that it takes.
+    fn fewest_slots(&self) -> usize {
+        1
+    }
+
+    /// Shares events once. The answers are those of all consumers together.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contender::run`].
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError>;
 }

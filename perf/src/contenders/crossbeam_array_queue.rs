@@ -7,7 +7,8 @@ use crossbeam_queue::ArrayQueue;
 use crossbeam_utils::Backoff;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::measure::crew::Disconnected;
+use crate::load::sharing::{self, Sharing};
+use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `crossbeam_queue::ArrayQueue` with yielding ends.
 pub(super) struct CrossbeamArrayQueue;
@@ -31,6 +32,10 @@ impl Queue for CrossbeamArrayQueue {
         };
         let send_end = SendEnd { queue, receiver: Arc::downgrade(&receiver), _sender: sender };
         (send_end, receive_end)
+    }
+
+    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
+        sharing::over_one_queue::<Self>(sharing)
     }
 }
 
@@ -79,8 +84,18 @@ pub(super) struct ReceiveEnd<T> {
     queue: Arc<ArrayQueue<T>>,
     /// Whether somebody can still send; read only when the queue is empty.
     senders: Weak<Sign>,
-    /// This end's own sign.
+    /// This end's own sign, shared with its clones.
     _receiver: Arc<Sign>,
+}
+
+impl<T> Clone for ReceiveEnd<T> {
+    fn clone(&self) -> Self {
+        Self {
+            queue: Arc::clone(&self.queue),
+            senders: Weak::clone(&self.senders),
+            _receiver: Arc::clone(&self._receiver),
+        }
+    }
 }
 
 impl<T: Payload> Receiver<T> for ReceiveEnd<T> {

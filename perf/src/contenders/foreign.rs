@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::contender::Contender;
+use super::contender::{Contender, Shares};
 use super::roster::Entry;
 use crate::foreign::{CppRival, JavaRival, Program, Rival, ToolError};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
@@ -21,6 +22,8 @@ struct Foreign {
     name: &'static str,
     wait: &'static str,
     rival: Rival,
+    /// Whether its program shares events among consumers.
+    shares: bool,
 }
 
 /// The LMAX Disruptor with each of its wait strategies.
@@ -32,7 +35,8 @@ pub(super) fn lmax() -> Result<Vec<Entry>, String> {
     let program = Arc::new(JavaRival::Lmax.build().map_err(|error| error.to_string())?);
     let candidate = |arguments: &'static [&'static str]| {
         let rival = Rival::new(Arc::clone(&program), arguments);
-        Box::new(Foreign { name: "lmax", wait: arguments[0], rival }) as Box<dyn Contender>
+        let lmax = Foreign { name: "lmax", wait: arguments[0], rival, shares: true };
+        Box::new(lmax) as Box<dyn Contender>
     };
     Ok(vec![Entry { candidates: LMAX_WAITS.map(candidate).into() }])
 }
@@ -81,7 +85,7 @@ fn only(
 ) -> Result<Vec<Entry>, String> {
     let program = built.map_err(|error| error.to_string())?;
     let rival = Rival::new(Arc::new(program), &[]);
-    Ok(vec![Entry::only(Box::new(Foreign { name, wait, rival }))])
+    Ok(vec![Entry::only(Box::new(Foreign { name, wait, rival, shares: false }))])
 }
 
 impl Contender for Foreign {
@@ -103,5 +107,15 @@ impl Contender for Foreign {
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
         Ok(self.rival.paced(pace)?)
+    }
+
+    fn sharing(&self) -> Option<&dyn Shares> {
+        self.shares.then_some(self as &dyn Shares)
+    }
+}
+
+impl Shares for Foreign {
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
+        Ok(self.rival.share(sharing)?)
     }
 }

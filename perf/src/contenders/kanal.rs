@@ -3,7 +3,8 @@
 use kanal as channel;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::measure::crew::Disconnected;
+use crate::load::sharing::{self, Sharing};
+use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `kanal::bounded`, which spins briefly and then parks.
 pub(super) struct Kanal;
@@ -17,6 +18,10 @@ impl Queue for Kanal {
 
     fn bounded<T: Payload>(capacity: usize) -> (channel::Sender<T>, channel::Receiver<T>) {
         channel::bounded(capacity)
+    }
+
+    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
+        sharing::over_one_queue::<Self>(sharing)
     }
 }
 

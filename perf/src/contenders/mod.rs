@@ -32,7 +32,7 @@ mod wrong_answer; // a contender that lies
 
 use clap::ValueEnum;
 
-pub(crate) use self::contender::Contender;
+pub(crate) use self::contender::{Contender, Shares};
 pub(crate) use self::lapwing::{WaitName, ping_pong_ends};
 pub(crate) use self::roster::{Entry, Roster};
 

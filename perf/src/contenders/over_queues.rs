@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::contender::Contender;
+use super::contender::{Contender, Shares};
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{self, Pace, Paced};
 use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
@@ -44,5 +45,15 @@ impl<Q: Queue> Contender for OverQueues<Q> {
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
         paced::over_queues::<Q>(pace)
+    }
+
+    fn sharing(&self) -> Option<&dyn Shares> {
+        Some(self)
+    }
+}
+
+impl<Q: Queue> Shares for OverQueues<Q> {
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
+        Q::share(sharing).map(Pass::one_by_one)
     }
 }

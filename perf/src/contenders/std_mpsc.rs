@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::measure::crew::Disconnected;
+use crate::load::sharing::{self, Sharing};
+use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `std::sync::mpsc::sync_channel`, which spins briefly and then parks.
 pub(super) struct StdMpsc;
@@ -17,6 +18,10 @@ impl Queue for StdMpsc {
 
     fn bounded<T: Payload>(capacity: usize) -> (mpsc::SyncSender<T>, mpsc::Receiver<T>) {
         mpsc::sync_channel(capacity)
+    }
+
+    fn share(sharing: &Sharing) -> Result<Finish, RunError> {
+        sharing::over_dealt_queues::<Self>(sharing)
     }
 }
 

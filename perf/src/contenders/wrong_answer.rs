@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use super::contender::Contender;
+use super::contender::{Contender, Shares};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Delays, Pace, Paced};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, RunError};
@@ -38,6 +39,18 @@ impl Contender for WrongAnswer {
     fn paced(&self, _: &Pace) -> Result<Paced, RunError> {
         let Pass { elapsed, cpu_time, answers, .. } = pass(vec![0]);
         Ok(Paced { elapsed, cpu_time, answers, delays: Delays::new() })
+    }
+
+    fn sharing(&self) -> Option<&dyn Shares> {
+        Some(self)
+    }
+}
+
+impl Shares for WrongAnswer {
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
+        let mut answers = sharing.expected();
+        answers[0] -= 1;
+        Ok(pass(answers))
     }
 }
 

@@ -52,6 +52,11 @@ pub(crate) struct PlacementArguments {
 }
 
 impl ScheduleArguments {
+    /// Whether short runs are asked for.
+    pub(crate) const fn is_quick(&self) -> bool {
+        self.quick
+    }
+
     /// How many runs, how long and where.
     pub(crate) fn schedule(&self) -> Schedule {
         let run_time = if self.quick { QUICK_RUN } else { self.seconds_per_run };

@@ -38,6 +38,7 @@ const COMMON: &[Source] = &[
     ("Placement.java", include_str!("../../java/Placement.java")),
     ("Requests.java", include_str!("../../java/Requests.java")),
     ("Rival.java", include_str!("../../java/Rival.java")),
+    ("Sharing.java", include_str!("../../java/Sharing.java")),
     ("Stamped.java", include_str!("../../java/Stamped.java")),
     ("WarmUp.java", include_str!("../../java/WarmUp.java")),
     ("Work.java", include_str!("../../java/Work.java")),
@@ -53,6 +54,7 @@ const LMAX: &[Source] = &[
     ("LmaxLatency.java", include_str!("../../java/LmaxLatency.java")),
     ("LmaxPingPong.java", include_str!("../../java/LmaxPingPong.java")),
     ("LmaxRival.java", include_str!("../../java/LmaxRival.java")),
+    ("LmaxSharing.java", include_str!("../../java/LmaxSharing.java")),
     ("LmaxTopologies.java", include_str!("../../java/LmaxTopologies.java")),
     ("Stage.java", include_str!("../../java/Stage.java")),
 ];

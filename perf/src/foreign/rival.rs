@@ -12,6 +12,7 @@ use super::program::Program;
 use super::reply::{self, Ran};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{self, Pace, Paced};
+use crate::load::sharing::{Crowd, Sharing};
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::machine::placement::Placement;
@@ -82,6 +83,21 @@ impl Rival {
         let schedule = Duration::from_secs_f64(interval_ns * 1e-9 * f64::from(events));
         let work = schedule + PER_EVENT * events;
         reply::paced(&self.ask("latency", &details, work)?, events)
+    }
+
+    /// Shares events among consumers once.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub(crate) fn share(&self, sharing: &Sharing) -> Result<Pass, ChildError> {
+        let Sharing { crowd, events, ring, placement } = *sharing;
+        let Crowd { producers, consumers } = crowd;
+        let cpus = Cpus { placement, threads: crowd.threads() };
+        let details = format!("{producers} {consumers} {events} {ring} {cpus}");
+        let ran = Ran::read(&self.ask("share", &details, PER_EVENT * events)?)?;
+        // Each consumer is handed every event.
+        Ok(pass(ran, f64::from(events) * f64::from(consumers)))
     }
 
     /// The reply of the child for `task`, which may take so long for its `work`.

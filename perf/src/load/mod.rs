@@ -7,5 +7,6 @@ pub(crate) mod fold; // what a consumer computes, and how loss or disorder shows
 pub(crate) mod increments; // the cases of contention
 pub(crate) mod paced; // the three stage pipeline under a load, and its delays
 pub(crate) mod queue; // what a rival queue must offer
+pub(crate) mod sharing; // each event to one of several consumers
 pub(crate) mod topologies; // the five configurations
 pub(crate) mod workload; // how much is moved, how large, through how many slots

@@ -10,20 +10,23 @@
 //!   same loop is as fast, may leave the CPU, and gives up after [`PATIENCE`](outlet::PATIENCE).
 //! - Its ring for several producers has 64 slots at least: a smaller one is refused.
 
+mod drive; // producers and handlers, from the start to the end
 mod finish_line; // what handlers hand back, and when the last one was done
 mod outlet; // a producer that does not wait for ever
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
+mod sharing; // each event to one of several handlers
 mod wait; // how its threads wait
 mod wiring; // the five topologies
 
 use self::wait::Wait;
 use self::wiring::Wiring;
-use super::contender::Contender;
+use super::contender::{Contender, Shares};
 use super::roster::Entry;
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
@@ -73,5 +76,19 @@ impl Contender for Disruptor {
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
         paced::run(self.wait, pace)
+    }
+
+    fn sharing(&self) -> Option<&dyn Shares> {
+        Some(self)
+    }
+}
+
+impl Shares for Disruptor {
+    fn fewest_slots(&self) -> usize {
+        FEWEST_SHARED_SLOTS
+    }
+
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
+        sharing::run(self.wait, sharing)
     }
 }

@@ -4,8 +4,8 @@
 use core_affinity::CoreId;
 use disruptor::{ProcessorSettings, Producer, build_multi_producer, build_single_producer};
 
+use super::drive;
 use super::finish_line::{FinishLine, Seen};
-use super::outlet::Outlet;
 use super::wait::Wait;
 use crate::load::event::{Event, SharedEvent};
 use crate::load::fold::Fold;
@@ -15,7 +15,7 @@ use crate::load::topologies::sequencer::{self, FoldPerProducer};
 use crate::load::topologies::{Topology, pipeline};
 use crate::load::workload::Workload;
 use crate::machine::placement::Placement;
-use crate::measure::crew::{Answers, Crew, Finish, RunError};
+use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 
 /// Everything that a wiring depends on.
@@ -222,36 +222,14 @@ impl Wiring<'_> {
         self.drive(vec![("producer", producer, self.workload.events, write)], seats, line)
     }
 
-    /// Has every producer publish its share. The first one then waits for the handlers; the run
-    /// ends with the last of them, not when that producer wakes up.
+    /// Has every producer publish its share.
     fn drive<E, P: Producer<E> + Send>(
         self,
         feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,
         seats: &Seats,
         line: FinishLine,
     ) -> Result<Finish, RunError> {
-        let publish = self.workload.publish;
-        let mut last_end = None;
-        let mut end = Some((line, &mut last_end));
-        let mut crew = Crew::new(seats.producers);
-        for (name, producer, events, write) in feeds {
-            let mut outlet = Outlet::new(producer, self.wait);
-            let mut end = end.take();
-            crew.enlist(name, move || {
-                outlet.run(|tap| {
-                    tap.publish_all(events, publish, &write)?;
-                    if let Some((line, last_end)) = &mut end {
-                        **last_end = Some(line.wait()?);
-                    }
-                    Ok(())
-                })
-            });
-        }
-        let finish = crew.run()?;
-        Ok(match last_end {
-            Some(end) => end.of(finish),
-            None => finish,
-        })
+        drive::all(feeds, seats, line, self.wait, self.workload.publish)
     }
 
     /// A run that came to its `finish`, whose handlers were handed `batches` each.

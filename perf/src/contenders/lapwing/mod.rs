@@ -3,6 +3,7 @@
 mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
+mod sharing; // each event to one of several workers
 mod wiring; // the five topologies over a ring
 
 use std::time::Duration;
@@ -13,10 +14,11 @@ use lapwing::{Builder, Sequencer};
 
 pub(crate) use self::ping_pong::ends as ping_pong_ends;
 use self::wiring::Wiring;
-use super::contender::Contender;
+use super::contender::{Contender, Shares};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Pace, Paced};
+use crate::load::sharing::Sharing;
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
@@ -119,5 +121,15 @@ impl Contender for Lapwing {
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
         paced::run(self.wait, pace)
+    }
+
+    fn sharing(&self) -> Option<&dyn Shares> {
+        Some(self)
+    }
+}
+
+impl Shares for Lapwing {
+    fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
+        sharing::run(self.wait, sharing)
     }
 }

@@ -1,0 +1,73 @@
+//! One contender in one cell: what is timed.
+
+use crate::contenders::{Contender, Entry, Shares};
+use crate::load::sharing::{Crowd, Sharing};
+use crate::measure::crew::{Answers, RunError};
+use crate::measure::error::Error;
+use crate::measure::row::Subject;
+use crate::measure::run::Pass;
+
+/// One contender in one cell.
+pub(super) struct Lane<'a> {
+    /// Who runs it.
+    pub(super) entry: &'a Entry,
+    /// The setting that it runs with.
+    chosen: usize,
+    /// What it shares; the number of events is settled by calibration.
+    pub(super) sharing: Sharing,
+    /// The right answers.
+    expected: Answers,
+}
+
+impl<'a> Lane<'a> {
+    /// A contender that has not run yet.
+    pub(super) fn new(entry: &'a Entry, sharing: Sharing) -> Self {
+        Self { entry, chosen: 0, sharing, expected: Answers::new() }
+    }
+
+    /// The cell.
+    pub(super) const fn crowd(&self) -> Crowd {
+        self.sharing.crowd
+    }
+
+    /// The contender with its setting.
+    pub(super) fn contender(&self) -> &dyn Contender {
+        self.entry.candidates[self.chosen].as_ref()
+    }
+}
+
+impl Subject for Lane<'_> {
+    fn label(&self) -> String {
+        let contender = self.contender();
+        format!("{} {} {}", self.crowd(), contender.name(), contender.wait())
+    }
+
+    fn threads(&self) -> usize {
+        self.crowd().threads()
+    }
+
+    fn candidates(&self) -> usize {
+        self.entry.candidates.len()
+    }
+
+    fn choose(&mut self, candidate: usize) {
+        self.chosen = candidate;
+    }
+
+    /// Computes the answers of `events`.
+    fn prepare(&mut self, events: u32) {
+        if self.sharing.events != events || self.expected.is_empty() {
+            self.sharing.events = events;
+            self.expected = self.sharing.expected();
+        }
+    }
+
+    fn run(&self, events: u32) -> Result<Pass, Error> {
+        let (topology, contender) = (super::BENCHMARK, self.contender().name());
+        let failed = |source| Error::Run { topology, contender, source };
+        let cannot = || RunError::Build(super::CANNOT.to_owned());
+        let shares = self.contender().sharing().ok_or_else(cannot).map_err(failed)?;
+        let pass = Shares::share(shares, &self.sharing).map_err(failed)?;
+        pass.checked(topology, contender, events, &self.expected)
+    }
+}

@@ -1,0 +1,98 @@
+//! What a report says of one contender in one cell.
+
+use serde::Serialize;
+
+use super::cell::Cell;
+use super::lane::Lane;
+use crate::load::sharing::Crowd;
+use crate::measure::row::{Row, Speed};
+
+/// The cell that others are compared with.
+const ONE_TO_ONE: Crowd = Crowd { producers: 1, consumers: 1 };
+
+/// One row of a report.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// `oversubscribed`.
+    benchmark: &'static str,
+    /// The contender's name.
+    pub(super) contender: &'static str,
+    /// How the contender's threads waited.
+    pub(super) wait: &'static str,
+    /// Threads that published.
+    pub(super) producers: u32,
+    /// Threads that shared the events.
+    pub(super) consumers: u32,
+    /// Slots of the ring, and of the queue.
+    ring: usize,
+    /// Size of one event.
+    event_bytes: usize,
+    /// How fast it was. The baseline is whoever was the fastest of the cell.
+    #[serde(flatten)]
+    pub(super) speed: Speed,
+    /// Time of an event relative to the same contender's with one producer and one consumer: the median of
+    /// the per-round ratio; none if that cell did not run.
+    pub(super) times_one_to_one: Option<f64>,
+}
+
+impl Record {
+    /// The records of all rows of `cells` that have run, in their order.
+    pub(super) fn of_cells(cells: &[Cell<'_>]) -> Vec<Self> {
+        let alone = cells.iter().find(|cell| cell.rows.iter().any(is_one_to_one));
+        cells.iter().flat_map(|cell| Self::of_cell(cell, alone)).collect()
+    }
+
+    /// The records of `cell`; `alone` is the one that it is compared with.
+    fn of_cell(cell: &Cell<'_>, alone: Option<&Cell<'_>>) -> Vec<Self> {
+        let run = || cell.rows.iter().enumerate().filter(|(_, row)| !row.runs.is_empty());
+        let speed = |row: &Row<Lane<'_>>| row.speed(None).median_events_per_second;
+        let first = run().map(|(_, row)| row).max_by(|a, b| speed(a).total_cmp(&speed(b)));
+        let record = |(index, row): (usize, &Row<Lane<'_>>)| {
+            let own = alone.and_then(|cell| cell.rows.get(index));
+            Self::new(row, first, own.filter(|own| !own.runs.is_empty()))
+        };
+        run().map(record).collect()
+    }
+
+    /// The record of `row`, compared with the `first` of its cell and with its `own` in 1P-1C.
+    fn new(
+        row: &Row<Lane<'_>>,
+        first: Option<&Row<Lane<'_>>>,
+        own: Option<&Row<Lane<'_>>>,
+    ) -> Self {
+        let contender = row.subject.contender();
+        let named = |other: &Row<Lane<'_>>| other.subject.contender().name();
+        let relative = own.and_then(|own| row.speed(Some((named(own), own))).ratio_to_baseline);
+        let Crowd { producers, consumers } = row.subject.crowd();
+        Self {
+            benchmark: super::BENCHMARK,
+            contender: contender.name(),
+            wait: contender.wait(),
+            producers,
+            consumers,
+            ring: row.subject.sharing.ring,
+            event_bytes: size_of::<u64>(),
+            speed: row.speed(first.map(|first| (named(first), first))),
+            times_one_to_one: relative.map(|ratio| 1.0 / ratio),
+        }
+    }
+
+    /// The cell.
+    pub(super) const fn crowd(&self) -> Crowd {
+        Crowd { producers: self.producers, consumers: self.consumers }
+    }
+
+    /// Nanoseconds from one event to the next.
+    pub(super) fn nanoseconds(&self) -> f64 {
+        1e9 / self.speed.median_events_per_second
+    }
+
+    /// Time of an event relative to that of the first of its cell.
+    pub(super) fn times_first(&self) -> Option<f64> {
+        self.speed.ratio_to_baseline.map(|ratio| 1.0 / ratio)
+    }
+}
+
+fn is_one_to_one(row: &Row<Lane<'_>>) -> bool {
+    row.subject.crowd() == ONE_TO_ONE
+}

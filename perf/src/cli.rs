@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::commands::campaign::CampaignArguments;
 use crate::commands::contention::ContentionArguments;
 use crate::commands::dispatch::DispatchArguments;
+use crate::commands::idle::IdleArguments;
 use crate::commands::latency::LatencyArguments;
 use crate::commands::limits::LimitsArguments;
 use crate::commands::oversubscribed::OversubscribedArguments;
@@ -93,6 +94,15 @@ pub(crate) enum Command {
     /// much longer than with one producer and one consumer. Every run checks that each event was
     /// handled once.
     Oversubscribed(OversubscribedArguments),
+
+    /// What waiting costs: CPU time, wake-ups and delays, of each wait strategy, from no load to much
+    ///
+    /// Three stages in a row under each of Lapwing's strategies at each rate; eight consumers to which
+    /// nothing is published; and lone events after a tenth of a second of silence, beside a bare
+    /// wake of as many threads. The sender sleeps between events, and its CPU time is no part of the
+    /// bill. Runs are interleaved in rounds, in a shuffled order; a first round warms up and is not
+    /// counted. Every run checks that every event came in order.
+    Idle(IdleArguments),
 
     /// What this machine can do at all: the limits that every other table can be compared with
     ///

@@ -52,6 +52,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Sweep(arguments)) => commands::sweep::run(&arguments),
         Some(Command::Dispatch(arguments)) => commands::dispatch::run(&arguments),
         Some(Command::Oversubscribed(arguments)) => commands::oversubscribed::run(&arguments),
+        Some(Command::Idle(arguments)) => commands::idle::run(&arguments),
         Some(Command::Limits(arguments)) => commands::limits::run(&arguments),
         Some(Command::Perftest(arguments)) => commands::perftest::run(&arguments),
         Some(Command::Report(arguments)) => report::html::run(&arguments),

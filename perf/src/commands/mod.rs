@@ -4,6 +4,7 @@ pub(crate) mod campaign; // every benchmark, and the report
 pub(crate) mod contention; // the cost of one increment, with and without contention
 mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline
+pub(crate) mod idle; // what waiting costs
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // what this machine can do at all
 pub(crate) mod oversubscribed; // more threads than CPUs

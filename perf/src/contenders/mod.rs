@@ -33,7 +33,7 @@ mod wrong_answer; // a contender that lies
 use clap::ValueEnum;
 
 pub(crate) use self::contender::{Contender, Shares};
-pub(crate) use self::lapwing::{WaitName, ping_pong_ends};
+pub(crate) use self::lapwing::{WaitName, ping_pong_ends, side_by_side};
 pub(crate) use self::roster::{Entry, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.
@@ -135,8 +135,7 @@ impl ContenderName {
     }
 
     /// Whether it is a program in another language.
-    #[cfg(test)]
-    const fn is_process(self) -> bool {
+    pub(crate) const fn is_process(self) -> bool {
         matches!(
             self,
             Self::Lmax
@@ -148,7 +147,7 @@ impl ContenderName {
     }
 
     /// The name on the command line.
-    fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

@@ -11,7 +11,7 @@ use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
 use super::{Contender, ContenderName, WaitName};
 use crate::load::exchange::Exchange;
-use crate::load::paced::Pace;
+use crate::load::paced::{Between, Pace};
 use crate::load::queue::{Queue, Receiver, Sender};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
@@ -53,7 +53,13 @@ fn batch(size: usize) -> Publish {
 
 /// Runs `contender` under a load, over a ring that wraps, and asserts its answers and its delays.
 fn assert_right_under_a_load(contender: &dyn Contender) {
-    let pace = Pace { interval_ns: 500.0, events: EVENTS, ring: 64, placement: Placement::Free };
+    let pace = Pace {
+        interval_ns: 500.0,
+        events: EVENTS,
+        ring: 64,
+        placement: Placement::Free,
+        between: Between::Awake,
+    };
     let paced = contender.paced(&pace).unwrap();
     let name = contender.name();
     assert_eq!(paced.answers, pace.expected(), "{name}");

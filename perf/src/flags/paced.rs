@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 use super::schedule::PlacementArguments;
 use super::values;
 use crate::contenders::{ContenderName, Roster, WaitName};
-use crate::load::paced::Pace;
+use crate::load::paced::{Between, Pace};
 use crate::load::topologies::Topology;
 
 /// What `latency` and `sweep` have in common.
@@ -62,6 +62,7 @@ impl PacedArguments {
             events: events as u32,
             ring: self.ring,
             placement: self.placement.placement(),
+            between: Between::Awake,
         }
     }
 }

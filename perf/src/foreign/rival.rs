@@ -77,7 +77,7 @@ impl Rival {
     ///
     /// As [`run`](Self::run).
     pub(crate) fn paced(&self, pace: &Pace) -> Result<Paced, ChildError> {
-        let Pace { interval_ns, events, ring, placement } = *pace;
+        let Pace { interval_ns, events, ring, placement, .. } = *pace;
         let cpus = Cpus { placement, threads: paced::THREADS };
         let details = format!("{interval_ns} {events} {ring} {cpus}");
         let schedule = Duration::from_secs_f64(interval_ns * 1e-9 * f64::from(events));

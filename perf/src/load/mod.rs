@@ -5,6 +5,7 @@ pub(crate) mod event; // what is moved, and its sizes
 pub(crate) mod exchange; // numbers there and back, whatever carries them
 pub(crate) mod fold; // what a consumer computes, and how loss or disorder shows
 pub(crate) mod increments; // the cases of contention
+pub(crate) mod lone; // single events after long silences
 pub(crate) mod paced; // the three stage pipeline under a load, and its delays
 pub(crate) mod queue; // what a rival queue must offer
 pub(crate) mod sharing; // each event to one of several consumers

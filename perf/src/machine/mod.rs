@@ -4,6 +4,7 @@ pub(crate) mod cpu_time; // what a run costs
 pub(crate) mod neighbours; // what else used the machine meanwhile
 pub(crate) mod placement; // which CPU a thread runs on
 mod quota; // the CPU time that a container allows
+pub(crate) mod threads; // what each thread has used
 
 use std::fmt;
 use std::num::NonZeroUsize;

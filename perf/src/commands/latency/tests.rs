@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::contenders::{ContenderName, WaitName};
+use crate::load::paced::Between;
 use crate::machine::Machine;
 use crate::machine::placement::Placement;
 use crate::report::Missing;
@@ -10,7 +11,8 @@ use crate::report::json;
 /// Two runs of a few events of each of `names`.
 fn with_rows<T>(names: &[ContenderName], test: impl FnOnce(&[Row<'_>]) -> T) -> Result<T, Error> {
     let roster = Roster::of(names, &[WaitName::Adaptive]);
-    let pace = Pace { interval_ns: 2_000.0, events: 300, ring: 64, placement: Placement::Free };
+    let (placement, between) = (Placement::Free, Between::Awake);
+    let pace = Pace { interval_ns: 2_000.0, events: 300, ring: 64, placement, between };
     let rows = measure(&roster.entries, pace, 2, |_| Progress::Silent)?;
     Ok(test(&rows))
 }

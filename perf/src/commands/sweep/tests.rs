@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::contenders::{ContenderName, WaitName};
+use crate::load::paced::Between;
 use crate::machine::Machine;
 use crate::machine::placement::Placement;
 use crate::report::json;
@@ -14,6 +15,7 @@ fn records(names: &[ContenderName], rates: &[u32]) -> Result<Vec<Record>, Error>
         events: 200,
         ring: 64,
         placement: Placement::Free,
+        between: Between::Awake,
     };
     let paces = rates.iter().map(pace).collect::<Vec<_>>();
     measure(&roster.entries, &paces, 1, |_| Progress::Silent)

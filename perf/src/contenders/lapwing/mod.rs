@@ -4,6 +4,7 @@ mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
 mod sharing; // each event to one of several workers
+pub(crate) mod side_by_side; // readers of every event: timed events, lone ones
 mod wiring; // the five topologies over a ring
 
 use std::time::Duration;
@@ -57,7 +58,7 @@ impl WaitName {
     ];
 
     /// The name on the command line and in every report.
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Adaptive => "adaptive",
             Self::BusySpin => "busy-spin",

@@ -28,6 +28,12 @@ impl Delays {
         &self.segments[SEGMENTS.len() - 1]
     }
 
+    /// Adds delays of the whole way.
+    pub(crate) fn add_end_to_end(&mut self, other: &Histogram<u64>) {
+        let own = &mut self.segments[SEGMENTS.len() - 1];
+        own.add(other).expect("all histograms have the same bounds");
+    }
+
     /// Adds those of another run.
     pub(crate) fn add(&mut self, other: &Self) {
         for (own, other) in self.segments.iter_mut().zip(&other.segments) {

@@ -22,7 +22,7 @@ pub(crate) use self::clock::Clock;
 pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
-pub(crate) use self::stage::{LastStage, Sender, Stage};
+pub(crate) use self::stage::{LastStage, Sender, Stage, sleep_until};
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Finish};
@@ -41,6 +41,17 @@ pub(crate) struct Pace {
     pub(crate) ring: usize,
     /// Where the threads are.
     pub(crate) placement: Placement,
+    /// What the sender does until an event is due.
+    pub(crate) between: Between,
+}
+
+/// What a sender does until an event is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// Spins, or yields if the threads of the run are more than the CPUs: it is never late by itself.
+    Awake,
+    /// Sleeps until shortly before: what the run costs is what its other threads cost.
+    Asleep,
 }
 
 /// A run that came to its end; its answers are not checked yet.
@@ -57,6 +68,18 @@ pub(crate) struct Paced {
 }
 
 impl Paced {
+    /// The run that came to its `finish`, of stages side by side: each is at the end of the whole way.
+    pub(crate) fn side_by_side(finish: Finish, stages: Vec<LastStage>) -> Self {
+        let Finish { elapsed, cpu_time, .. } = finish;
+        let mut run = Self { elapsed, cpu_time, answers: Answers::new(), delays: Delays::new() };
+        for stage in stages {
+            run.answers.push(stage.answer());
+            let [_, end_to_end] = stage.into_delays();
+            run.delays.add_end_to_end(&end_to_end);
+        }
+        run
+    }
+
     /// The run that came to its `finish`, by the stages in their order.
     pub(crate) fn new(finish: Finish, stages: [Stage; 2], last: LastStage) -> Self {
         let [first, second] = stages.map(Stage::into_hop);

@@ -6,11 +6,14 @@ use std::{hint, thread};
 use hdrhistogram::Histogram;
 
 use super::delays::histogram;
-use super::{Clock, Letter, Pace};
+use super::{Between, Clock, Letter, Pace};
 use crate::load::fold::Fold;
 
 /// From the release of the sender to its first event: the stages are in place by then.
 pub(super) const LEAD: Duration = Duration::from_millis(1);
+
+/// How long before an event is due a sender that sleeps wakes up: the system wakes it up later than asked.
+const SHORTLY: Duration = Duration::from_micros(100);
 
 /// Sends letters at their times.
 pub(crate) struct Sender {
@@ -19,6 +22,7 @@ pub(crate) struct Sender {
     events: u32,
     /// Whether it leaves the CPU while it waits, as others need it.
     yields: bool,
+    between: Between,
 }
 
 /// Receives letters and sends them on.
@@ -37,8 +41,7 @@ pub(crate) struct LastStage {
 }
 
 impl Sender {
-    /// The sender of the events of `pace`. It spins until an event is due, or yields if the threads of
-    /// the run are more than the CPUs.
+    /// The sender of the events of `pace`.
     pub(crate) fn new(pace: &Pace, clock: &Clock) -> Self {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -46,6 +49,7 @@ impl Sender {
             interval_ns: pace.interval_ns,
             events: pace.events,
             yields: cpus < super::THREADS,
+            between: pace.between,
         }
     }
 
@@ -67,6 +71,9 @@ impl Sender {
 
     #[inline]
     fn wait_until(&self, due: u64) {
+        if self.between == Between::Asleep {
+            sleep_until(&self.clock, due.saturating_sub(SHORTLY.as_nanos() as u64));
+        }
         while self.clock.now() < due {
             if self.yields {
                 thread::yield_now();
@@ -119,5 +126,13 @@ impl LastStage {
     /// The delays of its hop and of the whole way.
     pub(crate) fn into_delays(self) -> [Histogram<u64>; 2] {
         [self.stage.hop, self.end_to_end]
+    }
+}
+
+/// Sleeps until `clock` tells `due`; returns at once if it does already.
+pub(crate) fn sleep_until(clock: &Clock, due: u64) {
+    let left = due.saturating_sub(clock.now());
+    if left > 0 {
+        thread::sleep(Duration::from_nanos(left));
     }
 }

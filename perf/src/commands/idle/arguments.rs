@@ -1,0 +1,72 @@
+//! The flags of `lapwing idle`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use super::Plan;
+use crate::contenders::{ContenderName, WaitName};
+use crate::flags::values;
+
+/// Loads: nothing, little, much.
+const RATES: [u32; 3] = [0, 1_000, 1_000_000];
+/// Time of one run of `--quick`.
+const QUICK_RUN: Duration = Duration::from_millis(200);
+
+/// The flags of `lapwing idle`.
+#[derive(Args, Debug)]
+pub(crate) struct IdleArguments {
+    /// Loads in events each second, separated by commas; 0, 1,000 and 1,000,000 if absent
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(value_parser = value_parser!(u32).range(0..=i64::from(values::MAX_RATE)))]
+    rate: Vec<u32>,
+
+    /// Wait strategies of Lapwing, separated by commas: a row for each; all six if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    wait: Vec<WaitName>,
+
+    /// Contenders, separated by commas: a row for each of their ways to wait
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", default_value = "lapwing")]
+    contender: Vec<ContenderName>,
+
+    /// So many readers side by side instead of three stages in a row; Lapwing only
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=64))]
+    consumers: Option<u8>,
+
+    /// Time of one run, in seconds, after a fifth of a second that does not count
+    #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
+    seconds_per_run: Duration,
+
+    /// A fifth of a second for each run
+    #[arg(long, conflicts_with = "seconds_per_run")]
+    quick: bool,
+
+    /// Runs of each row that count
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
+    runs: u32,
+
+    /// Slots of the ring, and of every queue: a power of two
+    #[arg(long, value_name = "N", default_value_t = 8_192, value_parser = values::ring)]
+    ring: usize,
+
+    /// Writes the machine and every run to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
+}
+
+impl IdleArguments {
+    /// What is measured, and how often.
+    pub(super) fn plan(&self) -> Plan {
+        Plan {
+            rates: values::each_once(&self.rate, &RATES),
+            waits: values::each_once(&self.wait, &WaitName::ALL),
+            contenders: values::each_once(&self.contender, &[]),
+            readers: self.consumers.map(usize::from),
+            window: if self.quick { QUICK_RUN } else { self.seconds_per_run },
+            runs: self.runs,
+            ring: self.ring,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! A row of the table of lone events: who is woken, how many there are, its runs.
+
+use serde::Serialize;
+
+use crate::contenders::{WaitName, side_by_side};
+use crate::load::lone::{Bare, Heard, Lone};
+use crate::measure::crew::RunError;
+use crate::measure::error::Error;
+use crate::measure::harness::Timed;
+use crate::measure::statistics::median;
+
+/// What carries the event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carrier {
+    /// A word, and the wake that the system offers.
+    Bare(Bare),
+    /// A ring.
+    Lapwing(WaitName),
+}
+
+/// A carrier, and its runs.
+pub(super) struct Row {
+    pub(super) carrier: Carrier,
+    pub(super) lone: Lone,
+    /// The runs that count, one for each round.
+    pub(super) runs: Vec<Run>,
+}
+
+/// One run that counts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Run {
+    /// When half of the consumers had the event: the median of the run's events.
+    pub(super) half_ns: f64,
+    /// When the last consumer had it: the median of the run's events.
+    pub(super) last_ns: f64,
+}
+
+impl Carrier {
+    /// The name in a report.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Bare(_) => "bare",
+            Self::Lapwing(_) => "lapwing",
+        }
+    }
+
+    /// How its threads wait.
+    pub(super) const fn wait(self) -> &'static str {
+        match self {
+            Self::Bare(bare) => bare.name(),
+            Self::Lapwing(wait) => wait.name(),
+        }
+    }
+
+    fn run(self, lone: Lone) -> Result<Heard, RunError> {
+        match self {
+            Self::Bare(bare) => lone.bare(bare),
+            Self::Lapwing(wait) => side_by_side::lone(wait, lone),
+        }
+    }
+}
+
+impl Row {
+    /// A row that has not run yet.
+    pub(super) const fn new(carrier: Carrier, lone: Lone) -> Self {
+        Self { carrier, lone, runs: Vec::new() }
+    }
+
+    /// The median of a `figure` over the runs.
+    pub(super) fn median(&self, figure: impl Fn(&Run) -> f64) -> Option<f64> {
+        median(self.runs.iter().map(figure))
+    }
+
+    /// The median of the per-round ratio of a `figure` to that of `other`.
+    pub(super) fn times(&self, other: &Self, figure: impl Fn(&Run) -> f64) -> Option<f64> {
+        median(self.runs.iter().zip(&other.runs).map(|(own, other)| figure(own) / figure(other)))
+    }
+
+    /// Runs once, and checks that every consumer had every event.
+    fn pass(&self) -> Result<Heard, Error> {
+        let (topology, contender) = (super::LONE_EVENT, self.carrier.name());
+        let failed = |source| Error::Run { topology, contender, source };
+        let heard = self.carrier.run(self.lone).map_err(failed)?;
+        let (expected, found) = (u64::from(self.lone.events), heard.events() as u64);
+        if expected != found {
+            let (events, expected, found) = (self.lone.events, vec![expected], vec![found]);
+            return Err(Error::WrongAnswer { topology, contender, events, expected, found });
+        }
+        Ok(heard)
+    }
+}
+
+impl Timed for Row {
+    fn label(&self) -> String {
+        let Self { carrier, lone, .. } = self;
+        format!("lone event {} {} to {}", carrier.name(), carrier.wait(), lone.listeners)
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), Error> {
+        self.pass().map(drop)
+    }
+
+    fn measure(&mut self) -> Result<(), Error> {
+        let heard = self.pass()?;
+        let half_ns = median(heard.halves()).unwrap_or(0.0);
+        let last_ns = median(heard.lasts()).unwrap_or(0.0);
+        self.runs.push(Run { half_ns, last_ns });
+        Ok(())
+    }
+}

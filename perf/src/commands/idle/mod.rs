@@ -1,0 +1,152 @@
+//! `lapwing idle`: the CPU bill of waiting. The same graph under each wait strategy and several loads, eight
+//! consumers to which nothing is published, and lone events after a silence.
+
+mod arguments; // the flags
+mod lone; // a row of lone events
+mod record; // what a report says of a row
+mod row; // a row of a load
+mod table; // how they are shown
+#[cfg(test)]
+mod tests; // whole measurements, a wrong answer, the form of the JSON and of the tables
+mod watch; // what a run costs
+
+use std::time::Duration;
+
+pub(crate) use self::arguments::IdleArguments;
+use self::lone::Carrier;
+use self::record::{Idle, LoneEvent, Record};
+use self::row::{Row, Waiter};
+use crate::commands::session::Session;
+use crate::contenders::{ContenderName, Entry, Roster, WaitName};
+use crate::load::lone::{Bare, Lone};
+use crate::load::topologies::Topology;
+use crate::measure::error::Error;
+use crate::measure::harness;
+use crate::measure::progress::Progress;
+use crate::report::Missing;
+
+/// The name of this benchmark in a report.
+const BENCHMARK: &str = "idle";
+/// The name of the lone events in a report.
+const LONE_EVENT: &str = "lone-event";
+
+/// Consumers to which nothing is published.
+const IDLE_CONSUMERS: usize = 8;
+/// How many windows they are looked at: what they cost is very little.
+const IDLE_WINDOWS: u32 = 3;
+/// Time before a lone event.
+const SILENCE: Duration = Duration::from_millis(100);
+/// Consumers of a lone event.
+const LISTENERS: [usize; 2] = [1, 8];
+
+/// What is measured, and how often.
+#[derive(Clone, Debug)]
+struct Plan {
+    /// Events each second.
+    rates: Vec<u32>,
+    /// Wait strategies of Lapwing.
+    waits: Vec<WaitName>,
+    /// Who waits.
+    contenders: Vec<ContenderName>,
+    /// Readers side by side, instead of three stages in a row.
+    readers: Option<usize>,
+    /// How long a run is looked at.
+    window: Duration,
+    /// Rounds that count.
+    runs: u32,
+    /// Slots of the ring, and of every queue.
+    ring: usize,
+}
+
+/// Measures and reports what `arguments` ask for.
+///
+/// # Errors
+///
+/// A wrong answer, a failed run, or a report that cannot be written.
+pub(crate) fn run(arguments: &IdleArguments) -> Result<(), Error> {
+    let session = Session::begin(arguments.json.as_deref())?;
+    let plan = arguments.plan();
+    let Roster { entries, missing } = plan.roster();
+    let records = measure(&plan, &entries, Progress::new)?;
+    session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
+}
+
+/// Runs each of `entries` and lone events as `plan` says.
+///
+/// # Errors
+///
+/// The first wrong answer or failed run.
+fn measure(
+    plan: &Plan,
+    entries: &[Entry],
+    progress: impl Fn(u64) -> Progress,
+) -> Result<Vec<Record>, Error> {
+    let mut rows = plan.rows(entries);
+    let steps = harness::steps(rows.len(), plan.runs);
+    harness::measure(&mut rows, plan.runs, &progress(steps))?;
+    let mut lone = plan.lone_rows();
+    let steps = harness::steps(lone.len(), plan.runs);
+    harness::measure(&mut lone, plan.runs, &progress(steps))?;
+
+    let loads = rows.iter().filter_map(Idle::of).map(Record::Idle);
+    let events = LoneEvent::of_rows(&lone).into_iter().map(Record::LoneEvent);
+    Ok(loads.chain(events).collect())
+}
+
+impl Plan {
+    /// Those of the contenders that take part.
+    fn roster(&self) -> Roster {
+        let (takes_part, others): (Vec<_>, Vec<_>) =
+            self.contenders.iter().partition(|name| self.refusal(**name).is_none());
+        let mut roster =
+            Roster::of(&takes_part, &self.waits).fitting(Topology::Pipeline, self.ring);
+        roster.missing.extend(others.into_iter().filter_map(|name| {
+            let reason = self.refusal(name)?.to_owned();
+            Some(Missing { contender: name.name(), reason })
+        }));
+        roster
+    }
+
+    /// Why the contender of this name does not take part, if it does not.
+    fn refusal(&self, name: ContenderName) -> Option<&'static str> {
+        if name.is_process() {
+            return Some("its sender never sleeps, so what its consumers cost cannot be told");
+        }
+        let is_rival = name != ContenderName::Lapwing;
+        (is_rival && self.readers.is_some()).then_some("only Lapwing has readers side by side here")
+    }
+
+    /// Each waiter under each load, and the eight to which nothing is published.
+    fn rows<'a>(&self, entries: &'a [Entry]) -> Vec<Row<'a>> {
+        let waiters = match self.readers {
+            Some(readers) => {
+                self.waits.iter().map(|&wait| Waiter::SideBySide(wait, readers)).collect()
+            }
+            None => {
+                let each = entries.iter().flat_map(|entry| &entry.candidates);
+                each.map(|contender| Waiter::Pipeline(contender.as_ref())).collect::<Vec<_>>()
+            }
+        };
+        let row = |&rate| {
+            let waiters = waiters.iter();
+            waiters.map(move |waiter| Row::new(*waiter, rate, self.window, self.ring))
+        };
+        let mut rows = self.rates.iter().flat_map(row).collect::<Vec<_>>();
+        let eight = Waiter::SideBySide(WaitName::Adaptive, IDLE_CONSUMERS);
+        rows.push(Row::new(eight, 0, self.window * IDLE_WINDOWS, self.ring));
+        rows
+    }
+
+    /// Lone events to one consumer and to several, through a ring and through a bare word.
+    fn lone_rows(&self) -> Vec<lone::Row> {
+        let events = (self.window.as_secs_f64() / SILENCE.as_secs_f64()).ceil().max(1.0) as u32;
+        let bare = Bare::ALL.iter().map(|bare| Carrier::Bare(*bare));
+        let carriers = [Carrier::Lapwing(WaitName::Adaptive)].into_iter().chain(bare);
+        let carriers = carriers.collect::<Vec<_>>();
+        let rows = LISTENERS.iter().flat_map(|&listeners| {
+            let lone = Lone { listeners, events, silence: SILENCE };
+            carriers.iter().map(move |carrier| lone::Row::new(*carrier, lone))
+        });
+        rows.collect()
+    }
+}

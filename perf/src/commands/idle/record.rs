@@ -1,0 +1,149 @@
+//! What a report says of one waiter under one load, and of one carrier of lone events.
+
+use serde::Serialize;
+
+use super::lone::{self, Carrier};
+use super::row::{Row, Run};
+use crate::measure::statistics::median;
+
+/// One row of the report.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Record {
+    Idle(Idle),
+    LoneEvent(LoneEvent),
+}
+
+/// What waiting costs under a load.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Idle {
+    /// `idle`.
+    benchmark: &'static str,
+    /// The contender's name.
+    pub(super) contender: &'static str,
+    /// How its threads waited.
+    pub(super) wait: &'static str,
+    /// `pipeline` or `multicast`.
+    pub(super) topology: &'static str,
+    /// Threads that waited.
+    pub(super) consumers: usize,
+    /// All threads that worked: those and the sender.
+    pub(super) threads: usize,
+    /// Slots of the ring, and of every queue.
+    ring: usize,
+    /// Events that were to be sent each second.
+    pub(super) offered_per_second: u32,
+    /// Whether every answer of every run was right. A wrong one has no record.
+    verified: bool,
+    /// CPU time of the process without its sender, of one CPU: the median of the runs.
+    pub(super) cpu_percent: Option<f64>,
+    /// The same of the sender.
+    pub(super) sender_cpu_percent: Option<f64>,
+    /// How often threads other than the sender were woken: the median of the runs.
+    pub(super) wakes_per_second: Option<f64>,
+    /// How often they lost their CPU: the median of the runs.
+    pub(super) preemptions_per_second: Option<f64>,
+    /// Delay of the whole way, over all runs; none without a load.
+    pub(super) p50_ns: Option<u64>,
+    /// 99 %.
+    pub(super) p99_ns: Option<u64>,
+    /// Every run that counts, in the order of the rounds.
+    pub(super) runs: Vec<Run>,
+}
+
+/// How long an event takes to consumers that are asleep.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct LoneEvent {
+    /// `lone-event`.
+    benchmark: &'static str,
+    /// `lapwing`, or `bare` for a word and the system's wake.
+    pub(super) contender: &'static str,
+    /// How the consumers waited.
+    pub(super) wait: &'static str,
+    /// Threads that waited, side by side.
+    pub(super) consumers: usize,
+    /// All threads that worked.
+    pub(super) threads: usize,
+    /// Events of one run.
+    pub(super) events: u32,
+    /// Time before each of them.
+    silence_ns: u64,
+    /// Whether every consumer had every event.
+    verified: bool,
+    /// When half of the consumers had the event: the median of the runs.
+    pub(super) half_ns: f64,
+    /// When the last one had it: the median of the runs.
+    pub(super) last_ns: f64,
+    /// The per-round ratio of `half_ns` to that of the faster bare wake of as many threads.
+    pub(super) half_times_bare: Option<f64>,
+    /// The same of `last_ns`.
+    pub(super) last_times_bare: Option<f64>,
+    /// Every run that counts, in the order of the rounds.
+    pub(super) runs: Vec<lone::Run>,
+}
+
+impl Idle {
+    /// The record of `row`; none if it has not run.
+    pub(super) fn of(row: &Row<'_>) -> Option<Self> {
+        let Row { waiter, rate, pace, runs, delays, .. } = row;
+        if runs.is_empty() {
+            return None;
+        }
+        let figure = |figure: fn(&Run) -> Option<f64>| median(runs.iter().filter_map(figure));
+        let quantile = |quantile| (*rate > 0).then(|| delays.value_at_quantile(quantile));
+        Some(Self {
+            benchmark: super::BENCHMARK,
+            contender: waiter.name(),
+            wait: waiter.wait(),
+            topology: waiter.topology(),
+            consumers: waiter.consumers(),
+            threads: waiter.consumers() + 1,
+            ring: pace.ring,
+            offered_per_second: *rate,
+            verified: true, // a wrong answer ends the measurement
+            cpu_percent: figure(|run| run.cpu_percent),
+            sender_cpu_percent: figure(|run| run.sender_cpu_percent),
+            wakes_per_second: figure(|run| run.wakes_per_second),
+            preemptions_per_second: figure(|run| run.preemptions_per_second),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            runs: runs.clone(),
+        })
+    }
+}
+
+impl LoneEvent {
+    /// The records of all `rows` that have run, each compared with the faster bare wake.
+    pub(super) fn of_rows(rows: &[lone::Row]) -> Vec<Self> {
+        let record = |row: &lone::Row| Self::of(row, fastest_bare(rows, row.lone.listeners));
+        rows.iter().filter_map(record).collect()
+    }
+
+    /// The record of `row`, compared with a `bare` wake; none if it has not run.
+    fn of(row: &lone::Row, bare: Option<&lone::Row>) -> Option<Self> {
+        Some(Self {
+            benchmark: super::LONE_EVENT,
+            contender: row.carrier.name(),
+            wait: row.carrier.wait(),
+            consumers: row.lone.listeners,
+            threads: row.lone.listeners + 1,
+            events: row.lone.events,
+            silence_ns: row.lone.silence.as_nanos() as u64,
+            verified: true, // a wrong answer ends the measurement
+            half_ns: row.median(|run| run.half_ns)?,
+            last_ns: row.median(|run| run.last_ns)?,
+            half_times_bare: bare.and_then(|bare| row.times(bare, |run| run.half_ns)),
+            last_times_bare: bare.and_then(|bare| row.times(bare, |run| run.last_ns)),
+            runs: row.runs.clone(),
+        })
+    }
+}
+
+/// The bare wake of so many threads that is the first to have woken half of them.
+fn fastest_bare(rows: &[lone::Row], listeners: usize) -> Option<&lone::Row> {
+    let is_bare = |row: &&lone::Row| {
+        matches!(row.carrier, Carrier::Bare(_)) && row.lone.listeners == listeners
+    };
+    let half = |row: &lone::Row| row.median(|run| run.half_ns).unwrap_or(f64::INFINITY);
+    rows.iter().filter(is_bare).min_by(|one, other| half(one).total_cmp(&half(other)))
+}

@@ -1,0 +1,171 @@
+//! A row of the table of what waiting costs: who waits, under which load, its runs.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+use super::watch::{self, Bill, SETTLING};
+use crate::contenders::{Contender, WaitName, side_by_side};
+use crate::load::paced::{Between, Pace, Paced, histogram};
+use crate::machine::placement::Placement;
+use crate::measure::crew::RunError;
+use crate::measure::error::Error;
+use crate::measure::harness::Timed;
+
+/// From the end of the window to that of the run.
+const TAIL: Duration = Duration::from_millis(100);
+/// Events of a run without a load: one before the window and one after it.
+const EVENTS_AROUND: u32 = 2;
+/// Stages of a pipeline.
+const STAGES: usize = 3;
+
+/// Who waits.
+#[derive(Clone, Copy)]
+pub(super) enum Waiter<'a> {
+    /// A contender, as three stages in a row.
+    Pipeline(&'a dyn Contender),
+    /// Lapwing, as so many readers side by side.
+    SideBySide(WaitName, usize),
+}
+
+/// A waiter under a load, and its runs.
+pub(super) struct Row<'a> {
+    pub(super) waiter: Waiter<'a>,
+    /// Events each second; 0 for none.
+    pub(super) rate: u32,
+    /// How long it is looked at.
+    window: Duration,
+    pub(super) pace: Pace,
+    /// The runs that count, one for each round.
+    pub(super) runs: Vec<Run>,
+    /// The delays of the whole way of all of them.
+    pub(super) delays: Histogram<u64>,
+}
+
+/// One run that counts. None where the system does not tell.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Run {
+    /// CPU time of the process without its sender, of one CPU.
+    pub(super) cpu_percent: Option<f64>,
+    /// CPU time of the sender, of one CPU.
+    pub(super) sender_cpu_percent: Option<f64>,
+    /// How often threads other than the sender went to sleep, and so how often they were woken.
+    pub(super) wakes_per_second: Option<f64>,
+    /// How often they lost their CPU.
+    pub(super) preemptions_per_second: Option<f64>,
+}
+
+impl Waiter<'_> {
+    /// The name in a report.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Pipeline(contender) => contender.name(),
+            Self::SideBySide(..) => "lapwing",
+        }
+    }
+
+    /// How its threads wait.
+    pub(super) fn wait(&self) -> &'static str {
+        match self {
+            Self::Pipeline(contender) => contender.wait(),
+            Self::SideBySide(wait, _) => wait.name(),
+        }
+    }
+
+    /// Its graph.
+    pub(super) const fn topology(&self) -> &'static str {
+        match self {
+            Self::Pipeline(_) => "pipeline",
+            Self::SideBySide(..) => "multicast",
+        }
+    }
+
+    /// Threads that wait.
+    pub(super) const fn consumers(&self) -> usize {
+        match self {
+            Self::Pipeline(_) => STAGES,
+            Self::SideBySide(_, readers) => *readers,
+        }
+    }
+
+    /// The answers of its last stages.
+    fn expected(&self, pace: &Pace) -> Vec<u64> {
+        match self {
+            Self::Pipeline(_) => pace.expected(),
+            Self::SideBySide(_, readers) => pace.expected().repeat(*readers),
+        }
+    }
+
+    fn run(&self, pace: &Pace) -> Result<Paced, RunError> {
+        match self {
+            Self::Pipeline(contender) => contender.paced(pace),
+            Self::SideBySide(wait, readers) => side_by_side::paced(*wait, *readers, pace),
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// A row that has not run yet.
+    pub(super) fn new(waiter: Waiter<'a>, rate: u32, window: Duration, ring: usize) -> Self {
+        let time = SETTLING + window + TAIL;
+        let events = (f64::from(rate) * time.as_secs_f64()).round();
+        let (events, interval) = match rate {
+            0 => (EVENTS_AROUND, time.as_secs_f64()),
+            _ => (events.clamp(1.0, f64::from(u32::MAX)) as u32, 1.0 / f64::from(rate)),
+        };
+        let (placement, between) = (Placement::Free, Between::Asleep);
+        let pace = Pace { interval_ns: interval * 1e9, events, ring, placement, between };
+        Self { waiter, rate, window, pace, runs: Vec::new(), delays: histogram() }
+    }
+
+    /// Runs once, watched, and checks the answer.
+    fn pass(&self) -> Result<(Paced, Option<Bill>), Error> {
+        let (topology, contender) = (self.waiter.topology(), self.waiter.name());
+        let (paced, bill) = watch::over(self.window, || self.waiter.run(&self.pace));
+        let paced = paced.map_err(|source| Error::Run { topology, contender, source })?;
+        let expected = self.waiter.expected(&self.pace);
+        if paced.answers != expected {
+            let (events, found) = (self.pace.events, paced.answers);
+            return Err(Error::WrongAnswer { topology, contender, events, expected, found });
+        }
+        Ok((paced, bill))
+    }
+}
+
+impl Timed for Row<'_> {
+    fn label(&self) -> String {
+        let Self { waiter, rate, .. } = self;
+        format!("{} {} {} at {rate}/s", waiter.topology(), waiter.name(), waiter.wait())
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), Error> {
+        self.pass().map(drop)
+    }
+
+    fn measure(&mut self) -> Result<(), Error> {
+        let (paced, bill) = self.pass()?;
+        self.runs.push(Run::of(bill));
+        let way = paced.delays.end_to_end();
+        self.delays.add(way).expect("all histograms have the same bounds");
+        Ok(())
+    }
+}
+
+impl Run {
+    /// What `bill` says.
+    fn of(bill: Option<Bill>) -> Self {
+        let percent = |cpu: Duration, seconds: f64| 100.0 * cpu.as_secs_f64() / seconds;
+        let figure = |figure: &dyn Fn(&Bill) -> f64| bill.as_ref().map(figure);
+        Self {
+            cpu_percent: figure(&|bill| percent(bill.cpu, bill.seconds)),
+            sender_cpu_percent: figure(&|bill| percent(bill.sender_cpu, bill.seconds)),
+            wakes_per_second: figure(&|bill| bill.sleeps as f64 / bill.seconds),
+            preemptions_per_second: figure(&|bill| bill.preemptions as f64 / bill.seconds),
+        }
+    }
+}

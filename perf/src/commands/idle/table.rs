@@ -1,0 +1,101 @@
+//! The tables of `lapwing idle`.
+
+use super::record::{Idle, LoneEvent, Record};
+use crate::machine::Machine;
+use crate::report::{Missing, table};
+
+/// The columns of the loads; from the fourth on they hold numbers.
+const LOADS: [&str; 10] = [
+    "events/s",
+    "contender",
+    "wait",
+    "consumers",
+    "CPU %",
+    "wake-ups/s",
+    "preempted/s",
+    "p50 ns",
+    "p99 ns",
+    "sender CPU %",
+];
+/// The columns of the lone events; from the third on they hold numbers.
+const LONE: [&str; 7] = [
+    "lone event through",
+    "wait",
+    "consumers",
+    "half have it, ns",
+    "x bare",
+    "the last has it, ns",
+    "x bare",
+];
+
+/// All `records`, in their order, and what a reader must know about them.
+pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
+    let mut loads = table::empty(&LOADS, 3);
+    let mut lone = table::empty(&LONE, 2);
+    let mut threads = 0;
+    for record in records {
+        match record {
+            Record::Idle(idle) => {
+                loads.add_row(of_load(idle));
+                threads = threads.max(idle.threads);
+            }
+            Record::LoneEvent(event) => {
+                lone.add_row(of_event(event));
+            }
+        }
+    }
+    let mut closing = vec![loads.to_string(), String::new(), lone.to_string()];
+    let absent = missing.iter();
+    closing.extend(
+        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
+    );
+    closing.push(
+        "CPU %: of one CPU, the whole process without its sender; wake-ups: how often the other threads \
+         went to sleep; p50 and p99 from when an event was to be sent to its end"
+            .to_owned(),
+    );
+    closing.push(
+        "lone event: from its publication after a silence; bare: a word and the system's wake, the faster \
+         of its ways is the limit; ratios are the medians of those of each round"
+            .to_owned(),
+    );
+    closing.push(format!("all verified: {} rows, every event at every consumer", records.len()));
+    if threads > machine.available_parallelism() {
+        closing.push(format!(
+            "up to {threads} threads on {} usable CPUs: at 1,000,000 events a second this is also the scheduler",
+            machine.available_parallelism()
+        ));
+    }
+    closing.extend(table::disturbance(machine));
+    closing.join("\n")
+}
+
+fn of_load(record: &Idle) -> [String; LOADS.len()] {
+    let count = |rate: Option<f64>| table::or_none(rate, table::rounded);
+    let graph = if record.topology == "pipeline" { " in a row" } else { " side by side" };
+    [
+        record.offered_per_second.to_string(),
+        record.contender.to_owned(),
+        record.wait.to_owned(),
+        format!("{}{graph}", record.consumers),
+        table::or_none(record.cpu_percent, |percent| format!("{percent:.2}")),
+        count(record.wakes_per_second),
+        count(record.preemptions_per_second),
+        table::or_none(record.p50_ns, |ns| ns.to_string()),
+        table::or_none(record.p99_ns, |ns| ns.to_string()),
+        table::or_none(record.sender_cpu_percent, |percent| format!("{percent:.2}")),
+    ]
+}
+
+fn of_event(record: &LoneEvent) -> [String; LONE.len()] {
+    let times = |ratio: Option<f64>| table::or_none(ratio, |ratio| format!("{ratio:.2}"));
+    [
+        record.contender.to_owned(),
+        record.wait.to_owned(),
+        record.consumers.to_string(),
+        format!("{:.0}", record.half_ns),
+        times(record.half_times_bare),
+        format!("{:.0}", record.last_ns),
+        times(record.last_times_bare),
+    ]
+}

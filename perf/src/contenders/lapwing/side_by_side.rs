@@ -1,0 +1,74 @@
+//! Readers side by side on one ring: timed events, or lone ones. Each reader sees every event.
+
+use lapwing::{BuildError, Consumers, Disruptor, SingleProducer};
+
+use super::WaitName;
+use crate::load::lone::{Heard, Lone};
+use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender};
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Disconnected, RunError};
+use crate::rings::crew::{self, Feed};
+
+/// Slots of a ring for lone events: there is never more than one in it.
+const LONE_SLOTS: usize = 1024;
+
+/// Runs `pace` once, with so many readers.
+///
+/// # Errors
+///
+/// [`RunError`] if the ring could not be built or a worker did not come to its end.
+pub(crate) fn paced(wait: WaitName, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
+    let clock = Clock::new();
+    let sender = Sender::new(pace, &clock);
+    let mut stages = (0..readers).map(|_| LastStage::new(&clock)).collect::<Vec<_>>();
+    let handlers = stages.iter_mut().map(|stage| |letter: &Letter| stage.receive(*letter));
+    let (producer, consumers) = ring(wait, pace.ring, handlers)?;
+    let feed = Feed::new("sender", producer, |producer| {
+        sender.run(|letter| {
+            producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
+        })
+    });
+    let finish = crew::run(vec![feed], consumers, pace.placement)?;
+    Ok(Paced::side_by_side(finish, stages))
+}
+
+/// Runs `lone` once.
+///
+/// # Errors
+///
+/// As [`paced`].
+pub(crate) fn lone(wait: WaitName, lone: Lone) -> Result<Heard, RunError> {
+    let clock = Clock::new();
+    let caller = lone.caller(&clock);
+    let mut listeners = lone.listeners(&clock);
+    let handlers = listeners.iter_mut().map(|listener| |stamp: &u64| listener.hear(*stamp));
+    let (producer, consumers) = ring(wait, LONE_SLOTS, handlers)?;
+    let feed = Feed::new("sender", producer, |producer| {
+        caller.run(|stamp| {
+            producer.publish(|event| *event = stamp).map(drop).map_err(|_| Disconnected)
+        })
+    });
+    crew::run(vec![feed], consumers, Placement::Free)?;
+    Ok(Heard::of(listeners))
+}
+
+/// A ring of so many `slots`, read by each of `handlers`.
+fn ring<'env, E, H>(
+    wait: WaitName,
+    slots: usize,
+    handlers: impl Iterator<Item = H>,
+) -> Result<(SingleProducer<E>, Consumers<'env, E>), RunError>
+where
+    E: Default + Send + Sync + 'env,
+    H: FnMut(&E) + Send + 'env,
+{
+    let builder = Disruptor::single_producer(slots, E::default);
+    wait.applied_to(builder)
+        .then_all(|side| {
+            (1..).zip(handlers).fold(side, |side, (number, mut handler)| {
+                side.read(format!("stage-{number}"), move |event, _, _| handler(event))
+            })
+        })
+        .build()
+        .map_err(|error: BuildError| RunError::Build(error.to_string()))
+}

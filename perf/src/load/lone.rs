@@ -1,0 +1,278 @@
+//! Lone events after long silences: how long the threads that wait for one take to have it. By then they are
+//! asleep, and so may be their CPUs.
+//!
+//! ```text
+//! sender    silence .... | stamp, publish | silence .... | stamp, publish
+//! listener  asleep ................. | hears it | asleep ........... | hears it
+//! ```
+
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::load::paced::{Clock, sleep_until};
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lone {
+    /// Threads that each hear every event, at least 1.
+    pub(crate) listeners: usize,
+    /// Events of the run, at least 1.
+    pub(crate) events: u32,
+    /// Time before each of them.
+    pub(crate) silence: Duration,
+}
+
+/// Sends the events.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    clock: Clock,
+    lone: Lone,
+}
+
+/// Hears them.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    clock: Clock,
+    /// Nanoseconds from each event's stamp to here.
+    delays: Vec<u64>,
+}
+
+/// What came of a run: for each event, how long each listener took, in nanoseconds, in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heard {
+    events: Vec<Vec<u64>>,
+}
+
+/// How a bare wake is done: a word, and no queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bare {
+    /// The system's call to wait for a word to change.
+    #[cfg(target_os = "linux")]
+    Futex,
+    /// The standard library's `park` and `unpark`.
+    Park,
+}
+
+/// What caller and listeners of a bare wake share.
+struct Word {
+    /// Events that were sent.
+    sent: AtomicU32,
+    /// The stamp of each.
+    stamps: Vec<AtomicU64>,
+    /// Listeners to unpark.
+    parked: Mutex<Vec<Thread>>,
+}
+
+impl Lone {
+    /// The caller of this run.
+    pub(crate) fn caller(self, clock: &Clock) -> Caller {
+        Caller { clock: clock.clone(), lone: self }
+    }
+
+    /// The listeners of this run.
+    pub(crate) fn listeners(self, clock: &Clock) -> Vec<Listener> {
+        let events = self.events as usize;
+        let listener = |_| Listener { clock: clock.clone(), delays: Vec::with_capacity(events) };
+        (0..self.listeners).map(listener).collect()
+    }
+
+    /// Runs over a bare word.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a worker could not start or did not come to its end.
+    pub(crate) fn bare(self, bare: Bare) -> Result<Heard, RunError> {
+        let clock = Clock::new();
+        let mut listeners = self.listeners(&clock);
+        let word = Word {
+            sent: AtomicU32::new(0),
+            stamps: (0..self.events).map(|_| AtomicU64::new(0)).collect(),
+            parked: Mutex::default(),
+        };
+        let (caller, shared) = (self.caller(&clock), &word);
+        let mut crew = Crew::new(Placement::Free);
+        crew.enlist("sender", move || {
+            caller.run(|stamp| {
+                shared.send(bare, stamp);
+                Ok(())
+            })?;
+            Ok(Answers::new())
+        });
+        for listener in &mut listeners {
+            crew.enlist("listener", move || {
+                shared.hear_all(bare, listener);
+                Ok(Answers::new())
+            });
+        }
+        crew.run()?;
+        Ok(Heard::of(listeners))
+    }
+}
+
+impl Caller {
+    /// Sends the stamp of each event by `send`, after its silence.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `send` fails with.
+    pub(crate) fn run(
+        &self,
+        mut send: impl FnMut(u64) -> Result<(), Disconnected>,
+    ) -> Result<(), Disconnected> {
+        for _ in 0..self.lone.events {
+            let due = self.clock.now() + self.lone.silence.as_nanos() as u64;
+            sleep_until(&self.clock, due);
+            send(self.clock.now())?;
+        }
+        Ok(())
+    }
+}
+
+impl Listener {
+    /// Notes that the event with this `stamp` is here.
+    #[inline]
+    pub(crate) fn hear(&mut self, stamp: u64) {
+        self.delays.push(self.clock.now().saturating_sub(stamp));
+    }
+}
+
+impl Heard {
+    /// What these listeners heard. An event that one of them missed is none.
+    pub(crate) fn of(listeners: Vec<Listener>) -> Self {
+        let events = listeners.iter().map(|listener| listener.delays.len()).min().unwrap_or(0);
+        let of_event = |event: usize| {
+            let mut delays =
+                listeners.iter().map(|listener| listener.delays[event]).collect::<Vec<_>>();
+            delays.sort_unstable();
+            delays
+        };
+        Self { events: (0..events).map(of_event).collect() }
+    }
+
+    /// Events that all listeners heard.
+    pub(crate) fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Of each event, when half of the listeners had it.
+    pub(crate) fn halves(&self) -> impl Iterator<Item = f64> {
+        self.events.iter().map(|delays| delays[(delays.len() - 1) / 2] as f64)
+    }
+
+    /// Of each event, when the last listener had it.
+    pub(crate) fn lasts(&self) -> impl Iterator<Item = f64> {
+        self.events.iter().filter_map(|delays| delays.last().map(|last| *last as f64))
+    }
+}
+
+impl Bare {
+    /// All of this system.
+    pub(crate) const ALL: &[Self] = &[
+        #[cfg(target_os = "linux")]
+        Self::Futex,
+        Self::Park,
+    ];
+
+    /// The name in a report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Futex => "futex",
+            Self::Park => "park",
+        }
+    }
+}
+
+impl Word {
+    /// Sends an event and wakes all listeners.
+    fn send(&self, bare: Bare, stamp: u64) {
+        // Relaxed suffices: nobody else writes the count, and its release store carries the stamp.
+        let event = self.sent.load(Ordering::Relaxed);
+        self.stamps[event as usize].store(stamp, Ordering::Relaxed);
+        // Release: pairs with the Acquire in `hear_new`.
+        self.sent.store(event + 1, Ordering::Release);
+        match bare {
+            #[cfg(target_os = "linux")]
+            Bare::Futex => futex::wake_all(&self.sent),
+            Bare::Park => {
+                let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+                parked.iter().for_each(Thread::unpark);
+            }
+        }
+    }
+
+    /// Hears every event, asleep until it comes.
+    fn hear_all(&self, bare: Bare, listener: &mut Listener) {
+        if bare == Bare::Park {
+            // Before the first look at the word: a caller that does not find it there has not yet sent.
+            let mut parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+            parked.push(thread::current());
+        }
+        let mut heard = 0;
+        while (heard as usize) < self.stamps.len() {
+            // Acquire: pairs with the Release in `send`.
+            let sent = self.sent.load(Ordering::Acquire);
+            while heard < sent {
+                listener.hear(self.stamps[heard as usize].load(Ordering::Relaxed));
+                heard += 1;
+            }
+            if (heard as usize) < self.stamps.len() {
+                match bare {
+                    #[cfg(target_os = "linux")]
+                    Bare::Futex => futex::wait(&self.sent, heard),
+                    Bare::Park => thread::park(),
+                }
+            }
+        }
+    }
+}
+
+/// The system's calls.
+#[cfg(target_os = "linux")]
+mod futex {
+    use std::sync::atomic::AtomicU32;
+
+    use rustix::thread::futex::{self, Flags};
+
+    /// Sleeps while `word` is `seen`. A wake for no reason is no harm: the caller looks again.
+    pub(super) fn wait(word: &AtomicU32, seen: u32) {
+        let _awake = futex::wait(word, Flags::PRIVATE, seen, None);
+    }
+
+    /// Wakes everybody who sleeps on `word`.
+    pub(super) fn wake_all(word: &AtomicU32) {
+        // It fails only where `word` is no memory.
+        let _woken = futex::wake(word, Flags::PRIVATE, i32::MAX as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_listener_hears_every_event() {
+        for &bare in Bare::ALL {
+            for listeners in [1, 3] {
+                let lone = Lone { listeners, events: 5, silence: Duration::from_millis(1) };
+                let heard = lone.bare(bare).unwrap();
+                assert_eq!(heard.events(), 5, "{bare:?}");
+                assert!(heard.halves().zip(heard.lasts()).all(|(half, last)| half <= last));
+            }
+        }
+    }
+
+    #[test]
+    fn an_event_that_one_listener_missed_is_none() {
+        let clock = Clock::new();
+        let lone = Lone { listeners: 2, events: 1, silence: Duration::ZERO };
+        let mut listeners = lone.listeners(&clock);
+        listeners[0].hear(0);
+        assert_eq!(Heard::of(listeners).events(), 0);
+    }
+}

@@ -21,6 +21,10 @@ lapwing ping-pong --runs 1 --events 2000 --json "$results/ping-pong.json"
 lapwing latency --runs 1 --rate 100000 --seconds-per-run 0.02 --json "$results/latency.json" \
     --hgrm "$results/hgrm"
 lapwing sweep --runs 1 --rates 10000,100000 --seconds-per-run 0.02 --json "$results/sweep.json"
+lapwing oversubscribed --runs 1 --events 20000 --producers 1,8 --consumers 1,8 \
+    --json "$results/oversubscribed.json"
+lapwing idle --runs 1 --seconds-per-run 0.05 --json "$results/idle.json"
+lapwing idle --runs 1 --seconds-per-run 0.05 --rate 1000 --consumers 8 --wait adaptive
 lapwing dispatch --quick --json "$results/dispatch.json" >/dev/null
 lapwing perftest --runs 1 --events 20000 --json "$results/perftest.json"
 lapwing report "$results"
@@ -35,6 +39,8 @@ refused throughput --events 20000 --contender wrong-answer
 refused contention --events 20000 --case wrong-answer
 refused ping-pong --events 2000 --contender wrong-answer
 refused latency --rate 100000 --seconds-per-run 0.02 --contender wrong-answer
+refused oversubscribed --events 2000 --producers 2 --consumers 2 --contender wrong-answer
+refused idle --runs 1 --seconds-per-run 0.05 --rate 1000 --contender wrong-answer
 
 if ! command -v python3 >/dev/null; then
     echo 'laboratory: the run passed, its JSON was not checked: python3 is not installed' >&2

@@ -10,7 +10,7 @@ use crate::measure::error::Error;
 use crate::report;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.
-const BENCHMARKS: [(&str, &[&str]); 9] = [
+const BENCHMARKS: [(&str, &[&str]); 11] = [
     ("contention", &["contention"]),
     ("limits", &["limits"]),
     ("ping-pong", &["ping-pong"]),
@@ -18,6 +18,8 @@ const BENCHMARKS: [(&str, &[&str]); 9] = [
     ("throughput-pinned", &["throughput", "--pin", "--topology=unicast"]),
     ("latency", &["latency"]),
     ("sweep", &["sweep"]),
+    ("oversubscribed", &["oversubscribed"]),
+    ("idle", &["idle"]),
     ("dispatch", &["dispatch"]),
     ("perftest", &["perftest"]),
 ];

@@ -1,9 +1,10 @@
 //! The table of `lapwing ping-pong`.
 
 use super::Record;
+use crate::contenders::WaitName;
 use crate::machine::Machine;
 use crate::report::Missing;
-use crate::report::table;
+use crate::report::{strategies, table};
 
 /// The columns; from the third on they hold numbers.
 const COLUMNS: [&str; 6] = ["through", "wait", "ns one way", "min .. max", "x bare", "CPUs"];
@@ -25,6 +26,12 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
             .iter()
             .map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
     );
+    let own = records.iter().filter(|record| record.contender == "lapwing");
+    closing.extend(strategies::default_against_best(
+        super::BENCHMARK,
+        WaitName::Adaptive.name(),
+        own.map(|record| (record.wait, &record.speed)),
+    ));
     closing.push("one way: half of there and back, the mean of a run".to_owned());
     closing.push(table::verified(records.iter().map(|record| &record.speed)));
     if machine.available_parallelism() < 2 {

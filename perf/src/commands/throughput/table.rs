@@ -1,13 +1,17 @@
 //! The tables of `lapwing throughput` and of the quick evaluation.
 
 use super::Record;
+use crate::contenders::WaitName;
 use crate::load::topologies::Topology;
 use crate::machine::Machine;
 use crate::report::Missing;
-use crate::report::{distinct, table};
+use crate::report::{distinct, strategies, table};
 
 /// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.
 const COLUMNS: usize = 9;
+
+/// Whose strategies are compared with each other.
+const OWN: &str = "lapwing";
 
 /// Every record: a block for each topology, its rows ordered by speed; then a row for each of those
 /// who are `missing`.
@@ -81,6 +85,11 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
     if !names.is_empty() {
         lines.push(format!("each thread bound to a CPU of its own: {names}"));
     }
+    lines.extend(topologies(records).into_iter().filter_map(|topology| {
+        let own = of_topology(records, topology).into_iter().filter(|row| row.contender == OWN);
+        let rows = own.map(|row| (row.wait, &row.speed));
+        strategies::default_against_best(topology.name(), WaitName::Adaptive.name(), rows)
+    }));
     lines.extend(table::disturbance(machine));
     lines.join("\n")
 }

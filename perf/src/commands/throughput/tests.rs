@@ -84,6 +84,21 @@ fn ratio_is_one_for_the_baseline_or_for_the_last_one_without_it() {
 }
 
 #[test]
+fn the_default_is_compared_with_the_best_other_strategy_where_several_ran() {
+    let waits = [WaitName::Adaptive, WaitName::Blocking, WaitName::Yielding];
+    let roster = Roster::of(&[ContenderName::Lapwing], &waits);
+    let records = measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap();
+    let closing = table::closing(&records, &Machine::detect());
+    for topology in ["unicast", "diamond"] {
+        let start = format!("lapwing's default in {topology}: ");
+        assert!(closing.lines().any(|line| line.starts_with(&start)), "{closing}");
+    }
+    let alone = self::records(&[ContenderName::Lapwing]);
+    let closing = table::closing(&alone, &Machine::detect());
+    assert!(!closing.contains("default in"), "{closing}");
+}
+
+#[test]
 fn tables_have_a_row_for_each_record_and_topology() {
     let records = records(&[ContenderName::StdMpsc, ContenderName::BoundedQueue]);
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error::ReportError;
-use super::records::{Dispatch, Latency, Record, Speed};
+use super::records::{Dispatch, Idle, Latency, LoneEvent, Record, Speed};
 
 /// Everything that was measured, by benchmark, in the order of the files and of their records.
 #[derive(Debug, Default)]
@@ -31,6 +31,12 @@ pub(crate) struct Data {
     pub(crate) sweep: Vec<Latency>,
     /// Of `lapwing dispatch`.
     pub(crate) dispatch: Vec<Dispatch>,
+    /// Of `lapwing oversubscribed`.
+    pub(crate) oversubscribed: Vec<Speed>,
+    /// Of `lapwing idle`.
+    pub(crate) idle: Vec<Idle>,
+    /// Of the same command.
+    pub(crate) lone_event: Vec<LoneEvent>,
 }
 
 /// One file, without its records.
@@ -148,6 +154,9 @@ impl Data {
             Record::Latency(latency) => self.latency.push(latency),
             Record::Sweep(latency) => self.sweep.push(latency),
             Record::Dispatch(dispatch) => self.dispatch.push(dispatch),
+            Record::Oversubscribed(speed) => self.oversubscribed.push(speed),
+            Record::Idle(idle) => self.idle.push(idle),
+            Record::LoneEvent(event) => self.lone_event.push(event),
         }
     }
 }

@@ -3,9 +3,11 @@
 
 mod contention; // an increment, beside the paper's
 mod dispatch; // the order-dispatch pipeline
+mod idle; // what waiting costs
 mod latency; // percentile curves
 mod limits; // percent of what the machine can do
 mod naming; // labels of rows, pinned or not
+mod oversubscribed; // more threads than CPUs
 mod perftest; // LMAX's own tests
 mod ping_pong; // a number there and back
 mod speeds; // what all records of a speed have in common
@@ -26,6 +28,8 @@ pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
         ("throughput", throughput::section(&data.throughput)?),
         ("latency", latency::section(&data.latency)?),
         ("sweep", sweep::section(&data.sweep)?),
+        ("oversubscribed", oversubscribed::section(&data.oversubscribed)?),
+        ("idle", idle::section(&data.idle, &data.lone_event)?),
         ("ping-pong", ping_pong::section(&data.ping_pong)?),
         ("limits", limits::section(data)?),
         ("contention", contention::section(&data.contention)?),

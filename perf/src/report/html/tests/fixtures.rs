@@ -39,8 +39,18 @@ impl Drop for Folder {
 }
 
 /// The benchmarks that a page can show.
-pub(super) const BENCHMARKS: [&str; 8] =
-    ["throughput", "latency", "sweep", "ping-pong", "limits", "contention", "dispatch", "perftest"];
+pub(super) const BENCHMARKS: [&str; 10] = [
+    "throughput",
+    "latency",
+    "sweep",
+    "oversubscribed",
+    "idle",
+    "ping-pong",
+    "limits",
+    "contention",
+    "dispatch",
+    "perftest",
+];
 
 /// A file with `results`, of a quiet machine with four CPUs.
 pub(super) fn report(results: &[Value]) -> Value {
@@ -70,6 +80,11 @@ pub(super) fn records(benchmark: &str) -> Vec<Value> {
             ]
         }
         "dispatch" => vec![dispatch("lapwing-ring", 0), dispatch("std-mpsc", 500)],
+        "oversubscribed" => {
+            let cell = |contender, speed, producers| shared(contender, speed, producers, 8);
+            vec![cell("lapwing", 5e7, 1), cell("flume", 1e7, 1), cell("lapwing", 4e7, 4)]
+        }
+        "idle" => vec![idle("adaptive", 0), idle("busy-spin", 1_000_000), lone_event()],
         "limits" => vec![speed(benchmark, "stream", 4e8), speed(benchmark, "exchange", 1e7)],
         "contention" => vec![speed(benchmark, "plain", 2e9), speed(benchmark, "cas-two", 3e7)],
         _ => {
@@ -100,6 +115,55 @@ pub(super) fn speed(benchmark: &str, contender: &str, speed: f64) -> Value {
         "ratio_to_baseline": 2.5,
         "ratio_interval": [2.25, 2.75],
         "nanoseconds_in_paper": 60.0,
+    })
+}
+
+/// A record of events that are shared.
+fn shared(contender: &str, events: f64, producers: u32, consumers: u32) -> Value {
+    let mut record = speed("oversubscribed", contender, events);
+    record["producers"] = producers.into();
+    record["consumers"] = consumers.into();
+    record["times_one_to_one"] = json!(1.25);
+    record
+}
+
+fn idle(wait: &str, rate: u32) -> Value {
+    let delay = (rate > 0).then_some(4_321);
+    json!({
+        "benchmark": "idle",
+        "contender": "lapwing",
+        "wait": wait,
+        "topology": "pipeline",
+        "consumers": 3,
+        "threads": 4,
+        "ring": 1024,
+        "offered_per_second": rate,
+        "verified": true,
+        "cpu_percent": if rate > 0 { 123.0 } else { 0.0 },
+        "sender_cpu_percent": 1.5,
+        "wakes_per_second": 7.5,
+        "preemptions_per_second": null,
+        "p50_ns": delay,
+        "p99_ns": delay,
+        "runs": [],
+    })
+}
+
+fn lone_event() -> Value {
+    json!({
+        "benchmark": "lone-event",
+        "contender": "lapwing",
+        "wait": "adaptive",
+        "consumers": 8,
+        "threads": 9,
+        "events": 10,
+        "silence_ns": 100_000_000,
+        "verified": true,
+        "half_ns": 34_567.0,
+        "last_ns": 45_678.0,
+        "half_times_bare": 1.25,
+        "last_times_bare": 1.5,
+        "runs": [],
     })
 }
 

@@ -69,6 +69,8 @@ fn every_picture_is_well_formed_in_the_page_and_in_its_file() {
             "throughput.svg",
             "latency.svg",
             "sweep.svg",
+            "oversubscribed.svg",
+            "idle.svg",
             "ping-pong.svg",
             "limits.svg",
             "contention.svg",
@@ -158,6 +160,22 @@ fn numbers_in_tables_are_those_of_the_files() {
         "{:?}",
         page.sections[2].notes
     );
+}
+
+#[test]
+fn shared_events_and_the_cost_of_waiting_have_their_tables() {
+    let folder = Folder::new("shared");
+    folder.add("oversubscribed");
+    folder.add("idle");
+    let page = page(folder.path()).unwrap();
+    let shared = cells(&page, 0, 0);
+    assert_eq!(shared[0][..5], ["1P-8C", "lapwing", "adaptive", "no", "20.0"]);
+    assert_eq!((shared[2][0].as_str(), shared[2][7].as_str()), ("4P-8C", "1.25"));
+    let loads = cells(&page, 1, 0);
+    assert_eq!(loads[0][..6], ["lapwing", "adaptive", "3 in a row", "0", "0.00", "7.50"]);
+    assert_eq!(loads[0][7], "–", "no delay without a load");
+    assert_eq!(cells(&page, 1, 1)[0][2..], ["8", "34,567", "1.25", "45,678", "1.50"]);
+    assert!(page.warnings.iter().all(|line| !line.contains("scheduler")), "{:?}", page.warnings);
 }
 
 #[test]

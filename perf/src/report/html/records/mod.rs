@@ -1,9 +1,13 @@
 //! The records of the other commands, as far as a report shows them. Keys that only some benchmarks
 //! have are optional; unknown keys are left to other readers.
 
+mod idle; // of `lapwing idle`
+
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
+
+pub(crate) use self::idle::{Idle, LoneEvent};
 
 /// Speeds of anything, each second: once in twelve days to a thousand in a picosecond.
 const SPEEDS: RangeInclusive<f64> = 1e-6..=1e15;
@@ -24,12 +28,18 @@ pub(crate) enum Record {
     Limits(Speed),
     /// LMAX's own tests.
     Perftest(Speed),
+    /// More threads than CPUs.
+    Oversubscribed(Speed),
     /// Latency at one load.
     Latency(Latency),
     /// Latency at one of several loads.
     Sweep(Latency),
     /// The order-dispatch pipeline.
     Dispatch(Dispatch),
+    /// What waiting costs.
+    Idle(Idle),
+    /// An event for those who are asleep.
+    LoneEvent(LoneEvent),
 }
 
 /// A record of a speed.
@@ -60,6 +70,11 @@ pub(crate) struct Speed {
     /// Round trips; only of a test about them.
     #[serde(default)]
     pub(crate) segments: Vec<Segment>,
+    /// Threads at both ends; only of more threads than CPUs.
+    pub(crate) producers: Option<u64>,
+    pub(crate) consumers: Option<u64>,
+    /// Time of an event relative to the same contender's with one thread at each end.
+    pub(crate) times_one_to_one: Option<f64>,
     /// Whether every answer was right.
     verified: bool,
     /// The runs that count.
@@ -227,6 +242,9 @@ impl Record {
             Self::Latency(_) => "latency",
             Self::Sweep(_) => "sweep",
             Self::Dispatch(_) => "dispatch",
+            Self::Oversubscribed(_) => "oversubscribed",
+            Self::Idle(_) => "idle",
+            Self::LoneEvent(_) => "lone-event",
         }
     }
 
@@ -246,6 +264,10 @@ impl Record {
                 (benchmark.to_owned(), latency.threads)
             }
             Self::Dispatch(dispatch) => (benchmark.to_owned(), dispatch.threads),
+            // More threads than CPUs are what is measured there, and no reason for a warning.
+            Self::Oversubscribed(_) | Self::Idle(_) | Self::LoneEvent(_) => {
+                (benchmark.to_owned(), None)
+            }
         }
     }
 
@@ -261,7 +283,8 @@ impl Record {
             | Self::Contention(speed)
             | Self::PingPong(speed)
             | Self::Limits(speed)
-            | Self::Perftest(speed) => {
+            | Self::Perftest(speed)
+            | Self::Oversubscribed(speed) => {
                 speed.check()?;
                 speed.verified
             }
@@ -281,6 +304,8 @@ impl Record {
                 check_segments(&dispatch.segments)?;
                 dispatch.verified
             }
+            Self::Idle(idle) => idle.check()?,
+            Self::LoneEvent(event) => event.check()?,
         };
         if verified { Ok(()) } else { Err("its answer was not verified: verified=false".into()) }
     }

@@ -1,0 +1,95 @@
+//! The records of `lapwing idle`.
+
+use serde::Deserialize;
+
+use super::{speed, time};
+
+/// The most CPU time in percent of one CPU: of a million CPUs.
+const MAX_PERCENT: f64 = 1e8;
+
+/// What waiting costs under a load.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Idle {
+    /// Who waited.
+    pub(crate) contender: String,
+    /// How.
+    pub(crate) wait: String,
+    /// Their graph.
+    pub(crate) topology: String,
+    /// Threads that waited.
+    pub(crate) consumers: u64,
+    /// Events that were to be sent each second.
+    pub(crate) offered_per_second: u64,
+    /// Whether every answer was right.
+    verified: bool,
+    /// CPU time without the sender's; none if the system did not tell.
+    pub(crate) cpu_percent: Option<f64>,
+    /// The sender's.
+    pub(crate) sender_cpu_percent: Option<f64>,
+    /// How often threads were woken.
+    pub(crate) wakes_per_second: Option<f64>,
+    /// How often they lost their CPU.
+    pub(crate) preemptions_per_second: Option<f64>,
+    /// The median delay; none without a load.
+    pub(crate) p50_ns: Option<f64>,
+    /// 99 %.
+    pub(crate) p99_ns: Option<f64>,
+}
+
+/// How long an event takes to consumers that are asleep.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct LoneEvent {
+    /// Who carried it.
+    pub(crate) contender: String,
+    /// How the consumers waited.
+    pub(crate) wait: String,
+    /// Threads that waited.
+    pub(crate) consumers: u64,
+    /// Whether every consumer had every event.
+    verified: bool,
+    /// When half of the consumers had it.
+    pub(crate) half_ns: f64,
+    /// When the last one had it.
+    pub(crate) last_ns: f64,
+    /// Both relative to a bare wake.
+    pub(crate) half_times_bare: Option<f64>,
+    pub(crate) last_times_bare: Option<f64>,
+}
+
+impl Idle {
+    /// Whether its answer was right.
+    ///
+    /// # Errors
+    ///
+    /// A figure that cannot be drawn, and what is allowed.
+    pub(super) fn check(&self) -> Result<bool, String> {
+        for (name, percent) in
+            [("cpu_percent", self.cpu_percent), ("sender_cpu_percent", self.sender_cpu_percent)]
+        {
+            let percent = percent.unwrap_or(0.0);
+            if !(0.0..=MAX_PERCENT).contains(&percent) {
+                return Err(format!("must be in 0..={MAX_PERCENT:e}: {name}={percent}"));
+            }
+        }
+        for ns in [self.p50_ns, self.p99_ns] {
+            time("nanoseconds", ns.unwrap_or(0.0))?;
+        }
+        Ok(self.verified)
+    }
+}
+
+impl LoneEvent {
+    /// As [`Idle::check`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Idle::check`].
+    pub(super) fn check(&self) -> Result<bool, String> {
+        time("half_ns", self.half_ns)?;
+        time("last_ns", self.last_ns)?;
+        for ratio in [self.half_times_bare, self.last_times_bare].into_iter().flatten() {
+            speed("times_bare", ratio)?;
+        }
+        Ok(self.verified)
+    }
+}

@@ -14,7 +14,7 @@ pub(crate) struct Used {
     pub(crate) cpu: Duration,
     /// How often it went to sleep, and so how often it was woken.
     pub(crate) sleeps: u64,
-    /// How often it lost its CPU to another thread.
+    /// How often it lost its CPU to another thread, or yielded it.
     pub(crate) preemptions: u64,
 }
 

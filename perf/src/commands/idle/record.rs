@@ -41,8 +41,8 @@ pub(super) struct Idle {
     pub(super) sender_cpu_percent: Option<f64>,
     /// How often threads other than the sender were woken: the median of the runs.
     pub(super) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU: the median of the runs.
-    pub(super) preemptions_per_second: Option<f64>,
+    /// How often they lost their CPU or yielded it: the median of the runs.
+    pub(super) involuntary_per_second: Option<f64>,
     /// Delay of the whole way, over all runs; none without a load.
     pub(super) p50_ns: Option<u64>,
     /// 99 %.
@@ -104,7 +104,7 @@ impl Idle {
             cpu_percent: figure(|run| run.cpu_percent),
             sender_cpu_percent: figure(|run| run.sender_cpu_percent),
             wakes_per_second: figure(|run| run.wakes_per_second),
-            preemptions_per_second: figure(|run| run.preemptions_per_second),
+            involuntary_per_second: figure(|run| run.involuntary_per_second),
             p50_ns: quantile(0.5),
             p99_ns: quantile(0.99),
             runs: runs.clone(),

@@ -52,8 +52,8 @@ pub(super) struct Run {
     pub(super) sender_cpu_percent: Option<f64>,
     /// How often threads other than the sender went to sleep, and so how often they were woken.
     pub(super) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU.
-    pub(super) preemptions_per_second: Option<f64>,
+    /// How often they lost their CPU or yielded it.
+    pub(super) involuntary_per_second: Option<f64>,
 }
 
 impl Waiter<'_> {
@@ -165,7 +165,7 @@ impl Run {
             cpu_percent: figure(&|bill| percent(bill.cpu, bill.seconds)),
             sender_cpu_percent: figure(&|bill| percent(bill.sender_cpu, bill.seconds)),
             wakes_per_second: figure(&|bill| bill.sleeps as f64 / bill.seconds),
-            preemptions_per_second: figure(&|bill| bill.preemptions as f64 / bill.seconds),
+            involuntary_per_second: figure(&|bill| bill.preemptions as f64 / bill.seconds),
         }
     }
 }

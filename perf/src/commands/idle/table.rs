@@ -12,7 +12,7 @@ const LOADS: [&str; 10] = [
     "consumers",
     "CPU %",
     "wake-ups/s",
-    "preempted/s",
+    "involuntary/s",
     "p50 ns",
     "p99 ns",
     "sender CPU %",
@@ -51,7 +51,7 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
     );
     closing.push(
         "CPU %: of one CPU, the whole process without its sender; wake-ups: how often the other threads \
-         went to sleep; p50 and p99 from when an event was to be sent to its end"
+         went to sleep; involuntary: how often they lost the CPU or yielded it; p50 and p99 from when an event was to be sent to its end"
             .to_owned(),
     );
     closing.push(
@@ -80,7 +80,7 @@ fn of_load(record: &Idle) -> [String; LOADS.len()] {
         format!("{}{graph}", record.consumers),
         table::or_none(record.cpu_percent, |percent| format!("{percent:.2}")),
         count(record.wakes_per_second),
-        count(record.preemptions_per_second),
+        count(record.involuntary_per_second),
         table::or_none(record.p50_ns, |ns| ns.to_string()),
         table::or_none(record.p99_ns, |ns| ns.to_string()),
         table::or_none(record.sender_cpu_percent, |percent| format!("{percent:.2}")),

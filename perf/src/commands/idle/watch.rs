@@ -33,7 +33,7 @@ pub(super) struct Bill {
     pub(super) sender_cpu: Duration,
     /// How often threads other than the sender went to sleep, and so how often they were woken.
     pub(super) sleeps: u64,
-    /// How often they lost their CPU to another thread.
+    /// How often they lost their CPU to another thread, or yielded it.
     pub(super) preemptions: u64,
 }
 

@@ -10,7 +10,7 @@ mod wiring; // the five topologies over a ring
 use std::time::Duration;
 
 use clap::ValueEnum;
-use lapwing::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
+use lapwing::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
 pub(crate) use self::ping_pong::ends as ping_pong_ends;
@@ -76,7 +76,7 @@ impl WaitName {
         S: Sequencer,
     {
         match self {
-            Self::Adaptive => builder.wait(Adaptive::default()).producer_wait(Adaptive::default()),
+            Self::Adaptive => builder, // the default, whatever a builder has by itself
             Self::BusySpin => builder.wait(BusySpin).producer_wait(BusySpin),
             Self::Yielding => builder.wait(Yielding::default()).producer_wait(Yielding::default()),
             Self::Sleeping => builder.wait(Sleeping::default()).producer_wait(Sleeping::default()),

@@ -28,8 +28,8 @@ pub(crate) struct Idle {
     pub(crate) sender_cpu_percent: Option<f64>,
     /// How often threads were woken.
     pub(crate) wakes_per_second: Option<f64>,
-    /// How often they lost their CPU.
-    pub(crate) preemptions_per_second: Option<f64>,
+    /// How often they lost their CPU or yielded it.
+    pub(crate) involuntary_per_second: Option<f64>,
     /// The median delay; none without a load.
     pub(crate) p50_ns: Option<f64>,
     /// 99 %.

@@ -75,7 +75,7 @@ fn bars(loads: &[Idle]) -> Bars {
 fn of_loads(loads: &[Idle]) -> Table {
     let words = ["contender", "wait", "consumers"];
     let numbers =
-        ["events/s", "CPU %", "wake-ups/s", "preempted/s", "p50 ns", "p99 ns", "sender CPU %"];
+        ["events/s", "CPU %", "wake-ups/s", "involuntary/s", "p50 ns", "p99 ns", "sender CPU %"];
     let mut table = Table::new("Medians over the runs", &words, &numbers);
     for idle in loads {
         let cells = vec![
@@ -85,7 +85,7 @@ fn of_loads(loads: &[Idle]) -> Table {
             count(Some(idle.offered_per_second)),
             optional(idle.cpu_percent),
             optional(idle.wakes_per_second),
-            optional(idle.preemptions_per_second),
+            optional(idle.involuntary_per_second),
             optional(idle.p50_ns),
             optional(idle.p99_ns),
             optional(idle.sender_cpu_percent),

@@ -142,7 +142,7 @@ fn idle(wait: &str, rate: u32) -> Value {
         "cpu_percent": if rate > 0 { 123.0 } else { 0.0 },
         "sender_cpu_percent": 1.5,
         "wakes_per_second": 7.5,
-        "preemptions_per_second": null,
+        "involuntary_per_second": null,
         "p50_ns": delay,
         "p99_ns": delay,
         "runs": [],

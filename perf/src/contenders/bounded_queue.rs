@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, Sharing};
+use crate::load::sharing::{self, SharedQueue, Sharing};
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// A mutex with two condition variables.
@@ -37,7 +37,9 @@ impl Queue for BoundedQueue {
         });
         (SendEnd(Arc::clone(&shared)), ReceiveEnd(shared))
     }
+}
 
+impl SharedQueue for BoundedQueue {
     fn share(sharing: &Sharing) -> Result<Finish, RunError> {
         sharing::over_one_queue::<Self>(sharing)
     }

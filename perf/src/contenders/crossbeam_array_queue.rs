@@ -7,7 +7,7 @@ use crossbeam_queue::ArrayQueue;
 use crossbeam_utils::Backoff;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, Sharing};
+use crate::load::sharing::{self, SharedQueue, Sharing};
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `crossbeam_queue::ArrayQueue` with yielding ends.
@@ -33,7 +33,9 @@ impl Queue for CrossbeamArrayQueue {
         let send_end = SendEnd { queue, receiver: Arc::downgrade(&receiver), _sender: sender };
         (send_end, receive_end)
     }
+}
 
+impl SharedQueue for CrossbeamArrayQueue {
     fn share(sharing: &Sharing) -> Result<Finish, RunError> {
         sharing::over_one_queue::<Self>(sharing)
     }

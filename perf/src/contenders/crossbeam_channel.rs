@@ -3,7 +3,7 @@
 use crossbeam_channel as channel;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, Sharing};
+use crate::load::sharing::{self, SharedQueue, Sharing};
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `crossbeam_channel::bounded`, which spins briefly and then parks.
@@ -19,7 +19,9 @@ impl Queue for CrossbeamChannel {
     fn bounded<T: Payload>(capacity: usize) -> (channel::Sender<T>, channel::Receiver<T>) {
         channel::bounded(capacity)
     }
+}
 
+impl SharedQueue for CrossbeamChannel {
     fn share(sharing: &Sharing) -> Result<Finish, RunError> {
         sharing::over_one_queue::<Self>(sharing)
     }

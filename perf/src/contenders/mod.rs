@@ -1,5 +1,6 @@
 //! The rivals, one adapter each. A new rival that is a queue is one file that implements
-//! [`Queue`](crate::load::queue::Queue) and one line in [`ContenderName::enlist`]; every topology then runs over it.
+//! [`Queue`](crate::load::queue::Queue) and [`SharedQueue`](crate::load::sharing::SharedQueue), and one line in
+//! [`ContenderName::enlist`]; every topology then runs over it.
 //!
 //! ```text
 //! Contender --+-- Lapwing                one ring for the whole graph

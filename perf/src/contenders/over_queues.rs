@@ -5,22 +5,22 @@ use std::marker::PhantomData;
 use super::contender::{Contender, Shares};
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{self, Pace, Paced};
-use crate::load::queue::{Queue, Receiver, Sender};
-use crate::load::sharing::Sharing;
+use crate::load::queue::{Receiver, Sender};
+use crate::load::sharing::{SharedQueue, Sharing};
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
 /// The contender that puts a queue of kind `Q` at every arc.
-pub(super) fn contender<Q: Queue>() -> Box<dyn Contender> {
+pub(super) fn contender<Q: SharedQueue>() -> Box<dyn Contender> {
     Box::new(OverQueues::<Q>(PhantomData))
 }
 
 /// Every topology over one kind of queue.
 struct OverQueues<Q>(PhantomData<Q>);
 
-impl<Q: Queue> Contender for OverQueues<Q> {
+impl<Q: SharedQueue> Contender for OverQueues<Q> {
     fn name(&self) -> &'static str {
         Q::NAME
     }
@@ -52,7 +52,7 @@ impl<Q: Queue> Contender for OverQueues<Q> {
     }
 }
 
-impl<Q: Queue> Shares for OverQueues<Q> {
+impl<Q: SharedQueue> Shares for OverQueues<Q> {
     fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
         Q::share(sharing).map(Pass::one_by_one)
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use crate::load::queue::{Payload, Queue, Receiver, Sender};
-use crate::load::sharing::{self, Sharing};
+use crate::load::sharing::{self, SharedQueue, Sharing};
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
 /// `std::sync::mpsc::sync_channel`, which spins briefly and then parks.
@@ -19,7 +19,9 @@ impl Queue for StdMpsc {
     fn bounded<T: Payload>(capacity: usize) -> (mpsc::SyncSender<T>, mpsc::Receiver<T>) {
         mpsc::sync_channel(capacity)
     }
+}
 
+impl SharedQueue for StdMpsc {
     fn share(sharing: &Sharing) -> Result<Finish, RunError> {
         sharing::over_dealt_queues::<Self>(sharing)
     }

@@ -4,8 +4,7 @@
 //! No rival hands over more than one message for one synchronisation (an iterator such as
 //! `try_iter` synchronises for each), so a batch of a queue is one event.
 
-use crate::load::sharing::Sharing;
-use crate::measure::crew::{Disconnected, Finish, RunError};
+use crate::measure::crew::Disconnected;
 
 /// A kind of bounded queue.
 pub(crate) trait Queue: 'static {
@@ -21,13 +20,6 @@ pub(crate) trait Queue: 'static {
 
     /// An empty queue of `capacity` messages, whose memory has been touched.
     fn bounded<T: Payload>(capacity: usize) -> (Self::Sender<T>, Self::Receiver<T>);
-
-    /// Shares events among consumers: over one queue whose receiving end is cloned, where it can be.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError`] if a worker could not start or did not come to its end.
-    fn share(sharing: &Sharing) -> Result<Finish, RunError>;
 }
 
 /// What a queue can carry.

@@ -41,6 +41,16 @@ pub(crate) struct Sharing {
     pub(crate) placement: Placement,
 }
 
+/// A queue whose events several consumers can share.
+pub(crate) trait SharedQueue: Queue {
+    /// Shares events: over one queue whose receiving end is cloned, where it can be.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a worker could not start or did not come to its end.
+    fn share(sharing: &Sharing) -> Result<Finish, RunError>;
+}
+
 /// What consumers make of their events. It does not matter who handled which and when; one that is
 /// lost, handled twice or damaged changes it.
 #[derive(Clone, Copy, Debug, Default)]

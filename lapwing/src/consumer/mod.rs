@@ -16,6 +16,7 @@ mod processor;
 mod reader;
 mod recovery;
 mod several;
+mod share;
 mod shift;
 mod source;
 mod stop;

@@ -42,7 +42,7 @@ pub(crate) struct Reader<E> {
     /// Where `next` was when all that was known was finished the last time.
     paced: Sequence,
     /// Whether the last look found fewer events than it could have.
-    has_seen_all: bool,
+    pub(super) has_seen_all: bool,
     /// Most events of a batch.
     pub(super) max_batch: u64,
 }
@@ -160,6 +160,15 @@ impl<E> Reader<E> {
         self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
     }
 
+    /// Keeps away for a moment, if its strategy says so, after `events`, which were all that the last look
+    /// found, unless that would hold others up.
+    #[inline]
+    pub(super) fn pace_after(&mut self, events: u64) {
+        if self.has_seen_all && events < self.ring.control.capacity / 4 {
+            self.strategy.pace(events);
+        }
+    }
+
     fn failures_of(&self, stage: StageIndex) -> &Failures {
         let failures = self.ring.control.stages[stage].failures.as_ref();
         failures.expect("a stage that may skip events has room for their marks")
@@ -232,9 +241,7 @@ impl<E> Source<E> for Reader<E> {
         let events = self.next - self.paced;
         if events > 0 && self.known <= self.next {
             self.paced = self.next;
-            if self.has_seen_all && events < self.ring.control.capacity / 4 {
-                self.strategy.pace(events);
-            }
+            self.pace_after(events);
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 use super::finished::Outcome;
 use super::keyed::{ByKey, Look, SharedKeys};
 use super::reader::Reader;
+use super::share::Share;
 use super::source::Source;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
@@ -33,6 +34,10 @@ pub(crate) struct Worker<E> {
     pub(super) claim: Option<Claim>,
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
+    /// What that was when nothing was left to claim of what it knew the last time.
+    paced: u64,
+    /// How much it claims.
+    share: Share,
     has_left: bool,
     pub(super) by_key: Option<ByKey<E>>,
 }
@@ -46,7 +51,8 @@ impl<E> Worker<E> {
         keys: Option<SharedKeys<E>>,
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
-        Self { reader, group, worker, claim: None, finished: 0, has_left: false, by_key }
+        let (claim, share, has_left) = (None, Share::new(), false);
+        Self { reader, group, worker, claim, finished: 0, paced: 0, share, has_left, by_key }
     }
 
     #[cfg(all(test, loom))]
@@ -88,6 +94,7 @@ impl<E> Worker<E> {
             if self.group.try_claim(word, events.clone()) {
                 self.claim = Some(Claim { word, events: events.clone() });
                 if !is_tombstone {
+                    self.share.begin(events.end - events.start);
                     return Ok(events);
                 }
                 self.release(events.end);
@@ -109,7 +116,7 @@ impl<E> Worker<E> {
         Some(claim)
     }
 
-    /// What this worker should claim from `reader.next` on: a fair share of what is there, so that the
+    /// What this worker should claim from `reader.next` on: its share of what is there, so that the
     /// others have something to do as well.
     fn share(&mut self) -> Result<Span, PollError> {
         let reader = &mut self.reader;
@@ -119,7 +126,10 @@ impl<E> Worker<E> {
             next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
         let from = reader.known.max(next);
         match reader.look(from, horizon)? {
-            Span::Events(end) => reader.known = end,
+            Span::Events(end) => {
+                reader.known = end;
+                reader.has_seen_all = end < horizon;
+            }
             Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
             Span::Empty | Span::Tombstones(_) => {}
         }
@@ -127,7 +137,7 @@ impl<E> Worker<E> {
         if there == 0 {
             return Ok(Span::Empty);
         }
-        let share = (there / sharers).clamp(1, reader.max_batch);
+        let share = self.share.of(there, sharers).min(reader.max_batch);
         Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
     }
 
@@ -224,6 +234,17 @@ impl<E> Source<E> for Worker<E> {
         waiting.is_expired() || control.is_stopping(own, ONLY_TURN)
     }
 
+    #[inline]
+    fn pace(&mut self) {
+        let events = self.finished - self.paced;
+        let is_idle = events > 0 && self.claim.is_none() && self.by_key.is_none();
+        // Nobody keeps away from what is known to be there.
+        if is_idle && self.reader.known <= self.group.claimed() {
+            self.paced = self.finished;
+            self.reader.pace_after(events);
+        }
+    }
+
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
         self.reader.strategy()
     }
@@ -253,6 +274,7 @@ impl<E> Source<E> for Worker<E> {
         let (word, is_done) = (*word, events.is_empty());
         if is_done {
             self.claim = None;
+            self.share.end();
         }
         if is_done && self.by_key.is_none() {
             self.group.rest(word);

@@ -111,10 +111,9 @@ impl Adaptive {
         self.pace
     }
 
-    /// Nanoseconds to stay awake; none where that does not pay. In a crowd waits take as long as others
-    /// have the CPU, which says nothing.
-    fn budget_ns(&self, crowd: &Crowd) -> u32 {
-        if crowd.is_there() || self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }
+    /// Nanoseconds to stay awake; none where that does not pay.
+    fn budget_ns(&self) -> u32 {
+        if self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }
     }
 
     /// A wait took so long. Beyond twice the cost of parking, one is as long as another.
@@ -122,29 +121,23 @@ impl Adaptive {
         self.usual_ns = (self.usual_ns * (LEARNING - 1) + wait_ns.min(2 * PARKING_NS)) / LEARNING;
     }
 
-    /// Looks until the wait is over or the budget is spent; whether it is over.
-    fn stay_awake(&mut self, waiting: &Waiting<'_>) -> bool {
+    /// Looks until the wait is over or the budget is spent. Returns what a wait that is over has cost.
+    fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Option<u32> {
         let crowd = waiting.crowd;
         let mut spinner = None;
         let mut spent_ns = 0_u32;
         loop {
             spinner = spinner.or_else(Spinner::try_new).filter(|_| !crowd.is_there());
             let cost_ns = match spinner {
-                Some(_) => {
-                    let start = Instant::now();
-                    if waiting.look(LOOKS_PER_CLOCK, || pause(HINTS)) {
-                        return true;
-                    }
-                    nanoseconds(start.elapsed())
-                }
+                Some(_) => spin(waiting),
                 None => give_way(crowd),
             };
-            if waiting.is_over() {
-                return true;
-            }
             spent_ns = spent_ns.saturating_add(cost_ns);
-            if spent_ns >= self.budget_ns(crowd) || waiting.is_expired() {
-                return false;
+            if waiting.is_over() {
+                return Some(spent_ns);
+            }
+            if spent_ns >= self.budget_ns() || waiting.is_expired() {
+                return None;
             }
         }
     }
@@ -158,6 +151,13 @@ impl Adaptive {
         }
         !crowd.is_there() && waiting.look(NEAR_LOOKS, spin_loop)
     }
+}
+
+/// Looks a few times with short pauses. Returns how long that took, in nanoseconds.
+fn spin(waiting: &Waiting<'_>) -> u32 {
+    let start = Instant::now();
+    let _ = waiting.look(LOOKS_PER_CLOCK, || pause(HINTS));
+    nanoseconds(start.elapsed())
 }
 
 /// Lets others run, and notes whether there are any. Returns what that cost, in nanoseconds.
@@ -220,13 +220,14 @@ impl WaitStrategy for Adaptive {
         if self.look_near(waiting) {
             return self.learn(NEAR_NS);
         }
+        if let Some(cost_ns) = self.stay_awake(waiting) {
+            return self.learn(NEAR_NS.saturating_add(cost_ns));
+        }
         let start = Instant::now();
-        if !self.stay_awake(waiting) && !waiting.is_expired() {
+        if !waiting.is_expired() {
             waiting.park();
         }
-        if !waiting.crowd.is_there() {
-            self.learn(nanoseconds(start.elapsed()));
-        }
+        self.learn(nanoseconds(start.elapsed()).saturating_add(self.budget_ns()));
     }
 
     fn pace(&mut self, events: u64) {

@@ -77,8 +77,8 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// many as it may, or a quarter of the ring. Nothing ends it early, not a halt either: a microsecond
     /// or two is what it is for.
     ///
-    /// Stages that have their thread to themselves are paced, and pollers that
-    /// [wait](crate::Poller::wait); workers of a group are not.
+    /// Stages and workers that have their thread to themselves are paced, and pollers that
+    /// [wait](crate::Poller::wait); workers by key are not.
     ///
     /// ```
     /// # use std::hint::spin_loop;

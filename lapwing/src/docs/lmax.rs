@@ -65,7 +65,7 @@
 //! | `PhasedBackoffWaitStrategy`, `withLock`, `withLiteLock`, `withSleep` | [`PhasedBackoff`] | Each phase sees a halt. |
 //! | one strategy for a ring | [`Builder::wait`], [`Stage::wait`], [`Builder::producer_wait`], [`Producer::set_wait`] | One for each consumer and for each producer. |
 //! | 1.x: an enum; 2.x: timeouts in every method | [`Poller::wait_timeout`], [`Producer::publish_timeout`] | |
-//! | none | [`Adaptive`] | The default: yields, learns a gap, then parks. |
+//! | none | [`Adaptive`] | The default: spins or yields for as long as parking costs, then parks; keeps away from streams for a learnt gap. |
 //!
 //! ## Consumers
 //!

@@ -1,11 +1,12 @@
-//! Threads for the ends of a ring of Lapwing: they start together, the ring closes after the last event,
-//! and it is freed after the clock has stopped.
+//! Threads for the ends of a ring of Lapwing: one for each producer, and for the consumers those that the ring
+//! has planned. They start together, the ring closes after the last event, and it is freed after the clock has
+//! stopped.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lapwing::{Consumer, Consumers, Outcome, Producer, Sequencer};
+use lapwing::{Consumer, Consumers, Finished, Outcome, Producer, Sequencer};
 
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
@@ -47,12 +48,24 @@ pub(crate) fn run<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
 ) -> Result<Finish, RunError> {
     let mut crew = Crew::new(placement);
     enlist(&mut crew, feeds);
-    for consumer in consumers {
-        let name = consumer.name().to_owned();
-        let mut unstarted = Some(consumer);
-        crew.enlist(name, move || unstarted.take().map_or(Err(Disconnected), consume));
+    for (thread, consumers) in by_thread(consumers) {
+        let mut unstarted = Some(consumers);
+        crew.enlist(thread, move || unstarted.take().map_or(Err(Disconnected), consume));
     }
     crew.run()
+}
+
+/// The threads that the ring has planned, each with its consumers in the order of the graph.
+fn by_thread<E>(consumers: Consumers<'_, E>) -> Vec<(String, Vec<Consumer<'_>>)> {
+    let mut threads: Vec<(String, Vec<Consumer<'_>>)> = Vec::new();
+    for consumer in consumers {
+        let name = consumer.thread().unwrap_or(consumer.name()).to_owned();
+        match threads.iter_mut().find(|(thread, _)| *thread == name) {
+            Some((_, mates)) => mates.push(consumer),
+            None => threads.push((name, vec![consumer])),
+        }
+    }
+    threads
 }
 
 /// Adds the `feeds` of one ring to `crew`; the last that is done closes the ring.
@@ -75,24 +88,45 @@ pub(crate) fn enlist<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     }
 }
 
-/// Runs a consumer until its ring is closed and drained. Its answer stands in its tally.
-fn consume(consumer: Consumer<'_>) -> Result<Answers, Disconnected> {
-    match consumer.run().outcome() {
-        Outcome::Drained => Ok(Answers::new()),
-        Outcome::Panicked { message, .. } => resume_unwind(Box::new(message.clone())),
-        _ => Err(Disconnected),
+/// Runs the consumers of one thread until their ring is closed and drained. Their answers stand in their
+/// tallies.
+fn consume(mut consumers: Vec<Consumer<'_>>) -> Result<Answers, Disconnected> {
+    let is_shared = consumers.len() > 1;
+    let finished = match consumers.pop() {
+        Some(only) if !is_shared => vec![only.run()],
+        last => Consumer::run_together(consumers.into_iter().chain(last)),
+    };
+    let panic = finished.iter().find_map(|end| match end.outcome() {
+        Outcome::Panicked { message, .. } => Some((end.name(), message.clone())),
+        _ => None,
+    });
+    match panic {
+        // The worker has the thread's name: who it was on a shared one, the message says.
+        Some((name, message)) if is_shared => resume_unwind(Box::new(format!("{name}: {message}"))),
+        Some((_, message)) => resume_unwind(Box::new(message)),
+        None if finished.iter().all(is_drained) => Ok(Answers::new()),
+        None => Err(Disconnected),
     }
+}
+
+fn is_drained(end: &Finished) -> bool {
+    *end.outcome() == Outcome::Drained
 }
 
 #[cfg(test)]
 mod tests {
-    use lapwing::Disruptor;
+    use std::sync::Mutex;
+    use std::thread;
+
+    use lapwing::{Disruptor, Placement as OfStages};
 
     use super::*;
 
-    #[test]
-    fn panic_of_a_consumer_is_reported_while_the_producer_waits_for_a_slot() {
+    /// The error of a ring with such a placement whose first consumer panics while its producer waits for a
+    /// slot.
+    fn error_of_a_panic(placement: OfStages) -> RunError {
         let (producer, consumers) = Disruptor::single_producer(2, || 0_u32)
+            .placement(placement)
             .then("culprit", |_, sequence, _| assert!(sequence < 5, "on purpose"))
             .then("neighbour", |_, _, _| {})
             .build()
@@ -103,11 +137,49 @@ mod tests {
             })
         });
 
-        let error = run(vec![feed], consumers, Placement::Free).unwrap_err();
+        run(vec![feed], consumers, Placement::Free).unwrap_err()
+    }
+
+    #[test]
+    fn panic_of_a_consumer_is_reported_while_the_producer_waits_for_a_slot() {
+        let error = error_of_a_panic(OfStages::thread_per_stage());
         assert!(
             matches!(&error, RunError::Panicked { worker, message }
                 if worker == "culprit" && message == "on purpose"),
             "error={error}"
         );
+    }
+
+    #[test]
+    fn panic_on_a_thread_that_others_share_says_whose_it_was() {
+        let error = error_of_a_panic(OfStages::threads(1));
+        assert!(
+            matches!(&error, RunError::Panicked { worker, message }
+                if worker == "ring-0" && message == "culprit: on purpose"),
+            "error={error}"
+        );
+    }
+
+    #[test]
+    fn consumers_run_on_the_threads_that_the_ring_has_planned() {
+        let place = || Mutex::new(String::new());
+        let places = [place(), place(), place()];
+        let note = |place: &Mutex<String>| {
+            let thread = thread::current();
+            *place.lock().unwrap() = thread.name().unwrap_or_default().to_owned();
+        };
+        let (producer, consumers) = Disruptor::single_producer(2, || 0_u32)
+            .placement(OfStages::threads(2))
+            .then("first", |_, _, _| note(&places[0]))
+            .then("second", |_, _, _| note(&places[1]))
+            .then("third", |_, _, _| note(&places[2]))
+            .build()
+            .unwrap();
+        let feed = Feed::new("producer", producer, |producer| {
+            producer.publish(|_| {}).map(drop).map_err(|_| Disconnected)
+        });
+        run(vec![feed], consumers, Placement::Free).unwrap();
+        let names = places.map(|place| place.into_inner().unwrap());
+        assert_eq!(names, ["ring-0", "ring-0", "third"]);
     }
 }

@@ -190,6 +190,7 @@ mod tests {
             "--topology=unicast,diamond",
             "--contender=lapwing,crossbeam-arrayqueue",
             "--wait=busy-spin,blocking",
+            "--placement=own,auto,1",
         ])
         .unwrap();
 
@@ -199,11 +200,13 @@ mod tests {
             [ContenderName::Lapwing, ContenderName::CrossbeamArrayQueue]
         );
         assert_eq!(arguments.wait, [WaitName::BusySpin, WaitName::Blocking]);
+        let placements = arguments.setting.placement.iter().map(ToString::to_string);
+        assert!(placements.eq(["own", "auto", "1"]));
     }
 
     #[test]
     fn bad_values_are_refused_with_their_reason() {
-        let cases: [(&[&str], &str); 14] = [
+        let cases: [(&[&str], &str); 16] = [
             (&["--events=0"], "0 is not in 1..=4294967295"),
             (&["--events=4294967296"], "4294967296 is not in 1..=4294967295"),
             (&["--events=many"], "invalid digit"),
@@ -216,6 +219,8 @@ mod tests {
             (&["--publish=batch:0"], "expected `one` or `batch:N`"),
             (&["--publish=batch:9", "--ring=8"], "a batch has 1..=8 events"),
             (&["--wait=never"], "[possible values: adaptive,"),
+            (&["--placement=0"], "a number of threads in 1..=64"),
+            (&["--placement=own,"], "expected `own`, `auto`"),
             (&["--topology="], "possible values: unicast,"),
             (&["--seconds-per-run=NaN"], "expected a number above 0"),
         ];

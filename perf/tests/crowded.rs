@@ -30,8 +30,10 @@ fn both_commands_write_files_that_the_report_reads() {
     assert!(text.contains("not run: rtrb: "), "{text}");
 
     let run = ["idle", "--runs=1", "--seconds-per-run=0.02", "--rate=0,1000"];
-    let text = tables(&[&run[..], &["--wait=blocking", "--json", &idle]].concat());
+    let text =
+        tables(&[&run[..], &["--wait=blocking", "--placement=own,1", "--json", &idle]].concat());
     assert!(text.contains("lone event") && text.contains("8 side by side"), "{text}");
+    assert!(text.contains("blocking own") && text.contains("blocking 1"), "{text}");
 
     tables(&["report", &folder.display().to_string()]);
     let html = fs::read_to_string(folder.join("report.html")).expect("the page is written");
@@ -39,6 +41,7 @@ fn both_commands_write_files_that_the_report_reads() {
     for section in ["oversubscribed", "idle"] {
         assert!(html.contains(&format!("<section id=\"{section}\">")), "{section}");
     }
+    assert!(html.contains("adaptive own") && html.contains("adaptive 1"));
 }
 
 #[test]
@@ -46,6 +49,8 @@ fn bad_values_are_refused_before_anything_runs() {
     let cases = [
         ["oversubscribed", "--producers=0"],
         ["oversubscribed", "--consumers=65"],
+        ["idle", "--placement=none"],
+        ["oversubscribed", "--placement=65"],
         ["idle", "--consumers=0"],
         ["idle", "--seconds-per-run=0"],
     ];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::commands::session::Session;
 use crate::commands::throughput::{self, Plan, table};
-use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::contenders::{ContenderName, Roster, Setting};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<(), Error> {
     let session = Session::begin(None)?;
     report::print("quick evaluation, about a minute; `lapwing --help` for more\n")?;
 
-    let Roster { entries, missing } = Roster::of(ContenderName::QUICK, &[WaitName::Adaptive]);
+    let Roster { entries, missing } = Roster::of(ContenderName::QUICK, &[Setting::default()]);
     let records = throughput::measure(&plan(), &entries, Progress::new)?;
     session.end(&records, &missing, |machine| {
         let detailed = table::detailed(&records, &missing);

@@ -7,6 +7,7 @@ use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
+use crate::report::settings;
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {
@@ -15,6 +16,22 @@ pub(crate) trait Contender {
 
     /// How its threads wait, in one word.
     fn wait(&self) -> &'static str;
+
+    /// Which of its consumers share a thread, as on the command line; none if it is not Lapwing, whose
+    /// consumers alone can.
+    fn placement(&self) -> Option<String> {
+        None
+    }
+
+    /// Both in one cell.
+    fn setting(&self) -> String {
+        settings::setting(self.wait(), self.placement().as_deref())
+    }
+
+    /// Threads of a run with so many `producers` and `consumers`, all told.
+    fn threads(&self, producers: usize, consumers: usize) -> usize {
+        producers + consumers
+    }
 
     /// The fewest slots of a ring that it takes for `topology`.
     fn fewest_slots(&self, _topology: Topology) -> usize {

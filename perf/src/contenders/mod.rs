@@ -34,7 +34,7 @@ mod wrong_answer; // a contender that lies
 use clap::ValueEnum;
 
 pub(crate) use self::contender::{Contender, Shares};
-pub(crate) use self::lapwing::{WaitName, ping_pong_ends, side_by_side};
+pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong_ends, side_by_side};
 pub(crate) use self::roster::{Entry, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.
@@ -102,16 +102,17 @@ impl ContenderName {
     /// Those of the quick evaluation, which is to take a minute.
     pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
 
-    /// How the contender of this name takes part: Lapwing once for each of `waits`, any other once.
+    /// How the contender of this name takes part: Lapwing once for each of `settings`, any other once.
     ///
     /// # Errors
     ///
     /// Why it cannot take part: a tool is missing.
-    pub(crate) fn enlist(self, waits: &[WaitName]) -> Result<Vec<Entry>, String> {
+    pub(crate) fn enlist(self, settings: &[Setting]) -> Result<Vec<Entry>, String> {
         let only = |contender| Ok(vec![Entry::only(contender)]);
         match self {
             Self::Lapwing => {
-                Ok(waits.iter().map(|wait| Entry::only(lapwing::contender(*wait))).collect())
+                let entry = |setting: &Setting| Entry::only(lapwing::contender(*setting));
+                Ok(settings.iter().map(entry).collect())
             }
             Self::BoundedQueue => only(over_queues::contender::<bounded_queue::BoundedQueue>()),
             Self::StdMpsc => only(over_queues::contender::<std_mpsc::StdMpsc>()),

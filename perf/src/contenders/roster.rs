@@ -1,7 +1,7 @@
 //! Who takes part in a comparison: each contender with its settings, and who cannot, with the reason.
 
 use super::contender::Contender;
-use super::{ContenderName, WaitName};
+use super::{ContenderName, Setting};
 use crate::load::topologies::Topology;
 use crate::report::Missing;
 
@@ -55,11 +55,11 @@ impl Roster {
         self
     }
 
-    /// Everyone of `names`: Lapwing once for each of `waits`, each rival at its best.
-    pub(crate) fn of(names: &[ContenderName], waits: &[WaitName]) -> Self {
+    /// Everyone of `names`: Lapwing once for each of `settings`, each rival at its best.
+    pub(crate) fn of(names: &[ContenderName], settings: &[Setting]) -> Self {
         let mut roster = Self { entries: Vec::new(), missing: Vec::new() };
         for name in names {
-            match name.enlist(waits) {
+            match name.enlist(settings) {
                 Ok(entries) => roster.entries.extend(entries),
                 Err(reason) => {
                     let contender = name.name();

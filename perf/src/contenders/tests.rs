@@ -9,10 +9,11 @@ use super::crossbeam_channel::CrossbeamChannel;
 use super::flume::Flume;
 use super::kanal::Kanal;
 use super::std_mpsc::StdMpsc;
-use super::{Contender, ContenderName, WaitName};
+use super::{Contender, ContenderName, Setting, WaitName};
 use crate::load::exchange::Exchange;
 use crate::load::paced::{Between, Pace};
 use crate::load::queue::{Queue, Receiver, Sender};
+use crate::load::sharing::{Crowd, Sharing};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
@@ -33,8 +34,8 @@ fn assert_right(contender: &dyn Contender, workload: Workload) {
 }
 
 /// Every setting of `name`; none if its tools are missing here, which a message says.
-fn present(name: ContenderName, waits: &[WaitName]) -> Vec<Box<dyn Contender>> {
-    let entries = name.enlist(waits).unwrap_or_else(|reason| {
+fn present(name: ContenderName, settings: &[Setting]) -> Vec<Box<dyn Contender>> {
+    let entries = name.enlist(settings).unwrap_or_else(|reason| {
         eprintln!("skipped: {name:?}: {reason}");
         Vec::new()
     });
@@ -73,7 +74,7 @@ fn assert_right_under_a_load(contender: &dyn Contender) {
 
 /// Runs every contender of `name` over small and larger rings and events.
 fn assert_right_at_every_size(name: ContenderName) {
-    for contender in present(name, &[WaitName::Adaptive]) {
+    for contender in present(name, &[Setting::default()]) {
         assert_right_over_rings_of(&*contender, [2, 64]);
     }
 }
@@ -152,15 +153,42 @@ fn rtrb_is_right_in_every_setting() {
 
 #[test]
 fn lapwing_is_right_with_every_wait_strategy() {
-    for contender in present(ContenderName::Lapwing, &WaitName::ALL) {
+    for contender in present(ContenderName::Lapwing, &WaitName::ALL.map(Setting::from)) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));
         assert_right_under_a_load(&*contender);
     }
 }
 
+/// Every placement that a machine of any size has something to do for: a thread each, all on one, two
+/// threads of which one is shared, and whatever is automatic here.
+fn placements() -> Vec<Setting> {
+    let placements = ["own", "auto", "1", "2"].map(|text| text.parse().unwrap());
+    Setting::each(&[WaitName::Adaptive, WaitName::Blocking], &placements)
+}
+
+#[test]
+fn lapwing_is_right_wherever_its_consumers_run() {
+    for contender in present(ContenderName::Lapwing, &placements()) {
+        for (ring, publish) in [(2, Publish::One), (64, Publish::One), (64, batch(7))] {
+            assert_right(&*contender, workload(ring, EventBytes::B32, publish));
+        }
+        assert_right_under_a_load(&*contender);
+    }
+}
+
+#[test]
+fn lapwing_shares_events_wherever_its_workers_run() {
+    let crowd = Crowd { producers: 3, consumers: 5 };
+    let sharing = Sharing { crowd, events: EVENTS, ring: 64, placement: Placement::Free };
+    for contender in present(ContenderName::Lapwing, &placements()) {
+        let pass = contender.sharing().unwrap().share(&sharing).unwrap();
+        assert_eq!(pass.answers, sharing.expected(), "{}", contender.setting());
+    }
+}
+
 #[test]
 fn lapwing_is_right_with_batches_that_do_not_divide_the_events() {
-    for contender in present(ContenderName::Lapwing, &[WaitName::Adaptive]) {
+    for contender in present(ContenderName::Lapwing, &[Setting::default()]) {
         for size in [1, 7, 16] {
             assert_right(&*contender, workload(16, EventBytes::B64, batch(size)));
         }
@@ -172,7 +200,7 @@ fn fewer_events_than_producers_are_right() {
     // Processes have their own test: they take seconds to start.
     let threads = ContenderName::ALL.into_iter().filter(|name| !name.is_process());
     for name in threads {
-        for contender in present(name, &[WaitName::Adaptive]) {
+        for contender in present(name, &[Setting::default()]) {
             let fewest = Topology::ALL.map(|topology| contender.fewest_slots(topology));
             let ring = fewest.into_iter().max().unwrap_or(1);
             let mut single = workload(ring, EventBytes::B8, Publish::One);

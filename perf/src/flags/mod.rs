@@ -2,7 +2,9 @@
 
 mod paced; // who and where: the flags of the tables of delays
 mod schedule; // how often, how long, where: the flags of every table of speeds
+mod setting; // which of Lapwing's consumers share a thread
 pub(crate) mod values; // values of one flag
 
 pub(crate) use self::paced::PacedArguments;
 pub(crate) use self::schedule::ScheduleArguments;
+pub(crate) use self::setting::SettingArguments;

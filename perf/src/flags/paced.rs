@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
+use super::SettingArguments;
 use super::schedule::PlacementArguments;
 use super::values;
 use crate::contenders::{ContenderName, Roster, WaitName};
@@ -29,6 +30,9 @@ pub(crate) struct PacedArguments {
     )]
     wait: Vec<WaitName>,
 
+    #[command(flatten)]
+    setting: SettingArguments,
+
     /// Runs of each row that count
     #[arg(long, value_name = "N", default_value_t = 7)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
@@ -49,8 +53,9 @@ pub(crate) struct PacedArguments {
 impl PacedArguments {
     /// The contenders asked for, each once.
     pub(crate) fn roster(&self) -> Roster {
-        let waits = values::each_once(&self.wait, &[]);
-        let roster = Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits);
+        let settings = self.setting.with(&values::each_once(&self.wait, &[]));
+        let names = values::each_once(&self.contender, &ContenderName::ALL);
+        let roster = Roster::of(&names, &settings);
         roster.fitting(Topology::Pipeline, self.ring)
     }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Row, Run, Segment, TOPOLOGY};
 use crate::measure::statistics::median;
+use crate::report::settings::Settings;
 
 /// One row of the report of `latency` and of `sweep`.
 #[derive(Clone, Debug, Serialize)]
@@ -14,6 +15,9 @@ pub(crate) struct Record {
     pub(crate) contender: &'static str,
     /// How its threads waited.
     pub(crate) wait: &'static str,
+    /// Which of its consumers shared a thread; only of Lapwing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) placement: Option<String>,
     /// `pipeline`.
     topology: &'static str,
     /// Threads that worked.
@@ -53,6 +57,7 @@ impl Record {
             benchmark,
             contender: row.name(),
             wait: row.wait(),
+            placement: row.placement(),
             topology: TOPOLOGY,
             threads: row.threads(),
             pinned: row.pace.placement.pins(row.threads()),
@@ -66,6 +71,11 @@ impl Record {
             runs: row.runs.clone(),
             segments,
         })
+    }
+
+    /// How the rows of `records` say what they are set to.
+    pub(crate) fn settings(records: &[Self]) -> Settings {
+        Settings::of(records.iter().map(|record| record.placement.as_deref()))
     }
 
     /// The median CPUs that its runs kept busy; none if the system does not tell.

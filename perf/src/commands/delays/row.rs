@@ -72,9 +72,19 @@ impl<'a> Row<'a> {
         self.contender().map_or("none", Contender::wait)
     }
 
+    /// Which of its consumers share a thread; none if it is not Lapwing.
+    pub(crate) fn placement(&self) -> Option<String> {
+        self.contender().and_then(Contender::placement)
+    }
+
+    /// How its threads wait, and which consumers share one, if it is Lapwing.
+    fn setting(&self) -> String {
+        self.contender().map_or_else(|| self.wait().to_owned(), Contender::setting)
+    }
+
     /// Threads that work.
     pub(crate) fn threads(&self) -> usize {
-        self.contender().map_or(1, |_| THREADS)
+        self.contender().map_or(1, |contender| contender.threads(1, THREADS - 1))
     }
 
     /// Runs once and checks the answer.
@@ -116,7 +126,7 @@ impl<'a> Row<'a> {
 
 impl Timed for Row<'_> {
     fn label(&self) -> String {
-        format!("{} {} at {:.0}/s", self.name(), self.wait(), self.pace.per_second())
+        format!("{} {} at {:.0}/s", self.name(), self.setting(), self.pace.per_second())
     }
 
     fn settle(&mut self) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 
 use super::Plan;
 use crate::contenders::{ContenderName, WaitName};
-use crate::flags::values;
+use crate::flags::{SettingArguments, values};
 
 /// Loads: nothing, little, much.
 const RATES: [u32; 3] = [0, 1_000, 1_000_000];
@@ -25,6 +25,9 @@ pub(crate) struct IdleArguments {
     /// Wait strategies of Lapwing, separated by commas: a row for each; all six if absent
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     wait: Vec<WaitName>,
+
+    #[command(flatten)]
+    setting: SettingArguments,
 
     /// Contenders, separated by commas: a row for each of their ways to wait
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", default_value = "lapwing")]
@@ -61,7 +64,7 @@ impl IdleArguments {
     pub(super) fn plan(&self) -> Plan {
         Plan {
             rates: values::each_once(&self.rate, &RATES),
-            waits: values::each_once(&self.wait, &WaitName::ALL),
+            settings: self.setting.with(&values::each_once(&self.wait, &WaitName::ALL)),
             contenders: values::each_once(&self.contender, &[]),
             readers: self.consumers.map(usize::from),
             window: if self.quick { QUICK_RUN } else { self.seconds_per_run },

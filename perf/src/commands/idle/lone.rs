@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use crate::contenders::{WaitName, side_by_side};
+use crate::contenders::{Setting, side_by_side};
 use crate::load::lone::{Bare, Heard, Lone};
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::statistics::median;
+use crate::report::settings;
 
 /// What carries the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) enum Carrier {
     /// A word, and the wake that the system offers.
     Bare(Bare),
     /// A ring.
-    Lapwing(WaitName),
+    Lapwing(Setting),
 }
 
 /// A carrier, and its runs.
@@ -48,14 +49,30 @@ impl Carrier {
     pub(super) const fn wait(self) -> &'static str {
         match self {
             Self::Bare(bare) => bare.name(),
-            Self::Lapwing(wait) => wait.name(),
+            Self::Lapwing(setting) => setting.wait.name(),
+        }
+    }
+
+    /// Which consumers share a thread; none if nobody can.
+    pub(super) fn placement(self) -> Option<String> {
+        match self {
+            Self::Bare(_) => None,
+            Self::Lapwing(setting) => Some(setting.placement.to_string()),
+        }
+    }
+
+    /// Threads that work, with so many `listeners`.
+    pub(super) fn threads(self, listeners: usize) -> usize {
+        match self {
+            Self::Bare(_) => 1 + listeners,
+            Self::Lapwing(setting) => setting.threads(1, listeners),
         }
     }
 
     fn run(self, lone: Lone) -> Result<Heard, RunError> {
         match self {
             Self::Bare(bare) => lone.bare(bare),
-            Self::Lapwing(wait) => side_by_side::lone(wait, lone),
+            Self::Lapwing(setting) => side_by_side::lone(setting, lone),
         }
     }
 }
@@ -93,7 +110,8 @@ impl Row {
 impl Timed for Row {
     fn label(&self) -> String {
         let Self { carrier, lone, .. } = self;
-        format!("lone event {} {} to {}", carrier.name(), carrier.wait(), lone.listeners)
+        let setting = settings::setting(carrier.wait(), carrier.placement().as_deref());
+        format!("lone event {} {setting} to {}", carrier.name(), lone.listeners)
     }
 
     fn settle(&mut self) -> Result<(), Error> {

@@ -17,13 +17,13 @@ use self::lone::Carrier;
 use self::record::{Idle, LoneEvent, Record};
 use self::row::{Row, Waiter};
 use crate::commands::session::Session;
-use crate::contenders::{ContenderName, Entry, Roster, WaitName};
+use crate::contenders::{ContenderName, Entry, Roster, Setting, WaitName};
 use crate::load::lone::{Bare, Lone};
 use crate::load::topologies::Topology;
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::report::Missing;
+use crate::report::{Missing, distinct};
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "idle";
@@ -44,8 +44,8 @@ const LISTENERS: [usize; 2] = [1, 8];
 struct Plan {
     /// Events each second.
     rates: Vec<u32>,
-    /// Wait strategies of Lapwing.
-    waits: Vec<WaitName>,
+    /// What rows of Lapwing are set to.
+    settings: Vec<Setting>,
     /// Who waits.
     contenders: Vec<ContenderName>,
     /// Readers side by side, instead of three stages in a row.
@@ -99,7 +99,7 @@ impl Plan {
         let (takes_part, others): (Vec<_>, Vec<_>) =
             self.contenders.iter().partition(|name| self.refusal(**name).is_none());
         let mut roster =
-            Roster::of(&takes_part, &self.waits).fitting(Topology::Pipeline, self.ring);
+            Roster::of(&takes_part, &self.settings).fitting(Topology::Pipeline, self.ring);
         roster.missing.extend(others.into_iter().filter_map(|name| {
             let reason = self.refusal(name)?.to_owned();
             Some(Missing { contender: name.name(), reason })
@@ -116,11 +116,17 @@ impl Plan {
         (is_rival && self.readers.is_some()).then_some("only Lapwing has readers side by side here")
     }
 
+    /// The default strategy with each placement that was asked for.
+    fn default_waits(&self) -> impl Iterator<Item = Setting> {
+        let placements = distinct(self.settings.iter().map(|setting| setting.placement));
+        Setting::each(&[WaitName::Adaptive], &placements).into_iter()
+    }
+
     /// Each waiter under each load, and the eight to which nothing is published.
     fn rows<'a>(&self, entries: &'a [Entry]) -> Vec<Row<'a>> {
         let waiters = match self.readers {
             Some(readers) => {
-                self.waits.iter().map(|&wait| Waiter::SideBySide(wait, readers)).collect()
+                self.settings.iter().map(|&one| Waiter::SideBySide(one, readers)).collect()
             }
             None => {
                 let each = entries.iter().flat_map(|entry| &entry.candidates);
@@ -132,8 +138,10 @@ impl Plan {
             waiters.map(move |waiter| Row::new(*waiter, rate, self.window, self.ring))
         };
         let mut rows = self.rates.iter().flat_map(row).collect::<Vec<_>>();
-        let eight = Waiter::SideBySide(WaitName::Adaptive, IDLE_CONSUMERS);
-        rows.push(Row::new(eight, 0, self.window * IDLE_WINDOWS, self.ring));
+        rows.extend(self.default_waits().map(|setting| {
+            let eight = Waiter::SideBySide(setting, IDLE_CONSUMERS);
+            Row::new(eight, 0, self.window * IDLE_WINDOWS, self.ring)
+        }));
         rows
     }
 
@@ -141,8 +149,8 @@ impl Plan {
     fn lone_rows(&self) -> Vec<lone::Row> {
         let events = (self.window.as_secs_f64() / SILENCE.as_secs_f64()).ceil().max(1.0) as u32;
         let bare = Bare::ALL.iter().map(|bare| Carrier::Bare(*bare));
-        let carriers = [Carrier::Lapwing(WaitName::Adaptive)].into_iter().chain(bare);
-        let carriers = carriers.collect::<Vec<_>>();
+        let rings = self.default_waits().map(Carrier::Lapwing);
+        let carriers = rings.chain(bare).collect::<Vec<_>>();
         let rows = LISTENERS.iter().flat_map(|&listeners| {
             let lone = Lone { listeners, events, silence: SILENCE };
             carriers.iter().map(move |carrier| lone::Row::new(*carrier, lone))

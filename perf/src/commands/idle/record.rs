@@ -23,11 +23,14 @@ pub(super) struct Idle {
     pub(super) contender: &'static str,
     /// How its threads waited.
     pub(super) wait: &'static str,
+    /// Which of its consumers shared a thread; only of Lapwing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) placement: Option<String>,
     /// `pipeline` or `multicast`.
     pub(super) topology: &'static str,
-    /// Threads that waited.
+    /// Those that waited.
     pub(super) consumers: usize,
-    /// All threads that worked: those and the sender.
+    /// All threads that worked: theirs and the sender's.
     pub(super) threads: usize,
     /// Slots of the ring, and of every queue.
     ring: usize,
@@ -60,7 +63,10 @@ pub(super) struct LoneEvent {
     pub(super) contender: &'static str,
     /// How the consumers waited.
     pub(super) wait: &'static str,
-    /// Threads that waited, side by side.
+    /// Which of its consumers shared a thread; only of Lapwing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) placement: Option<String>,
+    /// Those that waited, side by side.
     pub(super) consumers: usize,
     /// All threads that worked.
     pub(super) threads: usize,
@@ -74,12 +80,22 @@ pub(super) struct LoneEvent {
     pub(super) half_ns: f64,
     /// When the last one had it: the median of the runs.
     pub(super) last_ns: f64,
-    /// The per-round ratio of `half_ns` to that of the faster bare wake of as many threads.
+    /// The per-round ratio of `half_ns` to that of the faster bare wake of a thread for each consumer.
     pub(super) half_times_bare: Option<f64>,
     /// The same of `last_ns`.
     pub(super) last_times_bare: Option<f64>,
     /// Every run that counts, in the order of the rounds.
     pub(super) runs: Vec<lone::Run>,
+}
+
+impl Record {
+    /// Which consumers shared a thread; none if it is not of Lapwing.
+    pub(super) fn placement(&self) -> Option<&str> {
+        match self {
+            Self::Idle(idle) => idle.placement.as_deref(),
+            Self::LoneEvent(event) => event.placement.as_deref(),
+        }
+    }
 }
 
 impl Idle {
@@ -95,9 +111,10 @@ impl Idle {
             benchmark: super::BENCHMARK,
             contender: waiter.name(),
             wait: waiter.wait(),
+            placement: waiter.placement(),
             topology: waiter.topology(),
             consumers: waiter.consumers(),
-            threads: waiter.consumers() + 1,
+            threads: waiter.threads(),
             ring: pace.ring,
             offered_per_second: *rate,
             verified: true, // a wrong answer ends the measurement
@@ -125,8 +142,9 @@ impl LoneEvent {
             benchmark: super::LONE_EVENT,
             contender: row.carrier.name(),
             wait: row.carrier.wait(),
+            placement: row.carrier.placement(),
             consumers: row.lone.listeners,
-            threads: row.lone.listeners + 1,
+            threads: row.carrier.threads(row.lone.listeners),
             events: row.lone.events,
             silence_ns: row.lone.silence.as_nanos() as u64,
             verified: true, // a wrong answer ends the measurement

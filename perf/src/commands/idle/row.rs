@@ -6,12 +6,13 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::watch::{self, Bill, SETTLING};
-use crate::contenders::{Contender, WaitName, side_by_side};
+use crate::contenders::{Contender, Setting, side_by_side};
 use crate::load::paced::{Between, Pace, Paced, histogram};
 use crate::machine::placement::Placement;
 use crate::measure::crew::RunError;
 use crate::measure::error::Error;
 use crate::measure::harness::Timed;
+use crate::report::settings;
 
 /// From the end of the window to that of the run.
 const TAIL: Duration = Duration::from_millis(100);
@@ -26,7 +27,7 @@ pub(super) enum Waiter<'a> {
     /// A contender, as three stages in a row.
     Pipeline(&'a dyn Contender),
     /// Lapwing, as so many readers side by side.
-    SideBySide(WaitName, usize),
+    SideBySide(Setting, usize),
 }
 
 /// A waiter under a load, and its runs.
@@ -69,7 +70,23 @@ impl Waiter<'_> {
     pub(super) fn wait(&self) -> &'static str {
         match self {
             Self::Pipeline(contender) => contender.wait(),
-            Self::SideBySide(wait, _) => wait.name(),
+            Self::SideBySide(setting, _) => setting.wait.name(),
+        }
+    }
+
+    /// Which of its consumers share a thread; none if it is not Lapwing.
+    pub(super) fn placement(&self) -> Option<String> {
+        match self {
+            Self::Pipeline(contender) => contender.placement(),
+            Self::SideBySide(setting, _) => Some(setting.placement.to_string()),
+        }
+    }
+
+    /// Threads that work: the sender's and those of the consumers.
+    pub(super) fn threads(&self) -> usize {
+        match self {
+            Self::Pipeline(contender) => contender.threads(1, STAGES),
+            Self::SideBySide(setting, readers) => setting.threads(1, *readers),
         }
     }
 
@@ -81,7 +98,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Threads that wait.
+    /// Those that wait.
     pub(super) const fn consumers(&self) -> usize {
         match self {
             Self::Pipeline(_) => STAGES,
@@ -100,7 +117,7 @@ impl Waiter<'_> {
     fn run(&self, pace: &Pace) -> Result<Paced, RunError> {
         match self {
             Self::Pipeline(contender) => contender.paced(pace),
-            Self::SideBySide(wait, readers) => side_by_side::paced(*wait, *readers, pace),
+            Self::SideBySide(setting, readers) => side_by_side::paced(*setting, *readers, pace),
         }
     }
 }
@@ -136,7 +153,8 @@ impl<'a> Row<'a> {
 impl Timed for Row<'_> {
     fn label(&self) -> String {
         let Self { waiter, rate, .. } = self;
-        format!("{} {} {} at {rate}/s", waiter.topology(), waiter.name(), waiter.wait())
+        let setting = settings::setting(waiter.wait(), waiter.placement().as_deref());
+        format!("{} {} {setting} at {rate}/s", waiter.topology(), waiter.name())
     }
 
     fn settle(&mut self) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 
 use super::record::{Idle, LoneEvent, Record};
 use crate::machine::Machine;
+use crate::report::settings::Settings;
 use crate::report::{Missing, table};
 
 /// The columns of the loads; from the fourth on they hold numbers.
@@ -30,17 +31,18 @@ const LONE: [&str; 7] = [
 
 /// All `records`, in their order, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
+    let settings = Settings::of(records.iter().map(Record::placement));
     let mut loads = table::empty(&LOADS, 3);
     let mut lone = table::empty(&LONE, 2);
     let mut threads = 0;
     for record in records {
         match record {
             Record::Idle(idle) => {
-                loads.add_row(of_load(idle));
+                loads.add_row(of_load(idle, settings));
                 threads = threads.max(idle.threads);
             }
             Record::LoneEvent(event) => {
-                lone.add_row(of_event(event));
+                lone.add_row(of_event(event, settings));
             }
         }
     }
@@ -66,17 +68,18 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
             machine.available_parallelism()
         ));
     }
+    closing.extend(settings.note());
     closing.extend(table::disturbance(machine));
     closing.join("\n")
 }
 
-fn of_load(record: &Idle) -> [String; LOADS.len()] {
+fn of_load(record: &Idle, settings: Settings) -> [String; LOADS.len()] {
     let count = |rate: Option<f64>| table::or_none(rate, table::rounded);
     let graph = if record.topology == "pipeline" { " in a row" } else { " side by side" };
     [
         record.offered_per_second.to_string(),
         record.contender.to_owned(),
-        record.wait.to_owned(),
+        settings.name(record.wait, record.placement.as_deref()),
         format!("{}{graph}", record.consumers),
         table::or_none(record.cpu_percent, |percent| format!("{percent:.2}")),
         count(record.wakes_per_second),
@@ -87,11 +90,11 @@ fn of_load(record: &Idle) -> [String; LOADS.len()] {
     ]
 }
 
-fn of_event(record: &LoneEvent) -> [String; LONE.len()] {
+fn of_event(record: &LoneEvent, settings: Settings) -> [String; LONE.len()] {
     let times = |ratio: Option<f64>| table::or_none(ratio, |ratio| format!("{ratio:.2}"));
     [
         record.contender.to_owned(),
-        record.wait.to_owned(),
+        settings.name(record.wait, record.placement.as_deref()),
         record.consumers.to_string(),
         format!("{:.0}", record.half_ns),
         times(record.half_times_bare),

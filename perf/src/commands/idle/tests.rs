@@ -1,5 +1,7 @@
 //! Whole measurements of a few events, a wrong answer, the form of the JSON and of the tables.
 
+use serde_json::Value;
+
 use super::*;
 use crate::machine::Machine;
 use crate::report::json;
@@ -8,7 +10,7 @@ use crate::report::json;
 fn plan(contenders: &[ContenderName]) -> Plan {
     Plan {
         rates: vec![0, 1_000],
-        waits: vec![WaitName::Adaptive, WaitName::Blocking],
+        settings: [WaitName::Adaptive, WaitName::Blocking].map(Setting::from).to_vec(),
         contenders: contenders.to_vec(),
         readers: None,
         window: Duration::from_millis(20),
@@ -57,6 +59,36 @@ fn readers_side_by_side_take_the_place_of_the_pipeline() {
     assert_eq!((first.topology, first.consumers, first.threads), ("multicast", 2, 3));
     let text = table::of(&rows, &[], &Machine::detect());
     assert!(text.contains("2 side by side") && text.contains("8 side by side"), "{text}");
+}
+
+#[test]
+fn each_placement_has_its_loads_its_eight_consumers_and_its_lone_events() {
+    let placements = ["own", "1"].map(|text| text.parse().unwrap());
+    let settings = Setting::each(&[WaitName::Adaptive], &placements);
+    let plan = Plan { settings, rates: vec![1_000], ..plan(&[ContenderName::Lapwing]) };
+    let records = records(&plan).unwrap();
+    let report = json::read_back(&records);
+    let results = report["results"].as_array().unwrap();
+    let placed = |benchmark: &str| {
+        let rows = results.iter().filter(|row| row["benchmark"] == benchmark);
+        let rows = rows.filter(|row| row["contender"] == "lapwing");
+        let of_row = |row: &Value| {
+            let number = |key: &str| row[key].as_u64().unwrap();
+            (row["placement"].as_str().unwrap().to_owned(), number("consumers"), number("threads"))
+        };
+        rows.map(of_row).collect::<Vec<_>>()
+    };
+    let row = |placement: &str, consumers, threads| (placement.to_owned(), consumers, threads);
+    let loads = [row("own", 3, 4), row("1", 3, 2), row("own", 8, 9), row("1", 8, 2)];
+    assert_eq!(placed("idle"), loads);
+    let lone = [row("own", 1, 2), row("1", 1, 2), row("own", 8, 9), row("1", 8, 2)];
+    assert_eq!(placed("lone-event"), lone);
+    let mut bare = results.iter().filter(|row| row["contender"] == "bare");
+    assert!(bare.all(|row| row.get("placement").is_none()), "{report}");
+
+    let text = table::of(&records, &[], &Machine::detect());
+    assert_eq!(text.matches("adaptive own").count(), 4, "{text}");
+    assert_eq!(text.matches("adaptive 1").count(), 4, "{text}");
 }
 
 #[test]

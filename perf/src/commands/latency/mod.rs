@@ -16,6 +16,7 @@ use crate::load::paced::{Pace, SEGMENTS};
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
+use crate::report::settings::Settings;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "latency";
@@ -62,12 +63,16 @@ fn records(rows: &[Row<'_>]) -> Vec<Record> {
     rows.iter().filter_map(record).collect()
 }
 
-/// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`.
+/// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`, or with the placement
+/// after the wait where it tells rows apart.
 fn write_files(folder: &Path, rows: &[Row<'_>]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    for row in rows {
+    let placements = rows.iter().map(Row::placement).collect::<Vec<_>>();
+    let settings = Settings::of(placements.iter().map(Option::as_deref));
+    for (row, placement) in rows.iter().zip(&placements) {
+        let setting = settings.name(row.wait(), placement.as_deref()).replace(' ', "-");
         for (segment, histogram) in SEGMENTS.iter().zip(&row.delays.segments) {
-            let name = format!("{}-{}-{segment}.hgrm", row.name(), row.wait());
+            let name = format!("{}-{setting}-{segment}.hgrm", row.name());
             fs::write(folder.join(name), hgrm::text(histogram))?;
         }
     }

@@ -21,18 +21,21 @@ const COLUMNS: [&str; 12] = [
     "events/s",
     "CPUs",
 ];
-/// The columns of the hops; from the second on they hold numbers.
-const HOPS: [&str; 7] = ["per hop, ns", "mean of 1", "of 2", "of 3", "99 % of 1", "of 2", "of 3"];
+/// The columns of the hops; from the third on they hold numbers.
+const HOPS: [&str; 8] =
+    ["per hop, ns", "wait", "mean of 1", "of 2", "of 3", "99 % of 1", "of 2", "of 3"];
 
 /// All `records`, the shortest median first, who is `missing`, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
     let mut sorted = records.iter().collect::<Vec<_>>();
     sorted.sort_by_key(|record| record.segments.last().map(|way| way.p50_ns));
+    let settings = Record::settings(records);
     let mut ways = table::empty(&COLUMNS, 2);
-    let mut hops = table::empty(&HOPS, 1);
+    let mut hops = table::empty(&HOPS, 2);
     for record in sorted {
-        ways.add_row(way(record));
-        hops.add_row(per_hop(record));
+        let setting = settings.name(record.wait, record.placement.as_deref());
+        ways.add_row(way(record, setting.clone()));
+        hops.add_row(per_hop(record, setting));
     }
     for Missing { contender, reason } in missing {
         ways.add_row([format!("not run: {contender}"), reason.clone()]);
@@ -42,9 +45,9 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
     lines.join("\n")
 }
 
-fn way(record: &Record) -> Vec<String> {
+fn way(record: &Record, setting: String) -> Vec<String> {
     let mark = if record.saturated { " (saturated)" } else { "" };
-    let mut row = vec![format!("{}{mark}", record.contender), record.wait.to_owned()];
+    let mut row = vec![format!("{}{mark}", record.contender), setting];
     row.extend(record.segments.last().into_iter().flat_map(percentiles));
     row.push(format!("{:.0}", record.achieved_per_second));
     row.push(table::or_none(record.cpus(), table::rounded));
@@ -58,9 +61,9 @@ fn percentiles(way: &Segment) -> [String; 8] {
     [min, format!("{mean_ns:.0}"), p50, p90, p99, p99_9, p99_99, max]
 }
 
-fn per_hop(record: &Record) -> Vec<String> {
+fn per_hop(record: &Record, setting: String) -> Vec<String> {
     let hops = &record.segments[..record.segments.len() - 1];
-    let mut row = vec![record.contender.to_owned()];
+    let mut row = vec![record.contender.to_owned(), setting];
     row.extend(hops.iter().map(|hop| format!("{:.0}", hop.mean_ns)));
     row.extend(hops.iter().map(|hop| hop.p99_ns.to_string()));
     row
@@ -91,6 +94,7 @@ fn notes(records: &[Record], machine: &Machine) -> Vec<String> {
         notes
             .push("saturated: it could not take the load, so its delays grow with time".to_owned());
     }
+    notes.extend(Record::settings(records).note());
     notes.extend(table::disturbance(machine));
     notes
 }

@@ -1,16 +1,25 @@
 //! The form of the JSON, of the tables and of the files, over a small measurement.
 
 use super::*;
-use crate::contenders::{ContenderName, WaitName};
+use crate::contenders::{ContenderName, Setting, WaitName};
 use crate::load::paced::Between;
 use crate::machine::Machine;
 use crate::machine::placement::Placement;
 use crate::report::Missing;
 use crate::report::json;
 
-/// Two runs of a few events of each of `names`.
+/// Two runs of a few events of each of `names`, Lapwing at its default.
 fn with_rows<T>(names: &[ContenderName], test: impl FnOnce(&[Row<'_>]) -> T) -> Result<T, Error> {
-    let roster = Roster::of(names, &[WaitName::Adaptive]);
+    with_settings(names, &[Setting::default()], test)
+}
+
+/// The same, with a row of Lapwing for each of `settings`.
+fn with_settings<T>(
+    names: &[ContenderName],
+    settings: &[Setting],
+    test: impl FnOnce(&[Row<'_>]) -> T,
+) -> Result<T, Error> {
+    let roster = Roster::of(names, settings);
     let (placement, between) = (Placement::Free, Between::Awake);
     let pace = Pace { interval_ns: 2_000.0, events: 300, ring: 64, placement, between };
     let rows = measure(&roster.entries, pace, 2, |_| Progress::Silent)?;
@@ -67,5 +76,27 @@ fn each_segment_has_a_file() {
         let text = fs::read_to_string(&file).unwrap();
         assert!(text.contains("Total count"), "{text}");
     }
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn each_placement_of_lapwing_has_rows_and_files_of_its_own() {
+    let folder = std::env::temp_dir().join(format!("lapwing-placed-{}", std::process::id()));
+    let placements = ["own", "1"].map(|text| text.parse().unwrap());
+    let settings = Setting::each(&[WaitName::Adaptive], &placements);
+    let records = with_settings(&[ContenderName::Lapwing], &settings, |rows| {
+        write_files(&folder, rows).unwrap();
+        records(rows)
+    });
+    let records = records.unwrap();
+    let text = table::of(&records, &[], &Machine::detect());
+    for (placement, threads) in [("own", 4), ("1", 2)] {
+        let record = records.iter().find(|one| one.placement.as_deref() == Some(placement));
+        assert_eq!(record.unwrap().threads, threads);
+        assert!(text.contains(&format!("adaptive {placement}")), "{text}");
+        let file = folder.join(format!("lapwing-adaptive-{placement}-end-to-end.hgrm"));
+        assert!(file.exists(), "{file:?}");
+    }
+    assert!(records[0].placement.is_none(), "nobody hands over");
     fs::remove_dir_all(&folder).unwrap();
 }

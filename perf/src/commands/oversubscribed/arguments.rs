@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use crate::contenders::{ContenderName, Roster, WaitName};
-use crate::flags::{ScheduleArguments, values};
+use crate::flags::{ScheduleArguments, SettingArguments, values};
 use crate::load::sharing::Crowd;
 use crate::measure::schedule::Schedule;
 
@@ -41,6 +41,9 @@ pub(crate) struct OversubscribedArguments {
     )]
     wait: Vec<WaitName>,
 
+    #[command(flatten)]
+    setting: SettingArguments,
+
     /// Slots of the ring and of the queue: a power of two
     #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = values::ring)]
     pub(super) ring: usize,
@@ -63,7 +66,7 @@ impl OversubscribedArguments {
     pub(super) fn roster(&self) -> Roster {
         let all = if self.schedule.is_quick() { ContenderName::QUICK } else { &ContenderName::ALL };
         let names = values::each_once(&self.contender, all);
-        Roster::of(&names, &values::each_once(&self.wait, &[]))
+        Roster::of(&names, &self.setting.with(&values::each_once(&self.wait, &[])))
     }
 
     /// How many runs, how long and where.

@@ -39,11 +39,12 @@ impl<'a> Lane<'a> {
 impl Subject for Lane<'_> {
     fn label(&self) -> String {
         let contender = self.contender();
-        format!("{} {} {}", self.crowd(), contender.name(), contender.wait())
+        format!("{} {} {}", self.crowd(), contender.name(), contender.setting())
     }
 
     fn threads(&self) -> usize {
-        self.crowd().threads()
+        let Crowd { producers, consumers } = self.crowd();
+        self.contender().threads(producers as usize, consumers as usize)
     }
 
     fn candidates(&self) -> usize {

@@ -19,9 +19,12 @@ pub(crate) struct Record {
     pub(super) contender: &'static str,
     /// How the contender's threads waited.
     pub(super) wait: &'static str,
+    /// Which of its consumers shared a thread; only of Lapwing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) placement: Option<String>,
     /// Threads that published.
     pub(super) producers: u32,
-    /// Threads that shared the events.
+    /// Consumers that shared the events.
     pub(super) consumers: u32,
     /// Slots of the ring, and of the queue.
     ring: usize,
@@ -68,6 +71,7 @@ impl Record {
             benchmark: super::BENCHMARK,
             contender: contender.name(),
             wait: contender.wait(),
+            placement: contender.placement(),
             producers,
             consumers,
             ring: row.subject.sharing.ring,

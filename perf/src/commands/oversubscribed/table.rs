@@ -3,6 +3,7 @@
 use super::Record;
 use crate::load::sharing::Crowd;
 use crate::machine::Machine;
+use crate::report::settings::Settings;
 use crate::report::{Missing, distinct, table};
 
 /// Whose lag behind the first, and behind itself, is shown.
@@ -10,15 +11,18 @@ const OWN: &str = "lapwing";
 
 /// All `records`, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
-    let columns = columns(records);
+    let settings = settings(records);
+    let columns = columns(records, settings);
     let mut header = vec!["ns per event".to_owned()];
     header.extend(columns.iter().map(|column| column.heading.clone()));
-    header.extend(["first".to_owned(), format!("{OWN} x first"), format!("{OWN} x 1P-1C")]);
+    let own = columns.iter().find(|column| column.contender == OWN);
+    let own = own.map_or(OWN, |column| &column.heading);
+    header.extend(["first".to_owned(), format!("{own} x first"), format!("{own} x 1P-1C")]);
     let header = header.iter().map(String::as_str).collect::<Vec<_>>();
     let mut lines = table::empty(&header, 1);
     for crowd in distinct(records.iter().map(Record::crowd)) {
         let cell = records.iter().filter(|record| record.crowd() == crowd).collect::<Vec<_>>();
-        lines.add_row(line(crowd, &cell, &columns));
+        lines.add_row(line(crowd, &cell, &columns, settings));
     }
 
     let mut closing = vec![lines.to_string()];
@@ -34,26 +38,37 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
 struct Column {
     contender: &'static str,
     /// None if there is one row of it in each cell, whatever its setting.
-    wait: Option<&'static str>,
+    setting: Option<String>,
     heading: String,
 }
 
 impl Column {
-    fn has(&self, record: &Record) -> bool {
-        record.contender == self.contender && self.wait.is_none_or(|wait| wait == record.wait)
+    fn has(&self, record: &Record, settings: Settings) -> bool {
+        let is_of = |setting: &String| *setting == setting_of(record, settings);
+        record.contender == self.contender && self.setting.as_ref().is_none_or(is_of)
     }
 }
 
-/// A column for each contender; for Lapwing one for each strategy that was asked for.
-fn columns(records: &[Record]) -> Vec<Column> {
-    let own_waits = distinct(records.iter().filter(|one| one.contender == OWN).map(|own| own.wait));
+/// How the columns say what they are set to.
+fn settings(records: &[Record]) -> Settings {
+    Settings::of(records.iter().map(|record| record.placement.as_deref()))
+}
+
+fn setting_of(record: &Record, settings: Settings) -> String {
+    settings.name(record.wait, record.placement.as_deref())
+}
+
+/// A column for each contender; for Lapwing one for each strategy and placement that was asked for.
+fn columns(records: &[Record], settings: Settings) -> Vec<Column> {
+    let own = records.iter().filter(|one| one.contender == OWN);
+    let own_settings = distinct(own.map(|own| setting_of(own, settings)));
     let column = |contender: &'static str| -> Vec<Column> {
-        if contender != OWN || own_waits.len() < 2 {
-            return vec![Column { contender, wait: None, heading: contender.to_owned() }];
+        if contender != OWN || own_settings.len() < 2 {
+            return vec![Column { contender, setting: None, heading: contender.to_owned() }];
         }
-        let each = own_waits.iter().map(|wait| {
-            let heading = format!("{contender} {wait}");
-            Column { contender, wait: Some(wait), heading }
+        let each = own_settings.iter().map(|setting| {
+            let heading = format!("{contender} {setting}");
+            Column { contender, setting: Some(setting.clone()), heading }
         });
         each.collect()
     };
@@ -61,8 +76,8 @@ fn columns(records: &[Record]) -> Vec<Column> {
 }
 
 /// The line of one cell.
-fn line(crowd: Crowd, cell: &[&Record], columns: &[Column]) -> Vec<String> {
-    let of_column = |column: &Column| cell.iter().find(|record| column.has(record));
+fn line(crowd: Crowd, cell: &[&Record], columns: &[Column], settings: Settings) -> Vec<String> {
+    let of_column = |column: &Column| cell.iter().find(|record| column.has(record, settings));
     let mut line = vec![crowd.to_string()];
     line.extend(columns.iter().map(|column| {
         of_column(column).map_or_else(|| table::NONE.to_owned(), |record| figure(record))
@@ -71,7 +86,8 @@ fn line(crowd: Crowd, cell: &[&Record], columns: &[Column]) -> Vec<String> {
         let speed = |record: &Record| record.speed.median_events_per_second;
         speed(one).total_cmp(&speed(other))
     });
-    line.push(first.map_or_else(|| table::NONE.to_owned(), |first| first.contender.to_owned()));
+    let first = first.and_then(|first| columns.iter().find(|column| column.has(first, settings)));
+    line.push(first.map_or_else(|| table::NONE.to_owned(), |first| first.heading.clone()));
     let own = cell.iter().find(|record| record.contender == OWN);
     let times = |ratio: Option<f64>| table::or_none(ratio, |ratio| format!("{ratio:.2}"));
     line.push(times(own.and_then(|own| own.times_first())));
@@ -110,6 +126,7 @@ fn notes(records: &[Record], machine: &Machine) -> Vec<String> {
             machine.available_parallelism()
         ));
     }
+    notes.extend(settings(records).note());
     notes.extend(table::disturbance(machine));
     notes
 }

@@ -1,7 +1,7 @@
 //! Every contender in every corner, a wrong answer, the form of the JSON and of the table.
 
 use super::*;
-use crate::contenders::{ContenderName, WaitName};
+use crate::contenders::{ContenderName, Setting, WaitName};
 use crate::machine::Machine;
 use crate::report::json;
 
@@ -15,7 +15,7 @@ const CROWDS: [Crowd; 4] = [
 
 /// Two runs of a few events of each of `names`, over a ring of 64 that wraps.
 fn records(names: &[ContenderName]) -> Result<Vec<Record>, Error> {
-    let roster = sharing_only(Roster::of(names, &[WaitName::Adaptive]), 64);
+    let roster = sharing_only(Roster::of(names, &[Setting::default()]), 64);
     measure(&CROWDS, &roster.entries, 64, Schedule::short(2, 1_000), |_| Progress::Silent)
 }
 
@@ -93,9 +93,33 @@ fn json_compares_with_the_first_of_the_cell_and_with_one_to_one() {
 
 #[test]
 fn several_strategies_of_lapwing_have_a_column_each() {
-    let roster = Roster::of(&[ContenderName::Lapwing], &[WaitName::Adaptive, WaitName::Blocking]);
+    let roster = Roster::of(
+        &[ContenderName::Lapwing],
+        &[WaitName::Adaptive, WaitName::Blocking].map(Setting::from),
+    );
     let schedule = Schedule::short(1, 100);
     let records = measure(&CROWDS[..1], &roster.entries, 64, schedule, |_| Progress::Silent);
     let text = table::of(&records.unwrap(), &[], &Machine::detect());
     assert!(text.contains("lapwing adaptive") && text.contains("lapwing blocking"), "{text}");
+}
+
+#[test]
+fn several_placements_of_lapwing_have_a_column_each_and_their_threads() {
+    let placements = ["own", "1"].map(|text| text.parse().unwrap());
+    let settings = Setting::each(&[WaitName::Adaptive], &placements);
+    let roster = Roster::of(&[ContenderName::Lapwing, ContenderName::StdMpsc], &settings);
+    let schedule = Schedule::short(1, 100);
+    let crowds = &CROWDS[2..];
+    let records = measure(crowds, &roster.entries, 64, schedule, |_| Progress::Silent).unwrap();
+    let text = table::of(&records, &[], &Machine::detect());
+    assert!(text.contains("lapwing adaptive own") && text.contains("lapwing adaptive 1"), "{text}");
+
+    let report = json::read_back(&records);
+    for (cell, crowd) in report["results"].as_array().unwrap().chunks(3).zip(crowds) {
+        let one = crowd.producers as usize + 1;
+        let expected = [("own".into(), crowd.threads().into()), ("1".into(), one.into())];
+        let placed = cell[..2].iter().map(|row| (row["placement"].clone(), row["threads"].clone()));
+        assert!(placed.eq(expected), "{report}");
+        assert!(cell[2].get("placement").is_none(), "{report}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName};
 use crate::flags::{ScheduleArguments, values};
 
 /// The flags of `lapwing ping-pong`.
@@ -25,6 +25,7 @@ impl PingPongArguments {
     /// The contenders asked for, each once.
     pub(crate) fn roster(&self) -> Roster {
         let waits = values::each_once(&self.wait, &WaitName::ALL);
-        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &waits)
+        let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
+        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)
     }
 }

@@ -185,7 +185,7 @@ fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contenders::{ContenderName, WaitName};
+    use crate::contenders::{ContenderName, Setting, WaitName};
     use crate::machine::Machine;
     use crate::report::json;
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn roster(names: &[ContenderName]) -> Roster {
-        Roster::of(names, &[WaitName::Adaptive, WaitName::Blocking])
+        Roster::of(names, &[WaitName::Adaptive, WaitName::Blocking].map(Setting::from))
     }
 
     #[test]

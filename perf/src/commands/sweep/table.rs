@@ -3,6 +3,7 @@
 use crate::commands::delays::Record;
 use crate::machine::Machine;
 use crate::report::Missing;
+use crate::report::settings::Settings;
 use crate::report::table;
 
 /// The columns; from the third on they hold numbers.
@@ -11,9 +12,10 @@ const COLUMNS: [&str; 9] =
 
 /// All `records`, who is `missing`, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
+    let settings = Record::settings(records);
     let mut lines = table::empty(&COLUMNS, 2);
     for record in records {
-        lines.add_row(row(record));
+        lines.add_row(row(record, settings));
     }
     for Missing { contender, reason } in missing {
         lines.add_row(["not run", contender, reason]);
@@ -33,15 +35,16 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
     if threads > cpus {
         closing.push(format!("{threads} threads on {cpus} usable CPUs, so the scheduler counts"));
     }
+    closing.extend(settings.note());
     closing.extend(table::disturbance(machine));
     closing.join("\n")
 }
 
-fn row(record: &Record) -> Vec<String> {
+fn row(record: &Record, settings: Settings) -> Vec<String> {
     let mark = if record.saturated { " (saturated)" } else { "" };
     let mut row = vec![
         record.contender.to_owned(),
-        record.wait.to_owned(),
+        settings.name(record.wait, record.placement.as_deref()),
         format!("{:.0}", record.offered_per_second),
         format!("{:.0}{mark}", record.achieved_per_second),
     ];

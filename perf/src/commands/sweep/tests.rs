@@ -1,7 +1,7 @@
 //! The form of the JSON and of the table, and where a curve ends.
 
 use super::*;
-use crate::contenders::{ContenderName, WaitName};
+use crate::contenders::{ContenderName, Setting};
 use crate::load::paced::Between;
 use crate::machine::Machine;
 use crate::machine::placement::Placement;
@@ -9,7 +9,7 @@ use crate::report::json;
 
 /// The records of `names` at each of `rates`.
 fn records(names: &[ContenderName], rates: &[u32]) -> Result<Vec<Record>, Error> {
-    let roster = Roster::of(names, &[WaitName::Adaptive]);
+    let roster = Roster::of(names, &[Setting::default()]);
     let pace = |rate: &u32| Pace {
         interval_ns: 1e9 / f64::from(*rate),
         events: 200,

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::contenders::{ContenderName, WaitName};
-use crate::flags::{ScheduleArguments, values};
+use crate::contenders::{ContenderName, Roster, WaitName};
+use crate::flags::{ScheduleArguments, SettingArguments, values};
 use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish};
 
@@ -46,10 +46,19 @@ pub(crate) struct ThroughputArguments {
     pub(crate) wait: Vec<WaitName>,
 
     #[command(flatten)]
+    pub(crate) setting: SettingArguments,
+
+    #[command(flatten)]
     pub(crate) schedule: ScheduleArguments,
 }
 
 impl ThroughputArguments {
+    /// The contenders asked for, each once.
+    pub(super) fn roster(&self) -> Roster {
+        let settings = self.setting.with(&values::each_once(&self.wait, &[]));
+        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)
+    }
+
     /// Checks that a batch fits the ring and the ring fits the memory.
     ///
     /// # Errors

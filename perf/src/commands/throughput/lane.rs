@@ -37,11 +37,11 @@ impl<'a> Lane<'a> {
 impl Subject for Lane<'_> {
     fn label(&self) -> String {
         let contender = self.contender();
-        format!("{} {} {}", self.topology.name(), contender.name(), contender.wait())
+        format!("{} {} {}", self.topology.name(), contender.name(), contender.setting())
     }
 
     fn threads(&self) -> usize {
-        self.topology.threads()
+        self.contender().threads(self.topology.producers(), self.topology.consumers())
     }
 
     fn candidates(&self) -> usize {

@@ -11,7 +11,7 @@ pub(crate) use self::arguments::ThroughputArguments;
 use self::lane::Lane;
 pub(crate) use self::record::Record;
 use crate::commands::session::Session;
-use crate::contenders::{ContenderName, Entry, Roster};
+use crate::contenders::{Entry, Roster};
 use crate::flags::values::each_once;
 use crate::load::topologies::Topology;
 use crate::load::workload::Workload;
@@ -42,9 +42,8 @@ pub(crate) struct Plan {
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &ThroughputArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
-    let contenders = each_once(&arguments.contender, &ContenderName::ALL);
     let plan = plan(arguments);
-    let Roster { entries, mut missing } = Roster::of(&contenders, &each_once(&arguments.wait, &[]));
+    let Roster { entries, mut missing } = arguments.roster();
     missing.extend(refusals(&plan, &entries));
 
     let records = measure(&plan, &entries, Progress::new)?;

@@ -19,6 +19,9 @@ pub(crate) struct Record {
     pub(super) contender: &'static str,
     /// How the contender's threads waited.
     pub(super) wait: &'static str,
+    /// Which of its consumers shared a thread; only of Lapwing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) placement: Option<String>,
     /// Slots of the ring, and of every queue.
     ring: usize,
     /// Size of one event.
@@ -47,6 +50,7 @@ impl Record {
             topology,
             contender: row.subject.contender().name(),
             wait: row.subject.contender().wait(),
+            placement: row.subject.contender().placement(),
             ring: workload.ring,
             event_bytes: workload.event_bytes.bytes(),
             publish: workload.publish,

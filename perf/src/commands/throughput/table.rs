@@ -5,6 +5,7 @@ use crate::contenders::WaitName;
 use crate::load::topologies::Topology;
 use crate::machine::Machine;
 use crate::report::Missing;
+use crate::report::settings::{DEFAULT_PLACEMENT, Settings};
 use crate::report::{distinct, strategies, table};
 
 /// The columns of [`detailed`]; from the fourth on they hold numbers. One has the baseline's name.
@@ -29,13 +30,14 @@ pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
         "events/batch",
         "CPUs",
     ];
+    let settings = settings(records);
     let mut lines = table::empty(&columns, 3);
     for topology in topologies(records) {
         let mut block = of_topology(records, topology);
         block.sort_by(|left, right| speed(right).total_cmp(&speed(left)));
         for (position, record) in block.into_iter().enumerate() {
             let heading = if position == 0 { heading(topology) } else { String::new() };
-            lines.add_row(detailed_row(heading, record));
+            lines.add_row(detailed_row(heading, record, settings));
         }
     }
     for Missing { contender, reason } in missing {
@@ -71,7 +73,10 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
     let mut lines = vec![table::verified(speeds) + " at every consumer"];
 
     let cpus = machine.available_parallelism();
-    let crowded = topologies(records).into_iter().filter(|topology| topology.threads() > cpus);
+    let is_crowded = |row: &&Record| row.speed.threads > cpus;
+    let crowded = topologies(records)
+        .into_iter()
+        .filter(|topology| of_topology(records, *topology).iter().any(is_crowded));
     let names = crowded.map(Topology::name).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
         lines.push(format!(
@@ -86,21 +91,24 @@ pub(crate) fn closing(records: &[Record], machine: &Machine) -> String {
         lines.push(format!("each thread bound to a CPU of its own: {names}"));
     }
     lines.extend(topologies(records).into_iter().filter_map(|topology| {
-        let own = of_topology(records, topology).into_iter().filter(|row| row.contender == OWN);
+        let own = of_topology(records, topology).into_iter().filter(|row| {
+            row.contender == OWN && row.placement.as_deref() == Some(DEFAULT_PLACEMENT)
+        });
         let rows = own.map(|row| (row.wait, &row.speed));
         strategies::default_against_best(topology.name(), WaitName::Adaptive.name(), rows)
     }));
+    lines.extend(settings(records).note());
     lines.extend(table::disturbance(machine));
     lines.join("\n")
 }
 
 /// One row of [`detailed`].
-fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS] {
-    let Record { contender, wait, speed: row, .. } = record;
+fn detailed_row(heading: String, record: &Record, settings: Settings) -> [String; COLUMNS] {
+    let Record { contender, wait, placement, speed: row, .. } = record;
     [
         heading,
         (*contender).to_owned(),
-        (*wait).to_owned(),
+        settings.name(wait, placement.as_deref()),
         millions(row.median_events_per_second),
         table::or_none(row.spread(|run| run.events_per_second / 1e6), table::range),
         table::or_none(row.ratio_to_baseline, table::rounded),
@@ -114,6 +122,11 @@ fn detailed_row(heading: String, record: &Record) -> [String; COLUMNS] {
 fn starred(record: &Record, best: f64) -> String {
     let star = if speed(record) >= best { "*" } else { "" };
     format!("{}{star}", millions(speed(record)))
+}
+
+/// How the rows say what they are set to.
+fn settings(records: &[Record]) -> Settings {
+    Settings::of(records.iter().map(|record| record.placement.as_deref()))
 }
 
 /// Its median, in events per second.

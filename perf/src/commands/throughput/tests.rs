@@ -1,9 +1,12 @@
 //! The form of the JSON and of the tables, over the records of a small measurement.
 
+use serde_json::Value;
+
 use super::*;
-use crate::contenders::WaitName;
+use crate::contenders::{ContenderName, Setting, WaitName};
 use crate::load::workload::{EventBytes, Publish};
 use crate::machine::Machine;
+use crate::measure::row::Subject;
 use crate::report::json;
 
 /// A few events over a ring of 8.
@@ -24,7 +27,7 @@ fn plan() -> Plan {
 
 /// The records of `contenders`.
 fn records(contenders: &[ContenderName]) -> Vec<Record> {
-    let roster = Roster::of(contenders, &[WaitName::Adaptive]);
+    let roster = Roster::of(contenders, &[Setting::default()]);
     measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap()
 }
 
@@ -32,7 +35,7 @@ fn records(contenders: &[ContenderName]) -> Vec<Record> {
 fn ring_that_is_too_small_for_a_rival_is_a_row_that_says_so() {
     let plan = Plan { topologies: vec![Topology::Sequencer], ..plan() };
     let names = [ContenderName::Disruptor, ContenderName::StdMpsc];
-    let roster = Roster::of(&names, &[WaitName::Adaptive]);
+    let roster = Roster::of(&names, &[Setting::default()]);
     let refusals = refusals(&plan, &roster.entries);
     assert_eq!(refusals.len(), 1);
     assert_eq!(refusals[0].contender, "disruptor in sequencer");
@@ -85,7 +88,7 @@ fn ratio_is_one_for_the_baseline_or_for_the_last_one_without_it() {
 
 #[test]
 fn the_default_is_compared_with_the_best_other_strategy_where_several_ran() {
-    let waits = [WaitName::Adaptive, WaitName::Blocking, WaitName::Yielding];
+    let waits = [WaitName::Adaptive, WaitName::Blocking, WaitName::Yielding].map(Setting::from);
     let roster = Roster::of(&[ContenderName::Lapwing], &waits);
     let records = measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap();
     let closing = table::closing(&records, &Machine::detect());
@@ -96,6 +99,54 @@ fn the_default_is_compared_with_the_best_other_strategy_where_several_ran() {
     let alone = self::records(&[ContenderName::Lapwing]);
     let closing = table::closing(&alone, &Machine::detect());
     assert!(!closing.contains("default in"), "{closing}");
+}
+
+/// The rows of Lapwing with a thread for each consumer and with all on one, beside a queue's.
+fn placed() -> Vec<Record> {
+    let placements = ["own", "1"].map(|text| text.parse().unwrap());
+    let settings = Setting::each(&[WaitName::Adaptive], &placements);
+    let names = [ContenderName::Lapwing, ContenderName::BoundedQueue];
+    let roster = Roster::of(&names, &settings);
+    measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap()
+}
+
+#[test]
+fn json_has_the_placement_of_lapwing_alone_and_the_threads_that_it_makes() {
+    let report = json::read_back(&placed());
+    let results = report["results"].as_array().unwrap();
+    let diamond = results.iter().filter(|result| result["topology"] == "diamond");
+    let placed = diamond.map(|result| (result.get("placement"), result["threads"].as_u64()));
+    let (own, one) = (Value::from("own"), Value::from("1"));
+    let expected = [(Some(&own), Some(4)), (Some(&one), Some(2)), (None, Some(4))];
+    assert!(placed.eq(expected), "{report}");
+}
+
+#[test]
+fn rows_name_their_placement_where_one_is_not_the_default() {
+    let records = placed();
+    let text = table::detailed(&records, &[]);
+    assert_eq!(text.matches("adaptive own").count(), 2, "{text}");
+    assert_eq!(text.matches("adaptive 1").count(), 2, "{text}");
+    let closing = table::closing(&records, &Machine::detect());
+    assert!(closing.contains("own is a thread for each consumer"), "{closing}");
+
+    let default = self::records(&[ContenderName::Lapwing]);
+    let text = table::detailed(&default, &[]);
+    assert!(text.contains("adaptive") && !text.contains("own"), "{text}");
+    let closing = table::closing(&default, &Machine::detect());
+    assert!(!closing.contains("own is a thread"), "{closing}");
+}
+
+#[test]
+fn label_names_wait_and_placement() {
+    let plan = plan();
+    let [own, one] = ["own", "1"].map(|text| {
+        let settings = Setting::each(&[WaitName::Blocking], &[text.parse().unwrap()]);
+        let roster = Roster::of(&[ContenderName::Lapwing], &settings);
+        Lane::new(Topology::Unicast, &roster.entries[0], plan.workload).label()
+    });
+    assert_eq!(own, "unicast lapwing blocking own");
+    assert_eq!(one, "unicast lapwing blocking 1");
 }
 
 #[test]

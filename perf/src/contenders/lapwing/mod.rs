@@ -3,6 +3,7 @@
 mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
+mod setting; // how its threads wait, and which consumers share one
 mod sharing; // each event to one of several workers
 pub(crate) mod side_by_side; // readers of every event: timed events, lone ones
 mod wiring; // the five topologies over a ring
@@ -14,6 +15,7 @@ use lapwing::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
 pub(crate) use self::ping_pong::ends as ping_pong_ends;
+pub(crate) use self::setting::{PlacementName, Setting};
 use self::wiring::Wiring;
 use super::contender::{Contender, Shares};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
@@ -86,15 +88,14 @@ impl WaitName {
     }
 }
 
-/// The contender that waits by `wait`.
-pub(super) fn contender(wait: WaitName) -> Box<dyn Contender> {
-    Box::new(Lapwing { wait })
+/// The contender with this `setting`.
+pub(super) fn contender(setting: Setting) -> Box<dyn Contender> {
+    Box::new(Lapwing { setting })
 }
 
 /// Every topology over one ring.
 struct Lapwing {
-    /// How consumers wait for events and producers for slots.
-    wait: WaitName,
+    setting: Setting,
 }
 
 impl Contender for Lapwing {
@@ -103,11 +104,19 @@ impl Contender for Lapwing {
     }
 
     fn wait(&self) -> &'static str {
-        self.wait.name()
+        self.setting.wait.name()
+    }
+
+    fn placement(&self) -> Option<String> {
+        Some(self.setting.placement.to_string())
+    }
+
+    fn threads(&self, producers: usize, consumers: usize) -> usize {
+        self.setting.threads(producers, consumers)
     }
 
     fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
-        let wiring = Wiring { wait: self.wait, workload };
+        let wiring = Wiring { setting: self.setting, workload };
         match workload.event_bytes {
             EventBytes::B8 => wiring.run::<PAD_8>(topology),
             EventBytes::B32 => wiring.run::<PAD_32>(topology),
@@ -117,11 +126,11 @@ impl Contender for Lapwing {
     }
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-        ping_pong::run(self.wait, slots, exchange)
+        ping_pong::run(self.setting.wait, slots, exchange)
     }
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
-        paced::run(self.wait, pace)
+        paced::run(self.setting, pace)
     }
 
     fn sharing(&self) -> Option<&dyn Shares> {
@@ -131,6 +140,6 @@ impl Contender for Lapwing {
 
 impl Shares for Lapwing {
     fn share(&self, sharing: &Sharing) -> Result<Pass, RunError> {
-        sharing::run(self.wait, sharing)
+        sharing::run(self.setting, sharing)
     }
 }

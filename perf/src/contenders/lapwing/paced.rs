@@ -2,7 +2,7 @@
 
 use lapwing::{BuildError, Disruptor};
 
-use super::WaitName;
+use super::Setting;
 use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::rings::crew::{self, Feed};
@@ -12,7 +12,7 @@ use crate::rings::crew::{self, Feed};
 /// # Errors
 ///
 /// [`RunError`] if the ring could not be built or a worker did not come to its end.
-pub(super) fn run(wait: WaitName, pace: &Pace) -> Result<Paced, RunError> {
+pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
     let mut stages = [Stage::new(&clock), Stage::new(&clock)];
@@ -20,8 +20,8 @@ pub(super) fn run(wait: WaitName, pace: &Pace) -> Result<Paced, RunError> {
     let [first, second] = &mut stages;
 
     let builder = Disruptor::single_producer(pace.ring, Letter::default);
-    let (producer, consumers) = wait
-        .applied_to(builder)
+    let (producer, consumers) = setting
+        .applied_to(builder, 1)
         .then_mut("stage-1", |letter, _, _| first.receive(letter))
         .then_mut("stage-2", |letter, _, _| second.receive(letter))
         .then("stage-3", |letter, _, _| last.receive(*letter))

@@ -4,7 +4,7 @@
 use crossbeam_utils::CachePadded;
 use lapwing::{BuildError, Disruptor, Multi, MultiProducer};
 
-use super::WaitName;
+use super::Setting;
 use crate::load::sharing::{self, Checksum, Sharing};
 use crate::measure::crew::{Answers, Disconnected, Finish, RunError};
 use crate::measure::run::Pass;
@@ -16,13 +16,13 @@ use crate::rings::tally::Tally;
 /// # Errors
 ///
 /// [`RunError`] if the ring could not be built or a worker did not come to its end.
-pub(super) fn run(wait: WaitName, sharing: &Sharing) -> Result<Pass, RunError> {
+pub(super) fn run(setting: Setting, sharing: &Sharing) -> Result<Pass, RunError> {
     let consumers = sharing.crowd.consumers as usize;
     let mut tallies = (0..consumers).map(|_| Tally::<Checksum>::new()).collect::<Vec<_>>();
     let mut untaken = tallies.iter_mut();
     let builder = Disruptor::multi_producer(sharing.ring, u64::default);
-    let (producer, consumers) = wait
-        .applied_to(builder)
+    let (producer, consumers) = setting
+        .applied_to(builder, sharing.crowd.producers as usize)
         .then_workers("consumer", consumers, |_| {
             let tally = untaken.next().expect("there is one for each worker");
             move |event: &u64, _, end_of_batch| {

@@ -2,7 +2,7 @@
 
 use lapwing::{BuildError, Consumers, Disruptor, SingleProducer};
 
-use super::WaitName;
+use super::Setting;
 use crate::load::lone::{Heard, Lone};
 use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender};
 use crate::machine::placement::Placement;
@@ -17,12 +17,12 @@ const LONE_SLOTS: usize = 1024;
 /// # Errors
 ///
 /// [`RunError`] if the ring could not be built or a worker did not come to its end.
-pub(crate) fn paced(wait: WaitName, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
+pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
     let mut stages = (0..readers).map(|_| LastStage::new(&clock)).collect::<Vec<_>>();
     let handlers = stages.iter_mut().map(|stage| |letter: &Letter| stage.receive(*letter));
-    let (producer, consumers) = ring(wait, pace.ring, handlers)?;
+    let (producer, consumers) = ring(setting, pace.ring, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {
         sender.run(|letter| {
             producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
@@ -37,12 +37,12 @@ pub(crate) fn paced(wait: WaitName, readers: usize, pace: &Pace) -> Result<Paced
 /// # Errors
 ///
 /// As [`paced`].
-pub(crate) fn lone(wait: WaitName, lone: Lone) -> Result<Heard, RunError> {
+pub(crate) fn lone(setting: Setting, lone: Lone) -> Result<Heard, RunError> {
     let clock = Clock::new();
     let caller = lone.caller(&clock);
     let mut listeners = lone.listeners(&clock);
     let handlers = listeners.iter_mut().map(|listener| |stamp: &u64| listener.hear(*stamp));
-    let (producer, consumers) = ring(wait, LONE_SLOTS, handlers)?;
+    let (producer, consumers) = ring(setting, LONE_SLOTS, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {
         caller.run(|stamp| {
             producer.publish(|event| *event = stamp).map(drop).map_err(|_| Disconnected)
@@ -54,7 +54,7 @@ pub(crate) fn lone(wait: WaitName, lone: Lone) -> Result<Heard, RunError> {
 
 /// A ring of so many `slots`, read by each of `handlers`.
 fn ring<'env, E, H>(
-    wait: WaitName,
+    setting: Setting,
     slots: usize,
     handlers: impl Iterator<Item = H>,
 ) -> Result<(SingleProducer<E>, Consumers<'env, E>), RunError>
@@ -63,7 +63,8 @@ where
     H: FnMut(&E) + Send + 'env,
 {
     let builder = Disruptor::single_producer(slots, E::default);
-    wait.applied_to(builder)
+    setting
+        .applied_to(builder, 1)
         .then_all(|side| {
             (1..).zip(handlers).fold(side, |side, (number, mut handler)| {
                 side.read(format!("stage-{number}"), move |event, _, _| handler(event))

@@ -3,7 +3,7 @@
 
 use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
 
-use super::WaitName;
+use super::Setting;
 use super::feed::feed;
 use crate::load::event::Event;
 use crate::load::fold::Fold;
@@ -20,8 +20,8 @@ use crate::rings::tally::Tally;
 /// Everything that a wiring depends on beside its topology.
 #[derive(Clone, Copy)]
 pub(super) struct Wiring<'a> {
-    /// How every end of the ring waits.
-    pub(super) wait: WaitName,
+    /// How every end of the ring waits, and which consumers share a thread.
+    pub(super) setting: Setting,
     /// How much is moved.
     pub(super) workload: &'a Workload,
 }
@@ -50,7 +50,7 @@ impl Wiring<'_> {
     /// A ring for one producer, without stages.
     fn ring<'env, const PAD: usize>(self) -> Builder<'env, Event<PAD>, Single> {
         let builder = Disruptor::single_producer(self.workload.ring, Event::default);
-        self.wait.applied_to(builder)
+        self.setting.applied_to(builder, 1)
     }
 
     /// The consumer folds.
@@ -102,8 +102,8 @@ impl Wiring<'_> {
         let mut sum = Tally::<FoldPerProducer>::new();
         let builder = Disruptor::multi_producer(workload.ring, Event::<PAD>::default);
         let (producer, consumers) = self
-            .wait
-            .applied_to(builder)
+            .setting
+            .applied_to(builder, Topology::Sequencer.producers())
             .then("consumer", |event, _, end_of_batch| {
                 sum.answer.add(event.left(), event.digest());
                 sum.count(end_of_batch);

@@ -62,6 +62,14 @@ impl Topology {
         }
     }
 
+    /// Producers, each of which publishes its share of the events.
+    pub(crate) const fn producers(self) -> usize {
+        match self {
+            Self::Sequencer => 3,
+            Self::Unicast | Self::Pipeline | Self::Multicast | Self::Diamond => 1,
+        }
+    }
+
     /// Consumers, each of which is handed every event.
     pub(crate) const fn consumers(self) -> usize {
         match self {
@@ -70,12 +78,9 @@ impl Topology {
         }
     }
 
-    /// Threads of one run: producers plus consumers.
+    /// Threads of one run, if each has one: producers plus consumers.
     pub(crate) const fn threads(self) -> usize {
-        match self {
-            Self::Unicast => 2,
-            Self::Pipeline | Self::Sequencer | Self::Multicast | Self::Diamond => 4,
-        }
+        self.producers() + self.consumers()
     }
 
     /// The answers that every contender must give, by a plain loop on one thread.

@@ -14,9 +14,11 @@ pub(crate) struct Idle {
     pub(crate) contender: String,
     /// How.
     pub(crate) wait: String,
+    /// Which of Lapwing's consumers shared a thread.
+    pub(crate) placement: Option<String>,
     /// Their graph.
     pub(crate) topology: String,
-    /// Threads that waited.
+    /// Those that waited.
     pub(crate) consumers: u64,
     /// Events that were to be sent each second.
     pub(crate) offered_per_second: u64,
@@ -43,7 +45,9 @@ pub(crate) struct LoneEvent {
     pub(crate) contender: String,
     /// How the consumers waited.
     pub(crate) wait: String,
-    /// Threads that waited.
+    /// Which of Lapwing's consumers shared a thread.
+    pub(crate) placement: Option<String>,
+    /// Those that waited.
     pub(crate) consumers: u64,
     /// Whether every consumer had every event.
     verified: bool,

@@ -51,6 +51,8 @@ pub(crate) struct Speed {
     pub(crate) contender: String,
     /// How its threads waited.
     pub(crate) wait: Option<String>,
+    /// Which of Lapwing's consumers shared a thread.
+    pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
     /// Whether each thread had a CPU of its own.
@@ -109,6 +111,8 @@ pub(crate) struct Latency {
     pub(crate) contender: String,
     /// How its threads waited.
     pub(crate) wait: Option<String>,
+    /// Which of Lapwing's consumers shared a thread.
+    pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
     /// Whether each thread had a CPU of its own.

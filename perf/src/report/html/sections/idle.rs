@@ -9,6 +9,7 @@ use crate::report::html::plots::Drawn;
 use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::{Idle, LoneEvent};
+use crate::report::settings::{Settings, setting};
 
 const LEAD: &str = "What it costs to wait for events: CPU time and wake-ups of the whole process apart from \
     the thread that sends, under each wait strategy, from no load to a million events a second.";
@@ -35,15 +36,16 @@ pub(super) fn section(loads: &[Idle], events: &[LoneEvent]) -> Drawn<Option<Sect
     }))
 }
 
-/// Threads that wait, and how they stand.
+/// How many wait, and how they stand.
 fn graph(idle: &Idle) -> String {
     let how = if idle.topology == "pipeline" { "in a row" } else { "side by side" };
     format!("{} {how}", idle.consumers)
 }
 
 fn bars(loads: &[Idle]) -> Bars {
+    let settings = Settings::of(loads.iter().map(|idle| idle.placement.as_deref()));
     let row = |idle: &Idle| {
-        let Idle { contender, wait, .. } = idle;
+        let Idle { contender, wait, placement, .. } = idle;
         let bar = idle.cpu_percent.map(|percent| Bar {
             value: percent,
             role: if is_own(contender) { Role::Own } else { Role::Rival },
@@ -52,7 +54,8 @@ fn bars(loads: &[Idle]) -> Bars {
             text: format!("{} %", figure(percent)),
             note: idle.p50_ns.map(|ns| format!("{} ns", grouped(ns))).unwrap_or_default(),
         });
-        let label = format!("{contender} {wait}, {}", graph(idle));
+        let setting = settings.name(wait, placement.as_deref());
+        let label = format!("{contender} {setting}, {}", graph(idle));
         Row { label, is_own: is_own(contender), bars: vec![bar] }
     };
     let group = |rate: u64| Group {
@@ -80,7 +83,7 @@ fn of_loads(loads: &[Idle]) -> Table {
     for idle in loads {
         let cells = vec![
             idle.contender.clone(),
-            idle.wait.clone(),
+            setting(&idle.wait, idle.placement.as_deref()),
             graph(idle),
             count(Some(idle.offered_per_second)),
             optional(idle.cpu_percent),
@@ -102,7 +105,7 @@ fn of_events(events: &[LoneEvent]) -> Table {
     for event in events {
         let cells = vec![
             event.contender.clone(),
-            event.wait.clone(),
+            setting(&event.wait, event.placement.as_deref()),
             count(Some(event.consumers)),
             figure(event.half_ns),
             optional(event.half_times_bare),

@@ -1,9 +1,10 @@
-//! Labels: whose row it is, how it waited where that tells rows apart, and whether it was pinned.
+//! Labels: whose row it is, what it was set to where that tells rows apart, and whether it was pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::html::format;
 use crate::report::html::records::{Latency, Speed};
+use crate::report::settings::{self, Settings};
 
 /// What begins the names of Lapwing's own contenders and techniques.
 const OWN: &str = "lapwing";
@@ -17,6 +18,8 @@ pub(crate) trait Named {
     fn contender(&self) -> &str;
     /// How its threads waited.
     fn wait(&self) -> Option<&str>;
+    /// Which of its consumers shared a thread; none if it is not Lapwing.
+    fn placement(&self) -> Option<&str>;
     /// Whether each thread had its CPU; a record that does not say was not pinned.
     fn is_pinned(&self) -> bool;
 
@@ -35,9 +38,9 @@ pub(crate) trait Named {
         self.is_floor() || self.is_pinned() == pinned
     }
 
-    /// How it waited, for a cell.
+    /// How it waited, and where its consumers ran, for a cell.
     fn wait_cell(&self) -> String {
-        self.wait().unwrap_or(format::NONE).to_owned()
+        settings::setting(self.wait().unwrap_or(format::NONE), self.placement())
     }
 
     /// Whether it was pinned, for a cell.
@@ -55,6 +58,10 @@ impl Named for Speed {
         self.wait.as_deref()
     }
 
+    fn placement(&self) -> Option<&str> {
+        self.placement.as_deref()
+    }
+
     fn is_pinned(&self) -> bool {
         self.pinned.unwrap_or(false)
     }
@@ -69,6 +76,10 @@ impl Named for Latency {
         self.wait.as_deref()
     }
 
+    fn placement(&self) -> Option<&str> {
+        self.placement.as_deref()
+    }
+
     fn is_pinned(&self) -> bool {
         self.pinned.unwrap_or(false)
     }
@@ -79,28 +90,39 @@ pub(crate) fn is_own(contender: &str) -> bool {
     contender.starts_with(OWN)
 }
 
-/// The ways to wait of each contender.
-pub(crate) struct Labels<'a>(BTreeMap<&'a str, BTreeSet<Option<&'a str>>>);
+/// What tells the rows of a contender apart.
+pub(crate) struct Labels<'a> {
+    /// The settings of each.
+    of_contenders: BTreeMap<&'a str, BTreeSet<String>>,
+    settings: Settings,
+}
 
 impl<'a> Labels<'a> {
     /// Those of `records`.
     pub(crate) fn of<N: Named>(records: &'a [N]) -> Self {
-        let mut waits = BTreeMap::<_, BTreeSet<_>>::new();
+        let settings = Settings::of(records.iter().map(Named::placement));
+        let mut of_contenders = BTreeMap::<_, BTreeSet<_>>::new();
         for record in records {
-            waits.entry(record.contender()).or_default().insert(record.wait());
+            let setting = setting(settings, record).unwrap_or_default();
+            of_contenders.entry(record.contender()).or_default().insert(setting);
         }
-        Self(waits)
+        Self { of_contenders, settings }
     }
 
-    /// The contender, and how it waited if that differs among its rows.
+    /// The contender, and what it was set to if that differs among its rows.
     pub(crate) fn label(&self, record: &impl Named) -> String {
         let contender = record.contender();
-        let differs = self.0.get(contender).is_some_and(|waits| waits.len() > 1);
-        match record.wait().filter(|_| differs) {
-            Some(wait) => format!("{contender} ({wait})"),
+        let differs = self.of_contenders.get(contender).is_some_and(|settings| settings.len() > 1);
+        match setting(self.settings, record).filter(|_| differs) {
+            Some(setting) => format!("{contender} ({setting})"),
             None => contender.to_owned(),
         }
     }
+}
+
+/// What `record` was set to, if it says so.
+fn setting(settings: Settings, record: &impl Named) -> Option<String> {
+    record.wait().map(|wait| settings.name(wait, record.placement()))
 }
 
 /// Whether threads were pinned, in words.

@@ -144,22 +144,28 @@ mod tests {
 
     #[test]
     fn a_rival_that_waits_in_two_ways_has_one_line() {
-        let record = |contender: &str, wait: &str, offered: f64| {
+        let record = |contender: &str, wait: &str, placement: Option<&str>, offered: f64| {
             let segment = json!({ "name": "end-to-end", "count": 1, "min_ns": 1.0, "mean_ns": 2.0,
                 "p50_ns": 2.0, "p90_ns": 3.0, "p99_ns": 4.0, "p99_9_ns": 5.0 });
-            let record = json!({ "contender": contender, "wait": wait, "topology": "pipeline",
-                "verified": true, "offered_per_second": offered, "segments": [segment] });
+            let record = json!({ "contender": contender, "wait": wait, "placement": placement,
+                "topology": "pipeline", "verified": true, "offered_per_second": offered,
+                "segments": [segment] });
             serde_json::from_value::<Latency>(record).unwrap()
         };
         let records = [
-            record("lapwing", "adaptive", 1e3),
-            record("lapwing", "blocking", 1e3),
-            record("rival", "spin", 1e3),
-            record("rival", "yield", 1e4),
+            record("lapwing", "adaptive", None, 1e3),
+            record("lapwing", "blocking", None, 1e3),
+            record("rival", "spin", None, 1e3),
+            record("rival", "yield", None, 1e4),
         ];
         let lines = series(&records, false, |segment| segment.p50_ns);
         let names = lines.iter().map(|line| (line.name.as_str(), line.points.len()));
         let expected = [("lapwing (adaptive)", 1), ("lapwing (blocking)", 1), ("rival", 2)];
         assert!(names.eq(expected));
+
+        let placed = |placement| record("lapwing", "adaptive", Some(placement), 1e3);
+        let lines = series(&[placed("own"), placed("1")], false, |segment| segment.p50_ns);
+        let names = lines.iter().map(|line| line.name.as_str());
+        assert!(names.eq(["lapwing (adaptive own)", "lapwing (adaptive 1)"]));
     }
 }

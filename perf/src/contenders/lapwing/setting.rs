@@ -1,0 +1,161 @@
+//! What a row of Lapwing is set to: how its threads wait, and which of its consumers share one.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+use lapwing::{Builder, Disruptor, Placement, Sequencer};
+use thiserror::Error;
+
+use super::WaitName;
+
+/// The most threads that can be asked for: as many as a command has consumers at most.
+const MAX_THREADS: usize = 64;
+
+/// What a row of Lapwing is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// How consumers wait for events and producers for slots.
+    pub(crate) wait: WaitName,
+    /// Which consumers share a thread.
+    pub(crate) placement: PlacementName,
+}
+
+/// A placement on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PlacementName {
+    /// A thread for each consumer.
+    Own,
+    /// As many threads as there are CPUs, without those of the producers; at least one.
+    Auto,
+    /// So many threads, or fewer if there are fewer consumers.
+    Threads(NonZeroUsize),
+}
+
+/// Error of parsing a [`PlacementName`].
+#[derive(Debug, Error)]
+#[error("expected `own`, `auto` or a number of threads in 1..={MAX_THREADS}")]
+pub(crate) struct PlacementSyntax;
+
+impl Setting {
+    /// Each of `waits` with each of `placements`.
+    pub(crate) fn each(waits: &[WaitName], placements: &[PlacementName]) -> Vec<Self> {
+        let with = |&wait| placements.iter().map(move |&placement| Self { wait, placement });
+        waits.iter().flat_map(with).collect()
+    }
+
+    /// Sets `builder`, of a ring with so many `producers`.
+    pub(super) fn applied_to<'env, E, S>(
+        self,
+        builder: Builder<'env, E, S>,
+        producers: usize,
+    ) -> Builder<'env, E, S>
+    where
+        E: Send + 'env,
+        S: Sequencer,
+    {
+        let builder = self.wait.applied_to(builder);
+        match self.placement {
+            PlacementName::Own => builder, // the default, whatever a builder has by itself
+            PlacementName::Auto => builder.placement(Placement::automatic().producers(producers)),
+            PlacementName::Threads(count) => builder.placement(Placement::threads(count.get())),
+        }
+    }
+
+    /// Threads of a run with so many `producers` and `consumers`, all told. The library says it, of a small
+    /// ring: how many threads there are depends on nothing else.
+    pub(crate) fn threads(self, producers: usize, consumers: usize) -> usize {
+        let builder = Disruptor::single_producer(1, u64::default);
+        let ring = self.applied_to(builder, producers).then_all(|side| {
+            let names = (0..consumers).map(|number| format!("stage-{number}"));
+            names.fold(side, |side, name| side.read(name, |_, _, _| {}))
+        });
+        let count = ring.build().map_or(consumers, |(_, consumers)| consumers.threads().count());
+        producers + count
+    }
+}
+
+impl Default for Setting {
+    /// What the library does by itself.
+    fn default() -> Self {
+        Self::from(WaitName::Adaptive)
+    }
+}
+
+impl From<WaitName> for Setting {
+    fn from(wait: WaitName) -> Self {
+        Self { wait, placement: PlacementName::Own }
+    }
+}
+
+impl fmt::Display for PlacementName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => formatter.write_str("own"),
+            Self::Auto => formatter.write_str("auto"),
+            Self::Threads(count) => count.fmt(formatter),
+        }
+    }
+}
+
+impl FromStr for PlacementName {
+    type Err = PlacementSyntax;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "own" => Ok(Self::Own),
+            "auto" => Ok(Self::Auto),
+            _ => {
+                let count = text.parse::<NonZeroUsize>().map_err(|_| PlacementSyntax)?;
+                let is_allowed = count.get() <= MAX_THREADS;
+                is_allowed.then_some(Self::Threads(count)).ok_or(PlacementSyntax)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::available_parallelism;
+
+    use super::*;
+
+    fn placed(text: &str) -> Setting {
+        Setting { placement: text.parse().unwrap(), ..Setting::default() }
+    }
+
+    #[test]
+    fn placement_reads_what_it_prints() {
+        for text in ["own", "auto", "1", "64"] {
+            assert_eq!(placed(text).placement.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn placement_refuses_other_words() {
+        for text in ["", "owned", "Auto", "0", "-1", "65", "1.5", "99999999999999999999"] {
+            let error = text.parse::<PlacementName>().unwrap_err().to_string();
+            assert_eq!(error, "expected `own`, `auto` or a number of threads in 1..=64", "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_those_of_the_producers_and_of_the_placement() {
+        let cpus = available_parallelism().map_or(1, usize::from);
+        for (producers, consumers) in [(1, 1), (1, 3), (3, 1), (8, 8)] {
+            let threads = |text| placed(text).threads(producers, consumers) - producers;
+            assert_eq!(threads("own"), consumers);
+            assert_eq!(threads("1"), 1);
+            assert_eq!(threads("2"), consumers.min(2));
+            assert_eq!(threads("auto"), cpus.saturating_sub(producers).clamp(1, consumers));
+        }
+    }
+
+    #[test]
+    fn there_is_a_setting_for_each_wait_with_each_placement() {
+        let placements = ["own", "1"].map(|text| placed(text).placement);
+        let settings = Setting::each(&[WaitName::Adaptive, WaitName::Blocking], &placements);
+        let names = settings.iter().map(|it| format!("{} {}", it.wait.name(), it.placement));
+        assert!(names.eq(["adaptive own", "adaptive 1", "blocking own", "blocking 1"]));
+    }
+}

@@ -1,0 +1,57 @@
+//! How a row says what it is set to: how its threads waited and, where rows of Lapwing differ in that or have
+//! not its default, which of its consumers shared a thread.
+
+/// The placement that Lapwing has by itself.
+pub(crate) const DEFAULT_PLACEMENT: &str = "own";
+
+/// How the rows of one table say it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    names_placement: bool,
+}
+
+impl Settings {
+    /// How rows of these `placements` say it; one that has none is no row of Lapwing.
+    pub(crate) fn of<'a>(placements: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let is_chosen = |placement: &str| placement != DEFAULT_PLACEMENT;
+        Self { names_placement: placements.into_iter().flatten().any(is_chosen) }
+    }
+
+    /// What a row says that waits so, with this `placement`.
+    pub(crate) fn name(self, wait: &str, placement: Option<&str>) -> String {
+        match placement.filter(|_| self.names_placement) {
+            Some(placement) => setting(wait, Some(placement)),
+            None => wait.to_owned(),
+        }
+    }
+
+    /// What a reader must know about the names, if they say more than the wait.
+    pub(crate) fn note(self) -> Option<String> {
+        let note = "beside a wait of lapwing: own is a thread for each consumer, auto as many threads as there \
+                    are CPUs without those of the producers, a number so many threads";
+        self.names_placement.then(|| note.to_owned())
+    }
+}
+
+/// A wait and a placement, if there is one, in one cell.
+pub(crate) fn setting(wait: &str, placement: Option<&str>) -> String {
+    placement.map_or_else(|| wait.to_owned(), |placement| format!("{wait} {placement}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placement_is_named_where_one_is_not_the_default() {
+        let default = Settings::of([Some("own"), None]);
+        assert_eq!(default.name("adaptive", Some("own")), "adaptive");
+        assert_eq!(default.note(), None);
+
+        let several = Settings::of([Some("own"), None, Some("1")]);
+        assert_eq!(several.name("adaptive", Some("own")), "adaptive own");
+        assert_eq!(several.name("adaptive", Some("1")), "adaptive 1");
+        assert_eq!(several.name("park", None), "park");
+        assert!(several.note().is_some());
+    }
+}

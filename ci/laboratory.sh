@@ -15,6 +15,8 @@ cargo build --release --package lapwing-perf
 lapwing() { "$target/release/lapwing" "$@"; }
 
 lapwing throughput --runs 1 --events 200000 --json "$json"
+lapwing throughput --runs 1 --events 200000 --contender lapwing --placement own,auto,1 \
+    --json "$results/placement.json"
 lapwing contention --runs 1 --events 20000 --json "$results/contention.json"
 lapwing limits --runs 1 --events 20000 --json "$results/limits.json"
 lapwing ping-pong --runs 1 --events 2000 --json "$results/ping-pong.json"
@@ -24,7 +26,7 @@ lapwing sweep --runs 1 --rates 10000,100000 --seconds-per-run 0.02 --json "$resu
 lapwing oversubscribed --runs 1 --events 20000 --producers 1,8 --consumers 1,8 \
     --json "$results/oversubscribed.json"
 lapwing idle --runs 1 --seconds-per-run 0.05 --json "$results/idle.json"
-lapwing idle --runs 1 --seconds-per-run 0.05 --rate 1000 --consumers 8 --wait adaptive
+lapwing idle --runs 1 --seconds-per-run 0.05 --rate 1000 --consumers 8 --wait adaptive --placement own,auto
 lapwing dispatch --quick --json "$results/dispatch.json" >/dev/null
 lapwing perftest --runs 1 --events 20000 --json "$results/perftest.json"
 lapwing report "$results"

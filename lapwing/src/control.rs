@@ -76,9 +76,9 @@ pub(crate) struct Control {
     pub(crate) dropped: Padded<AtomicU64>,
     /// Producers that wait for a free slot just now.
     pub(crate) waiting_producers: Padded<Figure>,
-    /// Which slots are published. Only with several producers.
     /// Whether its threads want more CPUs than they get.
     crowd: Padded<Crowd>,
+    /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
     /// worker and each seat.
@@ -292,6 +292,12 @@ impl Control {
     #[cold]
     fn has_room_behind(&self, stage: StageIndex) -> bool {
         let held = self.claimed().saturating_sub(self.sequence_of(stage));
+        self.capacity.saturating_sub(held) >= self.room()
+    }
+
+    /// Whether a good part of the ring is free.
+    pub(crate) fn has_room(&self) -> bool {
+        let held = self.claimed().saturating_sub(self.gate());
         self.capacity.saturating_sub(held) >= self.room()
     }
 

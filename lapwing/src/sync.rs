@@ -31,6 +31,13 @@ pub(crate) use loom::{
     thread_local,
 };
 
+/// Number of CPUs that the calling thread may use, by its affinity mask and its cgroup's quota. One in a
+/// model, which asks often.
+pub(crate) fn available_cpus() -> u64 {
+    let asked = || std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
+    if cfg!(loom) { 1 } else { asked() }
+}
+
 /// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model
 /// and Miri, where a hint is a change of threads, only let others run.
 pub(crate) fn pause(times: u32) {

@@ -84,7 +84,7 @@ impl<E> Worker<E> {
         let mut has_tried = false;
         let error = loop {
             self.reader.next = self.group.claimed();
-            let (events, is_tombstone) = match self.share() {
+            let (events, is_tombstone) = match self.next_share() {
                 Ok(Span::Events(end)) => (self.reader.next..end, false),
                 Ok(Span::Tombstones(end)) => (self.reader.next..end, true),
                 Ok(Span::Empty) => break PollError::Empty,
@@ -118,7 +118,7 @@ impl<E> Worker<E> {
 
     /// What this worker should claim from `reader.next` on: its share of what is there, so that the
     /// others have something to do as well.
-    fn share(&mut self) -> Result<Span, PollError> {
+    fn next_share(&mut self) -> Result<Span, PollError> {
         let reader = &mut self.reader;
         let sharers = self.group.size() as u64;
         let next = reader.next;

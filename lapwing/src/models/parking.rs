@@ -165,6 +165,27 @@ fn loom_park_until_there_is_room() {
     });
 }
 
+/// O6: as above for two producers, who share a place to sleep and may take each other's slot.
+#[test]
+fn loom_two_producers_park_until_there_is_room() {
+    loom::model(|| {
+        let (mut first, mut poller) = multi(8);
+        let mut second = first.clone();
+        first.publish_batch(8, |_| {}).unwrap();
+        let one = thread::spawn(move || {
+            first.publish(|event| *event = 2).unwrap();
+            first
+        });
+        let other = thread::spawn(move || {
+            second.publish(|event| *event = 2).unwrap();
+            second
+        });
+        // Enough for room behind them though one of the two has claimed before the look.
+        poller.poll_max(3).unwrap().consume_all();
+        drop((one.join(), other.join()));
+    });
+}
+
 /// O6: a full ring with two stages at its gate, each of which may be the last. A producer that
 /// slept with the one while the other was behind was never woken.
 #[test]

@@ -142,9 +142,10 @@ impl Placement {
     }
 
     /// As many threads as the process has CPUs, without those for its [producers](Self::producers) and for
-    /// threads that are named; at least one. Blocking stages, which mostly sleep, are not counted.
+    /// threads that are named or pinned; at least one. Blocking stages, which mostly sleep, are not counted.
     ///
-    /// The number of CPUs is what [`std::thread::available_parallelism`] says when the ring is built. On
+    /// The number of CPUs is what [`std::thread::available_parallelism`] says to the thread that builds the ring: build it
+    /// before you pin that thread. On
     /// Linux it knows the affinity mask (`taskset`, `cpuset`) and the CPU quota of the cgroup, version 1
     /// and 2, rounded down: a container with 2.5 CPUs has two. Where it knows nothing, it is one.
     ///

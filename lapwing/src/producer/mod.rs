@@ -116,6 +116,8 @@ pub struct Producer<E, S: Sequencer> {
     pub(crate) ring: Ring<E>,
     sequencer: S,
     strategy: Box<dyn AnyWaitStrategy>,
+    /// Whether it is content to sleep until a good part of the ring is free: that was worth it last time.
+    is_patient: bool,
     /// What becomes of events that are offered to a full ring.
     when_full: WhenFull,
     /// Number of them that this producer has dropped.
@@ -127,7 +129,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         ring.control.life.add_producer();
         let when_full = WhenFull::default();
         let sequencer = S::starting_at(ring.control.claimed());
-        Self { ring, sequencer, strategy, when_full, dropped: 0 }
+        Self { ring, sequencer, strategy, is_patient: true, when_full, dropped: 0 }
     }
 
     /// Number of slots of the ring.

@@ -160,7 +160,6 @@ impl<E, S: Sequencer> Producer<E, S> {
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let mut is_expired = false;
         let mut counted = None;
-        let mut is_patient = count <= control.room();
         loop {
             match try_claim(&mut self.sequencer, control) {
                 Ok(claimed) => return Ok(claimed),
@@ -172,6 +171,7 @@ impl<E, S: Sequencer> Producer<E, S> {
                 Err(TryPublishError::Full) => {}
             }
             let sequencer = &self.sequencer;
+            let is_patient = self.is_patient && count <= control.room();
             let awaited = FreeSlots { control, sequencer, count, runs_a_stage, is_patient };
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
@@ -180,7 +180,8 @@ impl<E, S: Sequencer> Producer<E, S> {
             let waiting = control.waiting(&awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();
-            is_patient = false;
+            // In vain where events are let go of slowly: then not again until that has changed.
+            self.is_patient = control.has_room();
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
 use crate::sync::{Arc, AtomicU8, AtomicU32, AtomicU64};
+use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
@@ -69,6 +70,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         self,
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
+        count_cpus();
         let mut upstream = check(&graph.nodes)?;
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;

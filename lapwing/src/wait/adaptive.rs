@@ -206,10 +206,6 @@ impl WaitStrategy for Adaptive {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         self.pace /= 2;
-        if self.last == Wait::There {
-            // Nobody asked for a pace since: there was plenty.
-            self.gap = after(self.gap, true);
-        }
         pause(self.gap);
         if waiting.is_over() {
             self.last = Wait::There;

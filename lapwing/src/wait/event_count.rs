@@ -37,8 +37,8 @@ impl EventCount {
     /// Sleeps until `is_over`, or for `time_left`, or for no reason: the caller looks again.
     /// Returns whether somebody woke it.
     ///
-    /// A mark that no sleep follows stays: to take it away could take another waiter's. It costs
-    /// somebody a needless wake, nothing else.
+    /// A mark that no sleep follows stays, as does that of a sleep that ended by itself: to take it
+    /// away could take another waiter's. It costs somebody a needless wake, nothing else.
     pub(crate) fn park(
         &self,
         fence: AsymmetricFence,

@@ -63,7 +63,7 @@ mod park;
 mod phased_backoff;
 pub(crate) mod released;
 mod sleeping;
-mod spinner;
+pub(crate) mod spinner;
 mod strategy;
 mod waiting;
 mod yielding;

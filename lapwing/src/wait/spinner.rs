@@ -1,13 +1,13 @@
 //! Who may spin: of all threads of the process that wait adaptively, one fewer at a time than there are
 //! CPUs. One is left for whoever is waited for. Not here: for how long (`adaptive`).
 
-use std::sync::OnceLock;
-use std::thread;
-
-use crate::sync::{Figure, Ordering};
+use crate::padded::Padded;
+use crate::sync::{Figure, Ordering, available_cpus};
 
 /// Threads that spin just now.
-static SPINNERS: Figure = Figure::new(0);
+static SPINNERS: Padded<Figure> = Padded(Figure::new(0));
+/// CPUs that the process may use beside one, as far as it is known.
+static SPARE_CPUS: Padded<Figure> = Padded(Figure::new(0));
 
 /// The right to spin, until it is dropped.
 #[derive(Debug)]
@@ -30,11 +30,20 @@ impl Drop for Spinner {
     }
 }
 
-/// CPUs that the process may use beside one, by its affinity mask and its cgroup's quota. Asked once:
-/// a thread that is pinned later has a mask of its own.
-pub(crate) fn spare_cpus() -> u64 {
-    static SPARE: OnceLock<u64> = OnceLock::new();
-    *SPARE.get_or_init(|| thread::available_parallelism().map_or(0, |cpus| cpus.get() as u64 - 1))
+/// Counts the CPUs that the process may use, by its affinity mask and its cgroup's quota, until some can
+/// be spared. Called when a ring is built, and not by whoever waits: a thread that is pinned sees
+/// no other CPU than its own.
+pub(crate) fn count_cpus() {
+    if spare_cpus() == 0 {
+        // O13, Relaxed: a figure.
+        SPARE_CPUS.store(available_cpus().saturating_sub(1), Ordering::Relaxed);
+    }
+}
+
+/// CPUs that can be spared for those who spin.
+fn spare_cpus() -> u64 {
+    // O13, Relaxed: a figure.
+    SPARE_CPUS.load(Ordering::Relaxed)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -42,7 +51,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn all_cpus_but_one_are_spare_and_stay_so() {
+        count_cpus();
+        assert_eq!(spare_cpus() + 1, available_cpus());
+        count_cpus();
+        assert_eq!(spare_cpus() + 1, available_cpus());
+    }
+
+    #[test]
     fn there_are_never_more_spinners_than_spare_cpus() {
+        count_cpus();
         let spinners: Vec<Spinner> = (0..).map_while(|_| Spinner::try_new()).collect();
         // Other tests may have had the right for a moment.
         assert!(spinners.len() as u64 <= spare_cpus());

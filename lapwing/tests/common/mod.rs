@@ -34,7 +34,11 @@ pub(crate) const fn repeats(count: u64) -> u64 {
 
 /// Runs `body`; a hang ends the process with a message instead of keeping it for ever.
 pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
-    let name = thread::current().name().unwrap_or("a test").to_owned();
+    watched_as(thread::current().name().unwrap_or("a test").to_owned(), body)
+}
+
+/// As [`watched`], where the message tells more than the name of the test.
+pub(crate) fn watched_as<R>(name: String, body: impl FnOnce() -> R) -> R {
     let (alive, is_alive) = mpsc::channel::<()>();
     let dog = thread::spawn(move || {
         if is_alive.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {

@@ -1,0 +1,84 @@
+//! Every wait strategy, to be drawn.
+
+use std::time::Duration;
+
+use lapwing::wait::{
+    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+};
+
+use crate::common::Lcg;
+
+/// One of the strategies. It says that it parks, as most of them do: who looks for sleepers in vain is not wrong.
+#[derive(Debug, Clone)]
+pub(crate) enum Strategy {
+    Adaptive(Adaptive),
+    Blocking(Blocking),
+    Yielding(Yielding),
+    Sleeping(Sleeping),
+    OverBlocking(PhasedBackoff<Blocking>),
+    OverSleeping(PhasedBackoff<Sleeping>),
+    BusySpin,
+}
+
+const fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+impl Strategy {
+    /// Any of them.
+    pub(crate) fn draw(draw: &mut Lcg) -> Self {
+        if draw.below(12) == 0 { Self::BusySpin } else { Self::draw_polite(draw) }
+    }
+
+    /// One that leaves its CPU to others.
+    pub(crate) fn draw_polite(draw: &mut Lcg) -> Self {
+        let sleeping = Sleeping { spins: 5, yields: 5, sleep: us(30) };
+        match draw.below(24) {
+            0..8 => Self::Adaptive(Adaptive::default()),
+            8..13 => Self::Blocking(Blocking { yields: 0 }),
+            13..16 => Self::Blocking(Blocking::default()),
+            16..18 => Self::Yielding(Yielding::default()),
+            18..20 => Self::Sleeping(sleeping),
+            20..22 => Self::OverBlocking(PhasedBackoff::new(us(2), us(5), Blocking::default())),
+            _ => Self::OverSleeping(PhasedBackoff::new(us(2), us(5), sleeping)),
+        }
+    }
+}
+
+impl WaitStrategy for Strategy {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        match self {
+            Self::Adaptive(strategy) => strategy.wait(waiting),
+            Self::Blocking(strategy) => strategy.wait(waiting),
+            Self::Yielding(strategy) => strategy.wait(waiting),
+            Self::Sleeping(strategy) => strategy.wait(waiting),
+            Self::OverBlocking(strategy) => strategy.wait(waiting),
+            Self::OverSleeping(strategy) => strategy.wait(waiting),
+            Self::BusySpin => BusySpin.wait(waiting),
+        }
+    }
+
+    fn pace(&mut self, events: u64) {
+        if let Self::Adaptive(strategy) = self {
+            strategy.pace(events);
+        }
+    }
+}
+
+/// Strategies of a ring in which nobody says that he parks, so that nobody looks for sleepers.
+#[derive(Debug, Clone)]
+pub(crate) struct Unseen(pub(crate) Strategy);
+
+impl WaitStrategy for Unseen {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.0.wait(waiting);
+    }
+
+    fn pace(&mut self, events: u64) {
+        self.0.pace(events);
+    }
+}

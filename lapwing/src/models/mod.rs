@@ -7,6 +7,7 @@
 
 mod channel;
 mod closing;
+mod fused;
 mod joining;
 mod keyed;
 mod leaving;

@@ -1,0 +1,263 @@
+//! Threads of several stages that park on the doorbell, and those who ring it. A ring that is missing
+//! shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and the doorbell
+//! itself in its smallest form, there too.
+
+use loom::sync::mpsc;
+use loom::thread;
+
+use super::{PARK, multi_ring, single_ring, take};
+use crate::{
+    Action, Builder, Consumer, Disruptor, Finished, Graph, Outcome, Placement, PublishError,
+    Sequence, Sequencer, Stage,
+};
+
+/// As `loom::model`, with two preemptions: for models of three threads, or of many steps.
+fn check_less(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
+/// A stage on the thread that two share.
+fn shared(name: &str) -> Stage {
+    Stage::new(name).on_thread("both")
+}
+
+/// A handler that halts the ring at the event `last`.
+fn until(last: Sequence) -> impl FnMut(&u64, Sequence, bool) -> Action {
+    move |_, sequence, _| if sequence == last { Action::Halt } else { Action::Continue }
+}
+
+/// One stage after another on one thread, until the event `last`.
+fn two_until<S: Sequencer>(
+    ring: Builder<'static, u64, S>,
+    last: Sequence,
+) -> Builder<'static, u64, S> {
+    ring.then(shared("a"), |_, _, _| {}).then(shared("b"), until(last))
+}
+
+fn outcomes(finished: &[Finished]) -> Vec<&Outcome> {
+    finished.iter().map(Finished::outcome).collect()
+}
+
+/// O6: two producers publish at once.
+#[test]
+fn loom_fused_park_on_publication() {
+    check_less(|| {
+        let (mut first, consumers) = two_until(multi_ring(2), 1).build().unwrap();
+        let mut second = first.clone();
+        let publish = move || {
+            second.publish(|event| *event = 1).unwrap_or_default();
+            second
+        };
+        let other = thread::spawn(publish);
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        first.publish(|event| *event = 1).unwrap_or_default();
+        assert_eq!(both.join().unwrap(), 2);
+        drop((first, other.join()));
+    });
+}
+
+/// O6: a claim that is given up, behind which an event waits.
+#[test]
+fn loom_fused_park_behind_a_claim_that_is_given_up() {
+    loom::model(|| {
+        let (mut first, consumers) = two_until(multi_ring(2), 1).build().unwrap();
+        let mut second = first.clone();
+        let claim = first.claim().unwrap();
+        second.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        drop(claim);
+        assert_eq!(both.join().unwrap(), 2);
+        drop((first, second));
+    });
+}
+
+/// O6: a stage upstream on another thread wakes them, and they wake one downstream.
+#[test]
+fn loom_fused_park_between_stages_of_other_threads() {
+    check_less(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .then_poller("before")
+            .then(shared("a"), |_, _, _| {})
+            .then(shared("b"), |_, _, _| {})
+            .then_poller("after")
+            .build()
+            .unwrap();
+        let mut before = consumers.take_poller("before").unwrap();
+        let mut after = consumers.take_poller("after").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        let upstream = thread::spawn(move || {
+            take(&mut before).unwrap();
+            before
+        });
+        assert_eq!(after.wait().unwrap().as_slice(), [1]);
+        drop((after, upstream.join()));
+        assert_eq!(both.join().unwrap(), 2);
+    });
+}
+
+/// O6: the gate of a full ring is a stage that shares its thread.
+#[test]
+fn loom_fused_gate_of_a_full_ring() {
+    loom::model(|| {
+        let (mut producer, consumers) = two_until(single_ring(1), 1).build().unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        producer.publish(|event| *event = 2).unwrap_or_default();
+        assert_eq!(both.join().unwrap(), 2);
+        drop(producer);
+    });
+}
+
+/// O6: the same for a producer that sleeps until there is room. It is woken in one of the turns of the
+/// stage, and nothing else would: the thread ends with what the producer then publishes.
+#[test]
+fn loom_fused_gate_until_there_is_room() {
+    check_less(|| {
+        let (mut producer, consumers) = single_ring(8)
+            .then(shared("a"), |_, _, _| {})
+            .then(shared("b").max_batch(1), until(8))
+            .build()
+            .unwrap();
+        producer.publish_batch(8, |_| {}).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        producer.publish(|event| *event = 2).unwrap_or_default();
+        assert_eq!(both.join().unwrap(), 2);
+        drop(producer);
+    });
+}
+
+/// O7 and O9: a close.
+#[test]
+fn loom_fused_close_against_park() {
+    loom::model(|| {
+        let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        drop(producer);
+        let finished = both.join().unwrap();
+        assert_eq!(outcomes(&finished), [&Outcome::Drained; 2]);
+    });
+}
+
+/// O7 and O10: a halt.
+#[test]
+fn loom_fused_halt_against_park() {
+    loom::model(|| {
+        let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        producer.shared().control.halt();
+        let finished = both.join().unwrap();
+        assert_eq!(outcomes(&finished), [&Outcome::Halted; 2]);
+        drop(producer);
+    });
+}
+
+/// O7 and O10: a halt wakes a producer whose gate is a stage that shares its thread.
+#[test]
+fn loom_fused_halt_against_full_ring() {
+    loom::model(|| {
+        let (mut producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+        assert_eq!(both.join().unwrap(), 2);
+    });
+}
+
+/// Tells that it is dropped.
+struct Tells(mpsc::Sender<()>);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        self.0.send(()).unwrap();
+    }
+}
+
+/// O7 and O10: one of the two is stopped while the thread sleeps; the other one goes on.
+#[test]
+fn loom_fused_stop_of_one_against_park() {
+    loom::model(|| {
+        // Nothing else may wake the thread before the handler is dropped.
+        let (dropped, has_left) = mpsc::channel();
+        let handler = Tells(dropped);
+        let (mut producer, consumers) = single_ring(1)
+            .then(shared("a"), move |_, _, _| _ = &handler)
+            .then(shared("b"), until(0))
+            .build()
+            .unwrap();
+        let consumers: Vec<_> = consumers.into_iter().collect();
+        let stop = consumers[0].stop_handle();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        stop.stop();
+        has_left.recv().unwrap();
+        producer.publish(|event| *event = 1).unwrap_or_default();
+        let finished = both.join().unwrap();
+        assert_eq!(outcomes(&finished), [&Outcome::Stopped, &Outcome::Halted]);
+        drop(producer);
+    });
+}
+
+/// O6: one of the two has left, and the other one waits for what it had waited for.
+#[test]
+fn loom_fused_park_behind_one_that_has_left() {
+    loom::model(|| {
+        let (mut producer, consumers) = single_ring(2)
+            .then(shared("a"), |_, _, _| Action::Stop)
+            .then(shared("b"), until(1))
+            .build()
+            .unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers));
+        producer.publish(|event| *event = 1).unwrap();
+        producer.publish(|event| *event = 2).unwrap_or_default();
+        let finished = both.join().unwrap();
+        assert_eq!(outcomes(&finished), [&Outcome::Stopped, &Outcome::Halted]);
+        drop(producer);
+    });
+}
+
+/// O7: whom they wait for leaves, on another thread.
+#[test]
+fn loom_fused_park_on_one_that_leaves() {
+    check_less(|| {
+        let mut graph = Graph::new();
+        let before = graph.poller("before");
+        graph.read(shared("a").after(before), |_, _, _| Action::Stop);
+        graph.read(shared("b").after(before), until(0));
+        let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
+        let before = consumers.take_poller("before").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let both = thread::spawn(move || Consumer::run_together(consumers).len());
+        drop(before);
+        assert_eq!(both.join().unwrap(), 2);
+        drop(producer);
+    });
+}
+
+/// O6: a worker shares its thread with the stage after its group, and the other worker, on another
+/// thread, has the event.
+#[test]
+fn loom_fused_worker_beside_the_stage_after_its_group() {
+    loom::model(|| {
+        let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
+            .wait(PARK)
+            .placement(Placement::thread_per_stage().group("both", ["work-0", "b"]))
+            .then_workers("work", 2, |_| |_: &u64, _, _| {})
+            .then("b", |event, _, _| assert_eq!(*event, 1))
+            .build()
+            .unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        drop(producer);
+        let mut both: Vec<_> = consumers.into_iter().collect();
+        let other = both.remove(1);
+        let other = thread::spawn(move || other.run().processed());
+        let finished = Consumer::run_together(both);
+        assert_eq!(outcomes(&finished), [&Outcome::Drained; 2]);
+        assert_eq!(
+            (finished[0].processed() + other.join().unwrap(), finished[1].processed()),
+            (1, 1)
+        );
+    });
+}

@@ -1,5 +1,6 @@
 //! Why Lapwing is sound: the invariants behind its unsafe code, and the pairs behind its atomics;
-//! where it stands beside [LMAX's Disruptor](lmax); and how to [come from elsewhere](migration).
+//! what happens when a thread [loses its CPU](preemption); where it stands beside [LMAX's Disruptor](lmax); and how to
+//! [come from elsewhere](migration).
 //! Documentation only.
 //!
 //! All tables are checked by `tests/house.rs`: each unsafe block cites an invariant, each ordering
@@ -10,4 +11,5 @@
 pub mod lmax;
 pub mod memory_ordering;
 pub mod migration;
+pub mod preemption;
 pub mod unsafe_code;

@@ -5,18 +5,11 @@
 use loom::sync::mpsc;
 use loom::thread;
 
-use super::{PARK, multi_ring, single_ring, take};
+use super::{PARK, check_less, multi_ring, single_ring, take};
 use crate::{
     Action, Builder, Consumer, Disruptor, Finished, Graph, Outcome, Placement, PublishError,
     Sequence, Sequencer, Stage,
 };
-
-/// As `loom::model`, with two preemptions: for models of three threads, or of many steps.
-fn check_less(model: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(2);
-    builder.check(model);
-}
 
 /// A stage on the thread that two share.
 fn shared(name: &str) -> Stage {

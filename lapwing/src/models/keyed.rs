@@ -3,8 +3,8 @@
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use super::check_without_fences;
 use super::workers::{read, ring_with_group, work, workers};
+use super::{check_less, check_without_fences};
 use crate::SingleProducer;
 use crate::consumer::{Reader, SharedKeys, Source, Worker};
 use crate::memory::Room;
@@ -116,9 +116,7 @@ fn loom_resize_by_key_keeps_the_order() {
 /// more afterwards.
 #[test]
 fn loom_park_until_a_key_is_routed() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut producer, mut first, mut second, after) = by_key(2);
         publish(&mut producer, &[FIRST]);
         let owner = thread::spawn(move || {
@@ -136,7 +134,7 @@ fn loom_park_until_a_key_is_routed() {
 /// for ever, with an event that nobody else could have.
 #[test]
 fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
-    loom::model(|| {
+    check_less(|| {
         let (mut producer, mut first, mut second, after) = by_key(2);
         publish(&mut producer, &[SECOND]);
         let group = Arc::clone(first.group());
@@ -158,9 +156,7 @@ fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
 /// O26 and O27: what was routed to a worker that leaves is handled by one that sleeps.
 #[test]
 fn loom_a_worker_takes_over_what_was_routed_to_another() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut producer, mut first, mut second, after) = by_key(2);
         publish(&mut producer, &[FIRST]);
         let events = first.poll().unwrap();
@@ -182,9 +178,7 @@ fn loom_a_worker_takes_over_what_was_routed_to_another() {
 /// route, and which the other leaves to it.
 #[test]
 fn loom_workers_by_key_drain_a_closed_ring() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut producer, mut first, mut second, after) = by_key(2);
         publish(&mut producer, &[FIRST]);
         drop(producer);

@@ -31,6 +31,13 @@ pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
     IS_LIGHT_NOTHING.set(false);
 }
 
+/// As `loom::model`, with two preemptions: for models of three threads, or of many steps.
+pub(super) fn check_less(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(model);
+}
+
 /// Parks without looking twice.
 const PARK: Blocking = Blocking { yields: 0 };
 

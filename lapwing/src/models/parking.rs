@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loom::thread;
 
-use super::{PARK, multi, single, single_ring, take};
+use super::{PARK, check_less, multi, single, single_ring, take};
 use crate::wait::Sleeping;
 use crate::{
     Action, Consumer, Disruptor, Graph, Poller, PublishError, SingleProducer, Stage, Stopped,
@@ -275,9 +275,7 @@ fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
 /// O6: two producers sleep on one full ring, and both are woken.
 #[test]
 fn loom_two_producers_park_on_full_ring() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut first, mut poller) = multi(2);
         let mut second = first.clone();
         first.publish_batch(2, |slots| slots.iter_mut().for_each(|event| *event = 1)).unwrap();
@@ -412,9 +410,7 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
 /// stage's letting go for the other, which it sees itself.
 #[test]
 fn loom_park_on_doorbell() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut producer, consumers) = single_ring(1)
             .then(Stage::new("a").on_thread("both"), |_, _, _| {})
             .then(Stage::new("b").on_thread("both"), |_, _, _| Action::Halt)
@@ -430,9 +426,7 @@ fn loom_park_on_doorbell() {
 /// O6: as above, where a stage on another thread lets go.
 #[test]
 fn loom_park_on_doorbell_for_another_stage() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let mut graph = Graph::new();
         let before = graph.poller("before");
         graph.read(Stage::new("a").after(before).on_thread("both"), |_, _, _| Action::Stop);

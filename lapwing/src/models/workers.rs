@@ -8,7 +8,7 @@ use std::iter;
 
 use loom::thread;
 
-use super::{PARK, check_without_fences};
+use super::{PARK, check_less, check_without_fences};
 use crate::consumer::{Place, Reader, SharedKeys, Source, Worker};
 use crate::control::Control;
 use crate::description::Description;
@@ -162,9 +162,7 @@ fn loom_stage_after_a_group() {
 /// could wait for, and slept with the publication, was never woken.
 #[test]
 fn loom_park_while_a_worker_claims_in_vain() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(|| {
+    check_less(|| {
         let (mut producer, mut workers, mut after) = group_and_stage(2, 2, 2);
         producer.publish(|_| {}).unwrap();
         let mut other = workers.remove(1);

@@ -28,6 +28,8 @@ common::for_both_producers! {
     lmax_trap_6_workers_that_have_not_started_hold_their_events,
     lmax_trap_17_a_close_is_drained_by_all_workers,
     a_lone_event_after_silence_is_handled,
+    an_event_wakes_no_more_idle_workers_than_it_needs,
+    idle_workers_wake_each_other_until_all_have_something,
     a_slow_event_holds_only_its_own_worker,
     a_worker_takes_no_more_than_its_share,
     lmax_trap_17_backlog_is_what_is_not_finished,
@@ -378,6 +380,62 @@ fn a_lone_event_after_silence_is_handled<K: Kind>() {
         }
         running.shutdown().unwrap();
     });
+}
+
+/// The first one watches. It wakes one that watches while it handles the event, and nobody else gets up.
+fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
+    const WORKERS: usize = 8;
+    let events = repeats(200);
+    let (mut producer, consumers) = K::ring(16, || 0_u64)
+        .wait(Blocking { yields: 0 })
+        .then_workers("work", WORKERS, |_| |_: &u64, _, _| {})
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    let monitor = running.monitor();
+    let all_sleep = |handled| {
+        wait_until(|| {
+            let work = &monitor.snapshot().stages[0];
+            work.sequence == handled && work.state == StageState::Parked
+        });
+    };
+    for event in 0..events {
+        all_sleep(event);
+        producer.publish(|_| {}).unwrap();
+    }
+    all_sleep(events);
+    let wakes = monitor.snapshot().stages[0].wakes;
+    assert!(wakes <= 3 * events, "{events} events woke workers {wakes} times");
+    running.shutdown().unwrap();
+}
+
+/// Each event is held until all of them are handled at once, by workers that slept.
+fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
+    const WORKERS: u64 = 8;
+    for batch in [1, WORKERS] {
+        let at_work = AtomicU64::new(0);
+        let (mut producer, consumers) = K::ring(16, || 0_u64)
+            .wait(Blocking { yields: 0 })
+            .then_workers("work", WORKERS as usize, |_| {
+                |_: &u64, sequence, _| {
+                    at_work.fetch_add(1, Ordering::Relaxed);
+                    let round = sequence / WORKERS + 1;
+                    wait_until(|| at_work.load(Ordering::Relaxed) >= round * WORKERS);
+                }
+            })
+            .build()
+            .unwrap();
+        thread::scope(|scope| {
+            let running = consumers.start_scoped(scope).unwrap();
+            for round in 0..repeats(100) {
+                for _ in 0..WORKERS / batch {
+                    producer.publish_batch(batch as usize, |_| {}).unwrap();
+                }
+                wait_until(|| at_work.load(Ordering::Relaxed) == (round + 1) * WORKERS);
+            }
+            running.shutdown().unwrap();
+        });
+    }
 }
 
 /// A worker that is held at the first event; the others are told apart by it.

@@ -474,7 +474,8 @@ fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
             .unwrap();
         let running = consumers.start().unwrap();
         let published = (0..).take_while(|value| producer.publish(|event| *event = *value).is_ok());
-        assert!(published.count() >= 6);
+        // The ring may be halted before the call that has published the fatal event returns.
+        assert!(published.count() >= 5);
         let failed = running.join().unwrap_err();
         let message = format!("{ON_PURPOSE}: five");
         let panicked = Outcome::Panicked { message, sequence: 5 };

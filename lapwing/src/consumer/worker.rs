@@ -15,7 +15,7 @@ use crate::activity::{Activity, Doing};
 use crate::barrier::Barrier;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
-use crate::group::{Claim, Group};
+use crate::group::{Claim, Group, Turn};
 use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
@@ -383,5 +383,11 @@ impl Awaited for Wait<'_> {
                 Look::Behind(place) => place,
             },
         }
+    }
+
+    /// By key, an event is for a worker that only a look at it tells, and at the end nobody gets another one.
+    fn turn(&self) -> Option<Turn<'_>> {
+        let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
+        is_for_anyone.then(|| self.group.turn_of(self.worker))
     }
 }

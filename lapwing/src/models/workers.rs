@@ -18,7 +18,7 @@ use crate::producer::Producer;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::seating::Seating;
-use crate::sync::{Arc, AtomicU8};
+use crate::sync::{Arc, AtomicU8, Ordering};
 use crate::{PollError, Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
@@ -256,5 +256,55 @@ fn loom_a_worker_takes_over_what_another_left() {
         second.release(events.end);
         let first = leaver.join().unwrap();
         drop((producer, workers, first));
+    });
+}
+
+/// O29: two idle workers get an event each. One of them watches, and the other one sleeps until it is handed
+/// the watch.
+#[test]
+fn loom_two_idle_workers_get_an_event_each() {
+    check_less(|| {
+        let (mut producer, mut workers) = group(2, 2);
+        let mut other = workers.remove(1);
+        let thread = thread::spawn(move || (other.wait(None).unwrap(), other));
+        let publisher = thread::spawn(move || {
+            producer.publish(|event| *event = 1).unwrap();
+            producer.publish(|event| *event = 2).unwrap();
+            producer
+        });
+        let event = workers[0].wait(None).unwrap();
+        let (of_other, other) = thread.join().unwrap();
+        assert_eq!(event.start.min(of_other.start)..event.end.max(of_other.end), 0..2);
+        drop((publisher.join(), workers, other));
+    });
+}
+
+/// O29: the watch is handed to a worker that has just found something else to do, and passes it on.
+#[test]
+fn loom_a_watch_is_handed_to_one_that_goes() {
+    check_less(|| {
+        let (producer, workers) = group(2, 3);
+        let group = Arc::clone(workers[0].group());
+        assert!(group.turn_of(2).take_watch());
+        let has_something = Arc::new(AtomicU8::new(0));
+        let first = (Arc::clone(&group), Arc::clone(&has_something));
+        let goes = thread::spawn(move || {
+            let (group, has_something) = first;
+            let turn = group.turn_of(0);
+            if turn.follow(|| None, || has_something.load(Ordering::Relaxed) == 1) {
+                turn.hand_on_watch();
+            }
+        });
+        let second = Arc::clone(&group);
+        let stays = thread::spawn(move || {
+            let turn = second.turn_of(1);
+            while !turn.take_watch() && !turn.follow(|| None, || false) {}
+            turn.hand_on_watch();
+        });
+        has_something.store(1, Ordering::Relaxed);
+        group.turn_of(2).hand_on_watch();
+        goes.join().unwrap();
+        stays.join().unwrap();
+        drop((producer, workers));
     });
 }

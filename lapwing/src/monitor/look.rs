@@ -47,6 +47,7 @@ impl Look {
         let state = RingState::of(&control.life);
         // A single producer's cursor may be past the end of a closed ring.
         let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
+        let claimed = claimed.min(bound_of_claims(control, &stages));
         let published = match &control.stamps {
             None => claimed,
             Some(stamps) => {
@@ -92,6 +93,13 @@ impl Look {
         let finished = self.stages[stage].sequence?;
         Some(self.stages[words].sequence?.min(finished))
     }
+}
+
+/// How far producers could have claimed when the furthest behind of `stages` was looked at. The ring may have gone
+/// on for many laps since, if the looking thread had no CPU; it did pass this.
+fn bound_of_claims(control: &Control, stages: &[StageLook]) -> Sequence {
+    let gate = stages.iter().filter_map(|stage| stage.sequence).min();
+    gate.map_or(Sequence::MAX, |gate| gate.saturating_add(control.capacity))
 }
 
 /// Whether the words at `index` are part of a stage: of its acknowledgement, or of one of its workers.
@@ -151,5 +159,29 @@ impl StageLook {
         *batches += worker.figures.batches;
         *parks += worker.figures.parks;
         *wakes += worker.figures.wakes;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Look;
+    use crate::control::Control;
+    use crate::seating::Seating;
+    use crate::sync::Ordering;
+
+    #[test]
+    fn no_stage_shows_more_than_a_lap_behind_when_the_ring_goes_on_during_the_look() {
+        let control = |capacity, cursor| {
+            let seating = Seating::new(1, 1, 0);
+            let upstream = vec![Box::default()];
+            let control = Control::new(capacity, None, upstream, vec![None], seating, false);
+            control.advance(0, 3);
+            control.cursor.store(cursor, Ordering::Relaxed);
+            control
+        };
+        for (cursor, shown) in [(3, 3), (10, 10), (11, 11), (12, 11), (1_000, 11)] {
+            let look = Look::at(&control(8, cursor));
+            assert_eq!((look.claimed, look.published, look.gate()), (shown, shown, 3));
+        }
     }
 }

@@ -250,8 +250,7 @@ impl StageSnapshot {
             upstream: upstream.iter().map(|&index| description.consumer(index).0).collect(),
             sequence,
             acknowledged: look.acknowledged(control, index),
-            // The ring has gone on since the stage was looked at.
-            lag: look.published.saturating_sub(sequence).min(control.capacity),
+            lag: look.published.saturating_sub(sequence),
             available: limit.saturating_sub(sequence),
             state: match stage.sequence {
                 Some(_) => StageState::of(doing, threads.is_empty()),

@@ -58,6 +58,19 @@ impl EventCount {
         self.epoch.has_left(seen)
     }
 
+    /// As [`park`](Self::park), where nobody else ever does: a mark that is left afterwards is the caller's,
+    /// which takes it away. So whoever wakes it and finds a mark knows that it has woken somebody, who
+    /// knows it too.
+    pub(crate) fn park_alone(
+        &self,
+        fence: AsymmetricFence,
+        time_left: impl FnOnce() -> Option<Duration>,
+        is_over: impl FnOnce() -> bool,
+    ) -> bool {
+        self.park(fence, time_left, is_over);
+        !self.epoch.take_mark()
+    }
+
     /// Sleeps, unmarked, for what `length` returns, or not at all, or not to the end. Whoever only
     /// advances the thing does not look for this sleeper; [`wake_all`](Self::wake_all) wakes it.
     pub(crate) fn sleep(&self, length: impl FnOnce() -> Option<Duration>) {
@@ -75,13 +88,11 @@ impl EventCount {
         self.epoch.is_marked()
     }
 
-    /// Wakes the sleepers, if there are any. The caller has advanced the thing that is waited for,
-    /// and then run the light fence.
+    /// Wakes the sleepers, if there are any and nobody else is about to; whether it did. The caller has
+    /// advanced the thing that is waited for, and then run the light fence.
     #[inline(always)]
-    pub(crate) fn notify(&self) {
-        if self.epoch.is_marked() {
-            self.epoch.wake_marked();
-        }
+    pub(crate) fn notify(&self) -> bool {
+        self.epoch.is_marked() && self.epoch.wake_marked()
     }
 
     /// Wakes the sleepers, looked for or not: for what happens once, such as a halt.

@@ -81,6 +81,7 @@ pub(crate) use strategy::AnyWaitStrategy;
 
 use std::time::Duration;
 
+use crate::group::Turn;
 use event_count::EventCount;
 
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
@@ -91,6 +92,11 @@ pub(crate) trait Awaited {
     /// Where to sleep: with something that is behind just now. Who has lain down looks again
     /// whether it still is. `None` if nothing is: then it looks again instead.
     fn event_count(&self) -> Option<&EventCount>;
+
+    /// The waiter's turn to sleep there, if it is one of several for one of whom the event is.
+    fn turn(&self) -> Option<Turn<'_>> {
+        None
+    }
 
     /// Longest sleep there at a time, for who lies down where it need not be woken in time.
     fn longest_sleep(&self) -> Option<Duration> {

@@ -343,6 +343,18 @@ impl Waiting<'_> {
             }
             return;
         }
+        let Some(turn) = self.awaited.turn() else {
+            return self.park_there();
+        };
+        let follow = || turn.follow(|| self.time_left(), || self.is_over());
+        if turn.take_watch() || self.asleep(follow) {
+            self.park_there();
+            turn.hand_on_watch();
+        }
+    }
+
+    /// Sleeps where whoever advances what is waited for wakes it.
+    fn park_there(&self) {
         let Some(place) = self.awaited.event_count() else {
             return yield_now();
         };
@@ -352,11 +364,17 @@ impl Waiting<'_> {
         let is_elsewhere =
             || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || self.is_over();
-        self.sleeper.inspect(|sleeper| sleeper.lie_down());
         let longest = self.awaited.longest_sleep();
         let time_left = || [self.time_left(), longest].into_iter().flatten().min();
-        let is_woken = place.park(self.fence, time_left, is_over);
+        self.asleep(|| place.park(self.fence, time_left, is_over));
+    }
+
+    /// Sleeps by `sleep`, which says whether somebody woke it, and tells who wants to know.
+    fn asleep(&self, sleep: impl FnOnce() -> bool) -> bool {
+        self.sleeper.inspect(|sleeper| sleeper.lie_down());
+        let is_woken = sleep();
         self.sleeper.inspect(|sleeper| sleeper.get_up(is_woken));
+        is_woken
     }
 }
 

@@ -57,21 +57,30 @@ impl Epoch {
         self.word.load(Ordering::Relaxed) != seen
     }
 
-    /// Advances a marked word, and wakes every sleeper.
+    /// Takes the mark away; false if somebody has woken who set it.
+    pub(crate) fn take_mark(&self) -> bool {
+        // O29, Relaxed: one modification order says which of the two came first.
+        self.word.fetch_and(!MARK, Ordering::Relaxed) & MARK != 0
+    }
+
+    /// Advances a marked word, and wakes every sleeper; false if somebody else does.
     #[cold]
-    pub(crate) fn wake_marked(&self) {
+    pub(crate) fn wake_marked(&self) -> bool {
         // O6, Relaxed: as in `is_marked`.
         let seen = self.word.load(Ordering::Relaxed);
         if seen & MARK == 0 {
-            return;
+            return false;
         }
         let next = seen.wrapping_add(1);
         // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
         // the caller stored. Hence also nothing to do on failure: somebody else has woken those that
         // were asleep.
-        if self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        let is_mine =
+            self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if is_mine {
             self.sleepers.wake(&self.word);
         }
+        is_mine
     }
 
     /// Advances the word, marked or not, and wakes every sleeper.

@@ -10,7 +10,8 @@
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
-//! 1 each    stage: stop             whoever stops it          its consumer, before each batch
+//! 1 each    stage: stop,            whoever stops it          its consumer, before each batch
+//!                  bench            idle workers              the worker that watches
 //! 2         seating                 whoever joins or leaves   producers, at a full ring
 //! 1         dropped                 producers that drop       whoever wants to know
 //! 1 each    stage: activity         its consumer              monitors
@@ -21,11 +22,11 @@
 //!
 //! The words are plain: no pointer is stored in any of them.
 
-use std::collections::BTreeSet;
+mod stage;
+
 use std::time::Instant;
 
 use crate::Sequence;
-use crate::activity::Activity;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::padded::Padded;
@@ -35,10 +36,10 @@ use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
 use crate::wait::event_count::EventCount;
-use crate::wait::released::Released;
 use crate::wait::{Awaited, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
+pub(crate) use stage::{StageControl, ancestors};
 
 /// Set in the cursor of a multi-producer ring when no claim is granted any more. Sequences stay
 /// below: at a billion events a second they get there after 292 years, or half as many from
@@ -93,52 +94,6 @@ pub(crate) struct Control {
     /// Whether some waiter of this ring may park, so that whoever advances something looks for
     /// sleepers.
     pub(crate) is_signalled: bool,
-}
-
-/// The shared words of one stage.
-#[derive(Debug)]
-pub(crate) struct StageControl {
-    /// Number of events that the stage has finished, or [`DETACHED`]. Of a group, how far it has
-    /// claimed; of a worker, a bound that is not above anything that it has in hand, or [`IDLE`].
-    pub(crate) sequence: Padded<AtomicU64>,
-    /// Where those sleep who wait for `sequence`.
-    pub(crate) released: Padded<Released>,
-    /// What its consumer is doing.
-    pub(crate) activity: Padded<Activity>,
-    /// The last turn that is to end: a seat has one consumer after another. On a line that is
-    /// written to stop a consumer, and for nothing else.
-    stop: AtomicU64,
-    /// The stages that it comes after directly; empty for a first stage.
-    pub(crate) upstream: Box<[StageIndex]>,
-    /// All stages that it comes after. Used once it has left.
-    pub(crate) ancestors: Box<[StageIndex]>,
-    /// The words of who acknowledges its events, if that is somebody else.
-    pub(crate) acknowledgement: Option<StageIndex>,
-    /// The words of its workers, if it is a group.
-    pub(crate) workers: Box<[StageIndex]>,
-    /// Which events it has skipped as failed; `None` for a stage that never does.
-    pub(crate) failures: Option<Failures>,
-}
-
-impl StageControl {
-    fn new(
-        sequence: Sequence,
-        upstream: Box<[StageIndex]>,
-        ancestors: Box<[StageIndex]>,
-        failures: Option<Failures>,
-    ) -> Self {
-        Self {
-            sequence: Padded(AtomicU64::new(sequence)),
-            released: Padded::default(),
-            activity: Padded::default(),
-            stop: AtomicU64::new(0),
-            upstream,
-            ancestors,
-            acknowledgement: None,
-            workers: Box::default(),
-            failures,
-        }
-    }
 }
 
 impl Control {
@@ -250,8 +205,11 @@ impl Control {
         if let Some(doorbell) = &self.doorbell {
             doorbell.wake_all();
         }
+        // O6: between what the caller has stored and the look for those who sleep on a bench, all of them marked.
+        self.fence.light();
         for stage in &self.stages {
             stage.released.wake_all();
+            stage.bench.notify();
         }
     }
 
@@ -381,16 +339,4 @@ impl Control {
         // O10, Relaxed: nothing is read on the strength of it.
         self.stages[stage].stop.load(Ordering::Relaxed) >= turn
     }
-}
-
-/// For each stage, all that come before it, directly or not. Words of acknowledgements and of workers,
-/// which stand behind all stages, come after nothing.
-pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
-    let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
-    for near in upstream {
-        let further = near.iter().filter_map(|&stage| all.get(stage)).flatten().copied();
-        let ancestors: BTreeSet<StageIndex> = near.iter().copied().chain(further).collect();
-        all.push(ancestors.into_iter().collect());
-    }
-    all
 }

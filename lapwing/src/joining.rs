@@ -40,8 +40,8 @@ pub enum StartAt {
     /// At the first event that is not published yet. Each event that is published after the call
     /// comes.
     Now,
-    /// At the oldest event that the ring holds for sure: none that a consumer has not finished is
-    /// older.
+    /// At the oldest event that the ring holds for sure. One that a consumer has not finished is older only
+    /// if a producer was about to overwrite it when that consumer joined.
     Oldest,
     /// At this sequence, if the ring holds it for sure; at most that of [`Now`](Self::Now).
     Sequence(Sequence),

@@ -99,7 +99,7 @@ impl Crew<'_> {
         let control = Arc::clone(tasks[0].1.control());
         let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.control(), &control));
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
-        if !is_one_ring || control.doorbell.is_none() {
+        if !is_one_ring || !control.has_shared_threads {
             let soon = Instant::now() + LONGEST_SLEEP;
             deadline = Some(deadline.map_or(soon, |deadline| deadline.min(soon)));
         }
@@ -146,7 +146,6 @@ impl Awaited for Anything<'_, '_> {
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        let control = self.tasks[0].1.control();
-        Some(control.doorbell.as_deref().unwrap_or(&control.published))
+        Some(&self.tasks[0].1.control().published)
     }
 }

@@ -5,8 +5,8 @@
 //! line(s)   word                    written by                read by
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               everybody, all the time
-//! 1         published: EventCount   waiters when they park    producers, after each publish
-//! 1         doorbell: EventCount    threads of several stages whoever publishes or lets go, if any
+//! 1         published: EventCount   waiters when they park    producers, after each publish; where
+//!                                                             threads are shared, whoever lets go
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
@@ -67,11 +67,9 @@ pub(crate) struct Control {
     /// [`CLAIMS_CLOSED`]; what is published stands in the stamps.
     pub(crate) cursor: Padded<AtomicU64>,
     pub(crate) life: Padded<Life>,
-    /// Where stages sleep that wait for a publication.
+    /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
+    /// anything that advances.
     pub(crate) published: Padded<EventCount>,
-    /// Where threads sleep that run several stages: they wait for anything that advances. Only where a
-    /// graph has such threads.
-    pub(crate) doorbell: Option<Padded<EventCount>>,
     /// Number of events that producers dropped since the ring was full. On a line of its own, since
     /// it is written just when everything else is busy.
     pub(crate) dropped: Padded<AtomicU64>,
@@ -94,6 +92,8 @@ pub(crate) struct Control {
     /// Whether some waiter of this ring may park, so that whoever advances something looks for
     /// sleepers.
     pub(crate) is_signalled: bool,
+    /// Whether threads run several stages, so that whoever lets go of events looks for them.
+    pub(crate) has_shared_threads: bool,
 }
 
 impl Control {
@@ -123,7 +123,6 @@ impl Control {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             published: Padded::default(),
-            doorbell: None,
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
             crowd: Padded::default(),
@@ -134,6 +133,7 @@ impl Control {
             capacity,
             fence: AsymmetricFence::detect(),
             is_signalled,
+            has_shared_threads: false,
         }
     }
 
@@ -202,9 +202,6 @@ impl Control {
     /// Wakes all who sleep in this ring, to look again.
     pub(crate) fn wake_everybody(&self) {
         self.published.wake_all();
-        if let Some(doorbell) = &self.doorbell {
-            doorbell.wake_all();
-        }
         // O6: between what the caller has stored and the look for those who sleep on a bench, all of them marked.
         self.fence.light();
         for stage in &self.stages {
@@ -271,22 +268,23 @@ impl Control {
             // O6: between the word and the look for sleepers.
             self.fence.light();
             self.stages[stage].released.notify(|| self.has_room_behind(stage));
-            self.ring_doorbell();
+            self.notify_shared_threads();
         }
     }
 
     /// Wakes those who sleep until something is published. The caller has run the light fence after
-    /// its publication (O6).
+    /// its publication (O6). Where nobody parks nobody is found, and the look costs no more than to know
+    /// that.
     #[inline(always)]
     pub(crate) fn notify_published(&self) {
         self.published.notify();
-        self.ring_doorbell();
     }
 
+    /// Wakes the threads that run several stages.
     #[inline(always)]
-    fn ring_doorbell(&self) {
-        if let Some(doorbell) = &self.doorbell {
-            doorbell.notify();
+    fn notify_shared_threads(&self) {
+        if self.has_shared_threads {
+            self.published.notify();
         }
     }
 
@@ -299,7 +297,7 @@ impl Control {
         words.sequence.fetch_max(sequence, Ordering::Release);
         self.fence.light();
         words.released.notify(|| self.has_room_behind(acknowledgement));
-        self.ring_doorbell();
+        self.notify_shared_threads();
     }
 
     /// How far the words `acknowledgement` say.
@@ -318,8 +316,8 @@ impl Control {
         // O2 and O3, Release: as in `advance`.
         self.stages[stage].sequence.store(DETACHED, Ordering::Release);
         self.stages[stage].released.wake_all();
-        if let Some(doorbell) = &self.doorbell {
-            doorbell.wake_all();
+        if self.has_shared_threads {
+            self.published.wake_all();
         }
         if is_last {
             self.halt();

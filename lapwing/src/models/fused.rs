@@ -1,5 +1,5 @@
-//! Threads of several stages that park on the doorbell, and those who ring it. A ring that is missing
-//! shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and the doorbell
+//! Threads of several stages that park until anything advances, and those who wake them. A wake-up that is missing
+//! shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and the place
 //! itself in its smallest form, there too.
 
 use loom::sync::mpsc;

@@ -7,7 +7,10 @@ use std::ops::{Deref, DerefMut};
 
 use super::Producer;
 use crate::Sequence;
+use crate::control::Control;
 use crate::error::Stopped;
+use crate::ring::Ring;
+use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
 
 /// A slot that is claimed and not published: read and write its event, then
@@ -37,7 +40,11 @@ use crate::sequencer::Sequencer;
 /// ```
 #[must_use = "dropping a claim gives it up; call `publish`"]
 pub struct Claim<'a, E, S: Sequencer> {
-    producer: &'a mut Producer<E, S>,
+    sequencer: &'a mut S,
+    /// By themselves rather than by the producer: so the compiler need not read them again after what a
+    /// caller writes to the event, of which it does not know that it is no producer.
+    control: &'a Control,
+    buffer: &'a RingBuffer<E>,
     sequence: Sequence,
     /// Shared between threads only if events may be.
     event: PhantomData<&'a mut E>,
@@ -46,7 +53,9 @@ pub struct Claim<'a, E, S: Sequencer> {
 impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     #[inline(always)]
     pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
-        Self { producer, sequence, event: PhantomData }
+        let Producer { ring, sequencer, .. } = producer;
+        let Ring { control, buffer, .. } = &*ring;
+        Self { sequencer, control, buffer, sequence, event: PhantomData }
     }
 
     /// Sequence that the event will have.
@@ -98,10 +107,9 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     pub fn publish(self) -> Result<Sequence, Stopped> {
         // Published, so not given up.
         let mut claim = ManuallyDrop::new(self);
-        let sequence = claim.sequence;
-        let Producer { ring, sequencer, .. } = &mut *claim.producer;
-        ring.buffer.watch_write(sequence..sequence + 1);
-        sequencer.publish(&ring.control, sequence, 1).map(|()| sequence)
+        let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
+        buffer.watch_write(*sequence..*sequence + 1);
+        sequencer.publish(control, *sequence, 1).map(|()| *sequence)
     }
 
     /// As [`publish`](Self::publish), but hands the claim back if the ring was closed before it
@@ -111,12 +119,11 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, Self> {
         // Published, so not given up.
         let mut claim = ManuallyDrop::new(self);
-        let sequence = claim.sequence;
-        let Producer { ring, sequencer, .. } = &mut *claim.producer;
-        ring.buffer.watch_write(sequence..sequence + 1);
-        match sequencer.publish(&ring.control, sequence, 1) {
-            Err(_) if ring.control.has_refused(sequence) => Err(ManuallyDrop::into_inner(claim)),
-            _ => Ok(sequence),
+        let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
+        buffer.watch_write(*sequence..*sequence + 1);
+        match sequencer.publish(control, *sequence, 1) {
+            Err(_) if control.has_refused(*sequence) => Err(ManuallyDrop::into_inner(claim)),
+            _ => Ok(*sequence),
         }
     }
 }
@@ -128,7 +135,7 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
     fn deref(&self) -> &E {
         // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
         // `self`; `publish_or_keep` hands it back only if the slot was not settled.
-        unsafe { self.producer.ring.buffer.event(self.sequence) }
+        unsafe { self.buffer.event(self.sequence) }
     }
 }
 
@@ -136,14 +143,13 @@ impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut E {
         // SAFETY: I1: as in `deref`, and `self` is borrowed as mutable.
-        unsafe { self.producer.ring.buffer.event_mut(self.sequence) }
+        unsafe { self.buffer.event_mut(self.sequence) }
     }
 }
 
 impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
     fn drop(&mut self) {
-        let Producer { ring, sequencer, .. } = &mut *self.producer;
-        sequencer.abandon(&ring.control, self.sequence, 1);
+        self.sequencer.abandon(self.control, self.sequence, 1);
     }
 }
 

@@ -77,9 +77,7 @@ impl Claims for Single {
         control.cursor.store(end, Ordering::Release);
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close.
         control.fence.light();
-        if control.is_signalled {
-            control.notify_published();
-        }
+        control.notify_published();
         if control.life.is_open() { Ok(()) } else { accepted(control, end) }
     }
 

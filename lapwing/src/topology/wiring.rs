@@ -21,7 +21,6 @@ use crate::failures::Failures;
 use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
 use crate::memory::Room;
-use crate::padded::Padded;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
@@ -87,9 +86,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         // Whoever names a thread may run it himself, with others on it.
-        if plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
-            control.doorbell = Some(Padded::default());
-        }
+        control.has_shared_threads =
+            plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some());
         for &(stage, words) in &acknowledged {
             control.stages[stage].acknowledgement = Some(words);
         }

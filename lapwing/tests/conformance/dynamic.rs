@@ -92,7 +92,9 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
         for start in starts.take(setup.events(40) as usize) {
             let early = join(&seats, start, 3);
             let late = seats.take("later", StartAt::Oldest).unwrap();
-            assert!(late.sequence() <= early.sequence());
+            // As old as what the early one has still to see, or up to a lap younger: a producer may have looked for
+            // free slots before it saw that one come.
+            assert!(late.sequence() <= early.sequence() + 4);
             drop(early);
             let mut contiguous = Contiguous::default();
             let mut late = late.poller();

@@ -1,0 +1,56 @@
+//! Publishes events one at a time, in loops that `ci/hot_path.py` finds in the machine code: what an event
+//! costs where a slot is free and nobody sleeps. Prints nothing, and measures nothing by itself.
+
+use std::error::Error;
+use std::hint::black_box;
+
+use lapwing::{Disruptor, SingleProducer};
+
+/// What is written to each event: a number that stands nowhere else, by which the store is found.
+const MARK: u64 = 0x4C41_5057;
+const EVENTS: usize = 1 << 10;
+
+#[inline(never)]
+fn lapwing_publish(producer: &mut SingleProducer<u64>, events: usize) {
+    for _ in 0..events {
+        producer.publish(|event| *event = MARK).expect("the ring is open");
+    }
+}
+
+#[inline(never)]
+fn lapwing_try_publish(producer: &mut SingleProducer<u64>, events: usize) {
+    for _ in 0..events {
+        producer.try_publish(|event| *event = MARK).expect("a slot is free");
+    }
+}
+
+#[inline(never)]
+fn lapwing_claim(producer: &mut SingleProducer<u64>, events: usize) {
+    for _ in 0..events {
+        let mut claim = producer.claim().expect("the ring is open");
+        *claim = MARK;
+        claim.publish().expect("the ring is open");
+    }
+}
+
+#[inline(never)]
+fn rtrb_push(producer: &mut rtrb::Producer<u64>, events: usize) {
+    for _ in 0..events {
+        producer.push(MARK).expect("a slot is free");
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let events = black_box(EVENTS);
+    for publish in [lapwing_publish, lapwing_try_publish, lapwing_claim] {
+        let ring = Disruptor::single_producer(EVENTS, || 0_u64).then_poller("all");
+        let (mut producer, mut consumers) = ring.build()?;
+        publish(&mut producer, events);
+        let mut poller = consumers.take_poller("all")?;
+        assert!(poller.poll()?.as_slice().iter().all(|event| *event == MARK));
+    }
+    let (mut producer, consumer) = rtrb::RingBuffer::new(EVENTS);
+    rtrb_push(&mut producer, events);
+    assert_eq!(consumer.slots(), EVENTS);
+    Ok(())
+}

@@ -161,10 +161,12 @@ impl<E> Reader<E> {
     }
 
     /// Keeps away for a moment, if its strategy says so, after `events`, which were all that the last look
-    /// found, unless that would hold others up.
+    /// found, unless that would hold others up. Tells the strategy if it already has.
     #[inline]
     pub(super) fn pace_after(&mut self, events: u64) {
-        if self.has_seen_all && events < self.ring.control.capacity / 4 {
+        if events >= self.ring.control.capacity / 4 {
+            self.strategy.late();
+        } else if self.has_seen_all {
             self.strategy.pace(events);
         }
     }

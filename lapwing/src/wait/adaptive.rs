@@ -72,7 +72,8 @@ const WAITS_PER_PROBE: u32 = 16;
 ///
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
-/// need to wait afterwards and halves when there is. Neither gap grows where events come one by one,
+/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
+/// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
@@ -109,6 +110,11 @@ impl Adaptive {
     #[cfg(all(test, not(loom)))]
     pub(super) fn pace_gap(&self) -> u32 {
         self.pace
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn wait_gap(&self) -> u32 {
+        self.gap
     }
 
     /// Nanoseconds to stay awake; none where that does not pay.
@@ -237,5 +243,11 @@ impl WaitStrategy for Adaptive {
             Wait::Longer => {}
         }
         pause(self.pace);
+    }
+
+    fn late(&mut self) {
+        self.last = Wait::None;
+        self.gap /= 2;
+        self.pace /= 2;
     }
 }

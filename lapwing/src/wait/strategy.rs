@@ -74,7 +74,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// Here a strategy may keep away for a moment. A consumer that looks too often finds little each
     /// time, and each look takes a line from whoever writes it. The price is the latency of the events
     /// that come meanwhile. Not called where a pause would hold others up: after a look that found as
-    /// many as it may, or a quarter of the ring. Nothing ends it early, not a halt either: a microsecond
+    /// many as it may, or a quarter of the ring, which is for [`late`](Self::late). Nothing ends it early, not a halt either: a microsecond
     /// or two is what it is for.
     ///
     /// Stages and workers that have their thread to themselves are paced, and pollers that
@@ -106,6 +106,39 @@ pub trait WaitStrategy: Clone + Send + 'static {
     fn pace(&mut self, events: u64) {
         let _ = events;
     }
+
+    /// Called instead of [`pace`](Self::pace) when a look had found a quarter of the ring or more: the
+    /// consumer came late, whatever kept it away, and producers may wait for it. A strategy that keeps away
+    /// does so for a shorter time from now on. Does nothing by default.
+    ///
+    /// ```
+    /// # use std::hint::spin_loop;
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, wait::{WaitStrategy, Waiting, Yielding}};
+    /// #[derive(Clone)]
+    /// struct Halving(u32);
+    ///
+    /// impl WaitStrategy for Halving {
+    ///     const PARKS: bool = false;
+    /// #   fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
+    ///
+    ///     fn pace(&mut self, _events: u64) {
+    ///         (0..self.0).for_each(|_| spin_loop());
+    ///     }
+    ///
+    ///     fn late(&mut self) {
+    ///         self.0 /= 2;
+    ///     }
+    /// }
+    /// # let (mut producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Halving(8)).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// # producer.publish_batch(2, |_| {})?;
+    /// # poller.wait()?.consume_all();
+    /// # assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn late(&mut self) {}
 }
 
 /// A [`WaitStrategy`] of any type. Called through a pointer: by who has to wait, and by a consumer
@@ -114,6 +147,7 @@ pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
     fn pace(&mut self, events: u64);
+    fn late(&mut self);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
 }
 
@@ -128,6 +162,10 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
 
     fn pace(&mut self, events: u64) {
         WaitStrategy::pace(self, events);
+    }
+
+    fn late(&mut self) {
+        WaitStrategy::late(self);
     }
 
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy> {

@@ -210,6 +210,24 @@ fn default_keeps_away_less_from_events_that_come_slowly() {
 }
 
 #[test]
+fn default_keeps_away_less_when_it_came_late() {
+    let mut adaptive = Adaptive::default();
+    (0..6).for_each(|_| adaptive.pace(99));
+    adaptive.late();
+    assert_eq!(adaptive.pace_gap(), 64);
+    let gap_after = |is_late: bool| {
+        let mut adaptive = Adaptive::default();
+        for _ in 0..10 {
+            let awaited = There::at_look(1);
+            wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
+            if is_late { adaptive.late() } else { adaptive.pace(9_999) }
+        }
+        adaptive.wait_gap()
+    };
+    assert_eq!([gap_after(false), gap_after(true)], [128, 0]);
+}
+
+#[test]
 fn default_keeps_away_less_when_many_events_are_there_or_none() {
     let batches = [Some(99), Some(99), Some(99), Some(9_999), None, None, None, None];
     assert_eq!(paces_after(&batches), [8, 16, 32, 16, 8, 4, 2, 1]);

@@ -284,7 +284,7 @@ impl Control {
     #[inline(always)]
     fn notify_shared_threads(&self) {
         if self.has_shared_threads {
-            self.published.notify();
+            self.notify_published();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The words of a worker group: several consumers at one place of the graph, each event for one of
 //! them. Who claims what, who is to work, and what becomes of the events of a worker that leaves. Not
-//! here: who has which key (`routes`), who of the idle ones an event wakes (`watch`), how a worker finds events and waits for them (`consumer::worker`).
+//! here: who has which key (`routes`), who of the idle ones an event wakes (`watch`), how a
+//! worker finds events and waits for them (`consumer::worker`).
 //!
 //! ```text
 //! sequences   ... 8   9  10  11  12  13 | 14 ...        worker 0 has 8 and 9, worker 2 has 12 and

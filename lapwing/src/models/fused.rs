@@ -1,6 +1,6 @@
-//! Threads of several stages that park until anything advances, and those who wake them. A wake-up that is missing
-//! shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and the place
-//! itself in its smallest form, there too.
+//! Threads of several stages that park until anything advances, and those who wake them. A wake-up
+//! that is missing shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and
+//! the smallest forms of this, there too.
 
 use loom::sync::mpsc;
 use loom::thread;

@@ -47,7 +47,10 @@ impl Look {
         let state = RingState::of(&control.life);
         // A single producer's cursor may be past the end of a closed ring.
         let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
-        let claimed = claimed.min(bound_of_claims(control, &stages));
+        // No more than a lap ahead of the furthest behind, when that was looked at. The ring may have gone on
+        // for many laps since, if this thread had no CPU; it did pass this.
+        let claimed = furthest_behind(&stages)
+            .map_or(claimed, |gate| claimed.min(gate.saturating_add(control.capacity)));
         let published = match &control.stamps {
             None => claimed,
             Some(stamps) => {
@@ -63,7 +66,7 @@ impl Look {
 
     /// The first sequence that is not finished by every stage; what is claimed if all have left.
     pub(super) fn gate(&self) -> Sequence {
-        self.stages.iter().filter_map(|stage| stage.sequence).min().unwrap_or(self.claimed)
+        furthest_behind(&self.stages).unwrap_or(self.claimed)
     }
 
     /// Up to where each stage may read: as far as those have finished that it comes after, or those
@@ -95,11 +98,9 @@ impl Look {
     }
 }
 
-/// How far producers could have claimed when the furthest behind of `stages` was looked at. The ring may have gone
-/// on for many laps since, if the looking thread had no CPU; it did pass this.
-fn bound_of_claims(control: &Control, stages: &[StageLook]) -> Sequence {
-    let gate = stages.iter().filter_map(|stage| stage.sequence).min();
-    gate.map_or(Sequence::MAX, |gate| gate.saturating_add(control.capacity))
+/// The least sequence of `stages`; `None` if all have left.
+fn furthest_behind(stages: &[StageLook]) -> Option<Sequence> {
+    stages.iter().filter_map(|stage| stage.sequence).min()
 }
 
 /// Whether the words at `index` are part of a stage: of its acknowledgement, or of one of its workers.

@@ -74,8 +74,8 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// Here a strategy may keep away for a moment. A consumer that looks too often finds little each
     /// time, and each look takes a line from whoever writes it. The price is the latency of the events
     /// that come meanwhile. Not called where a pause would hold others up: after a look that found as
-    /// many as it may, or a quarter of the ring, which is for [`late`](Self::late). Nothing ends it early, not a halt either: a microsecond
-    /// or two is what it is for.
+    /// many as it may, or a quarter of the ring, which is for [`late`](Self::late). Nothing ends it
+    /// early, not a halt either: a microsecond or two is what it is for.
     ///
     /// Stages and workers that have their thread to themselves are paced, and pollers that
     /// [wait](crate::Poller::wait); workers by key are not.

@@ -15,12 +15,13 @@ use crate::activity::{Activity, Doing};
 use crate::barrier::Barrier;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
-use crate::group::{Claim, Group, Turn};
+use crate::group::{Claim, Group};
 use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
 use crate::wait::event_count::EventCount;
+use crate::wait::watch::Turn;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// A consumer that claims its events from those that its group may have, or gets those whose keys are
@@ -388,6 +389,7 @@ impl Awaited for Wait<'_> {
     /// By key, an event is for a worker that only a look at it tells, and at the end nobody gets another one.
     fn turn(&self) -> Option<Turn<'_>> {
         let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
-        is_for_anyone.then(|| self.group.turn_of(self.worker))
+        let group = self.group.words()[0];
+        is_for_anyone.then(|| self.control.stages[group].watch.turn(self.worker))
     }
 }

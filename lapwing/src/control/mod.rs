@@ -10,8 +10,8 @@
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
-//! 1 each    stage: stop,            whoever stops it          its consumer, before each batch
-//!                  bench            idle workers              the worker that watches
+//! 1 each    stage: stop             whoever stops it          its consumer, before each batch
+//!           group: watch            idle workers              idle workers
 //! 2         seating                 whoever joins or leaves   producers, at a full ring
 //! 1         dropped                 producers that drop       whoever wants to know
 //! 1 each    stage: activity         its consumer              monitors
@@ -202,11 +202,11 @@ impl Control {
     /// Wakes all who sleep in this ring, to look again.
     pub(crate) fn wake_everybody(&self) {
         self.published.wake_all();
-        // O6: between what the caller has stored and the look for those who sleep on a bench, all of them marked.
+        // O6: between what the caller has stored and the look for idle workers.
         self.fence.light();
         for stage in &self.stages {
             stage.released.wake_all();
-            stage.bench.notify();
+            stage.watch.wake_all();
         }
     }
 

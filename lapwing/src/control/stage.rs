@@ -10,8 +10,8 @@ use crate::activity::Activity;
 use crate::failures::Failures;
 use crate::padded::Padded;
 use crate::sync::AtomicU64;
-use crate::wait::event_count::EventCount;
 use crate::wait::released::Released;
+use crate::wait::watch::Watch;
 
 /// The shared words of one stage.
 #[derive(Debug)]
@@ -26,8 +26,6 @@ pub(crate) struct StageControl {
     /// The last turn that is to end: a seat has one consumer after another. On a line that is
     /// written to stop a consumer, and for nothing else.
     pub(super) stop: AtomicU64,
-    /// Where a worker sleeps that has nothing to do, while another one of its group watches.
-    pub(crate) bench: EventCount,
     /// The stages that it comes after directly; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
     /// All stages that it comes after. Used once it has left.
@@ -36,11 +34,19 @@ pub(crate) struct StageControl {
     pub(crate) acknowledgement: Option<StageIndex>,
     /// The words of its workers, if it is a group.
     pub(crate) workers: Box<[StageIndex]>,
+    /// Who of its idle workers an event wakes, if it is a group.
+    pub(crate) watch: Watch,
     /// Which events it has skipped as failed; `None` for a stage that never does.
     pub(crate) failures: Option<Failures>,
 }
 
 impl StageControl {
+    /// Makes it a group of workers with these words. Nobody shares it yet.
+    pub(crate) fn set_workers(&mut self, workers: &[StageIndex]) {
+        self.workers = workers.into();
+        self.watch = Watch::new(workers.len());
+    }
+
     pub(super) fn new(
         sequence: Sequence,
         upstream: Box<[StageIndex]>,
@@ -52,11 +58,11 @@ impl StageControl {
             released: Padded::default(),
             activity: Padded::default(),
             stop: AtomicU64::new(0),
-            bench: EventCount::default(),
             upstream,
             ancestors,
             acknowledgement: None,
             workers: Box::default(),
+            watch: Watch::default(),
             failures,
         }
     }

@@ -1,7 +1,6 @@
 //! The words of a worker group: several consumers at one place of the graph, each event for one of
 //! them. Who claims what, who is to work, and what becomes of the events of a worker that leaves. Not
-//! here: who has which key (`routes`), who of the idle ones an event wakes (`watch`), how a
-//! worker finds events and waits for them (`consumer::worker`).
+//! here: who has which key (`routes`), how a worker finds events and waits for them (`consumer::worker`).
 //!
 //! ```text
 //! sequences   ... 8   9  10  11  12  13 | 14 ...        worker 0 has 8 and 9, worker 2 has 12 and
@@ -18,7 +17,6 @@
 //! claimed: what was finished before stays finished.
 
 mod routes;
-mod watch;
 
 use std::ops::Range;
 
@@ -29,8 +27,6 @@ use crate::padded::Padded;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use routes::{Router, Routes};
-pub(crate) use watch::Turn;
-use watch::Watch;
 
 /// Most workers of a group: as many as a word has bits.
 pub(crate) const MAX_WORKERS: usize = 64;
@@ -51,7 +47,6 @@ pub(crate) struct Group {
     left_behind: Box<[AtomicU64]>,
     /// Who has which event, in a group by key.
     pub(crate) routes: Option<Routes>,
-    watch: Watch,
 }
 
 /// Who works. Written when the group is resized or a worker leaves, read before each claim.
@@ -90,8 +85,7 @@ impl Group {
         let size = AtomicU64::new(size as u64);
         let roster = Roster { size, left: AtomicU64::new(0), orphans: AtomicU64::new(0) };
         let routes = owners.map(Routes::new);
-        let watch = Watch::default();
-        Self { control, words, roster: Padded(roster), left_behind, routes, watch }
+        Self { control, words, roster: Padded(roster), left_behind, routes }
     }
 
     /// Most workers that it may have.

@@ -19,6 +19,8 @@ use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::seating::Seating;
 use crate::sync::{Arc, AtomicU8, Ordering};
+use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::watch::Watch;
 use crate::{PollError, Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
@@ -42,7 +44,9 @@ pub(super) fn ring_with_group(
 fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64> {
     let failures = upstream.iter().map(|_| None).collect();
     let seating = Seating::new(stages, upstream.len(), 0);
-    let control = Control::new(capacity as u64, None, upstream, failures, seating, true);
+    let workers: Vec<_> = (stages..upstream.len()).collect();
+    let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
+    control.stages[0].set_workers(&workers);
     let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), |_| 0);
     Ring::new(control, buffer, Description::new(String::new(), iter::empty()))
 }
@@ -279,32 +283,31 @@ fn loom_two_idle_workers_get_an_event_each() {
     });
 }
 
-/// O29: the watch is handed to a worker that has just found something else to do, and passes it on.
+/// O29: the watch is handed to one that has just found something else to do, and passes it on.
 #[test]
 fn loom_a_watch_is_handed_to_one_that_goes() {
     check_less(|| {
-        let (producer, workers) = group(2, 3);
-        let group = Arc::clone(workers[0].group());
-        assert!(group.turn_of(2).take_watch());
+        let fence = AsymmetricFence::detect();
+        let watch = Arc::new(Watch::new(3));
+        assert!(watch.turn(2).take_watch());
         let has_something = Arc::new(AtomicU8::new(0));
-        let first = (Arc::clone(&group), Arc::clone(&has_something));
+        let first = (Arc::clone(&watch), Arc::clone(&has_something));
         let goes = thread::spawn(move || {
-            let (group, has_something) = first;
-            let turn = group.turn_of(0);
-            if turn.follow(|| None, || has_something.load(Ordering::Relaxed) == 1) {
-                turn.hand_on_watch();
+            let (watch, has_something) = first;
+            let turn = watch.turn(0);
+            if turn.follow(fence, || None, || has_something.load(Ordering::Relaxed) == 1) {
+                turn.hand_on_watch(fence);
             }
         });
-        let second = Arc::clone(&group);
+        let second = Arc::clone(&watch);
         let stays = thread::spawn(move || {
-            let turn = second.turn_of(1);
-            while !turn.take_watch() && !turn.follow(|| None, || false) {}
-            turn.hand_on_watch();
+            let turn = second.turn(1);
+            while !turn.take_watch() && !turn.follow(fence, || None, || false) {}
+            turn.hand_on_watch(fence);
         });
         has_something.store(1, Ordering::Relaxed);
-        group.turn_of(2).hand_on_watch();
+        watch.turn(2).hand_on_watch(fence);
         goes.join().unwrap();
         stays.join().unwrap();
-        drop((producer, workers));
     });
 }

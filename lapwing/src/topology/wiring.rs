@@ -92,7 +92,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.stages[stage].acknowledgement = Some(words);
         }
         for words in &groups {
-            control.stages[words[0]].workers = words[1..].into();
+            control.stages[words[0]].set_workers(&words[1..]);
         }
         let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes, &plan));
         let producer = Producer::new(ring.clone(), self.producer_wait);

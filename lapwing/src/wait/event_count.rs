@@ -58,17 +58,10 @@ impl EventCount {
         self.epoch.has_left(seen)
     }
 
-    /// As [`park`](Self::park), where nobody else ever does: a mark that is left afterwards is the caller's,
-    /// which takes it away. So whoever wakes it and finds a mark knows that it has woken somebody, who
-    /// knows it too.
-    pub(crate) fn park_alone(
-        &self,
-        fence: AsymmetricFence,
-        time_left: impl FnOnce() -> Option<Duration>,
-        is_over: impl FnOnce() -> bool,
-    ) -> bool {
-        self.park(fence, time_left, is_over);
-        !self.epoch.take_mark()
+    /// Takes away the mark of a sleep that is over, where nobody but the caller ever sleeps; false if
+    /// somebody has woken it. So whoever [wakes](Self::notify) it and the caller agree on whether it has.
+    pub(super) fn take_mark(&self) -> bool {
+        self.epoch.take_mark()
     }
 
     /// Sleeps, unmarked, for what `length` returns, or not at all, or not to the end. Whoever only

@@ -66,6 +66,7 @@ mod sleeping;
 pub(crate) mod spinner;
 mod strategy;
 mod waiting;
+pub(crate) mod watch;
 mod yielding;
 
 pub use adaptive::Adaptive;
@@ -81,8 +82,8 @@ pub(crate) use strategy::AnyWaitStrategy;
 
 use std::time::Duration;
 
-use crate::group::Turn;
 use event_count::EventCount;
+use watch::Turn;
 
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
 pub(crate) trait Awaited {

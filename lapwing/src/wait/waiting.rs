@@ -346,10 +346,10 @@ impl Waiting<'_> {
         let Some(turn) = self.awaited.turn() else {
             return self.park_there();
         };
-        let follow = || turn.follow(|| self.time_left(), || self.is_over());
+        let follow = || turn.follow(self.fence, || self.time_left(), || self.is_over());
         if turn.take_watch() || self.asleep(follow) {
             self.park_there();
-            turn.hand_on_watch();
+            turn.hand_on_watch(self.fence);
         }
     }
 

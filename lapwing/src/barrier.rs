@@ -8,6 +8,7 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
+use crate::ring_buffer::Prefetcher;
 use crate::stamps::Span;
 use crate::sync::Ordering;
 use crate::wait::Awaited;
@@ -18,11 +19,13 @@ use crate::wait::event_count::EventCount;
 pub(crate) struct Barrier {
     /// The stages that come before; empty for a first stage.
     upstream: Box<[StageIndex]>,
+    /// Has the next event fetched while the word that shows it is.
+    prefetcher: Prefetcher,
 }
 
 impl Barrier {
-    pub(crate) fn new(upstream: Box<[StageIndex]>) -> Self {
-        Self { upstream }
+    pub(crate) fn new(upstream: Box<[StageIndex]>, prefetcher: Prefetcher) -> Self {
+        Self { upstream, prefetcher }
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -31,6 +34,7 @@ impl Barrier {
     /// caller looks at the ring's life afterwards.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
+        self.prefetcher.fetch(next);
         let finished = control.finished_by_all(&self.upstream);
         if finished == DETACHED {
             return Self::published(control, next, limit);

@@ -14,6 +14,7 @@ use crate::control::{Control, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
 use crate::ring::Ring;
+use crate::ring_buffer::Prefetcher;
 use crate::stamps::Span;
 use crate::sync::Arc;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
@@ -55,7 +56,8 @@ impl<E> Reader<E> {
         max_batch: u64,
     ) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
-        let barrier = Barrier::new(ring.control.stages[stage].upstream.clone());
+        let upstream = ring.control.stages[stage].upstream.clone();
+        let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer));
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         Self {

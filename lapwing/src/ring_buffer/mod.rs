@@ -8,6 +8,8 @@
 //! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
 //! ```
 
+mod prefetcher;
+
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -15,6 +17,8 @@ use std::ptr::NonNull;
 use crate::Sequence;
 use crate::memory::Room;
 use crate::sync::Arc;
+
+pub(crate) use prefetcher::Prefetcher;
 
 /// Pre-allocated events, made once and reused in place; a clone is the same storage.
 ///

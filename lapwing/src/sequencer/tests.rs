@@ -6,6 +6,7 @@ use crate::barrier::Barrier;
 use crate::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::error::{Stopped, TryPublishError};
 use crate::memory::Room;
+use crate::ring_buffer::Prefetcher;
 use crate::seating::Seating;
 use crate::stamps::{Span, Stamps};
 use crate::sync::Ordering;
@@ -24,9 +25,14 @@ fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     Control::new(capacity, stamps, upstream, failures, seating, false)
 }
 
+/// The barrier of a stage after `upstream`, of no slots.
+fn barrier_after(upstream: &[StageIndex]) -> Barrier {
+    Barrier::new(upstream.into(), Prefetcher::default())
+}
+
 /// What the first stage sees from `next` on.
 fn seen(control: &Control, next: Sequence) -> Span {
-    Barrier::new(Box::default()).span(control, next, next + control.capacity)
+    barrier_after(&[]).span(control, next, next + control.capacity)
 }
 
 fn claim_and_publish<S: Sequencer>(sequencer: &mut S, control: &Control, count: u64) -> Sequence {
@@ -165,7 +171,7 @@ fn a_multi_claim_that_is_given_up_is_a_tombstone() {
 fn a_stage_downstream_sees_tombstones_too() {
     let control = graph::<Multi>(8, &[&[], &[0]]);
     let mut sequencer = Multi::default();
-    let second = Barrier::new([0].into());
+    let second = barrier_after(&[0]);
     claim_and_publish(&mut sequencer, &control, 1);
     control.advance(0, 1);
     assert_eq!(second.span(&control, 0, 8), Span::Events(1));
@@ -207,7 +213,7 @@ fn laps_beyond_32_bits_are_told_apart() {
 fn stages_wait_for_whom_a_stage_that_left_waited_for() {
     let control = graph::<Single>(8, &[&[], &[0], &[1]]);
     let mut sequencer = Single::default();
-    let last = Barrier::new([1].into());
+    let last = barrier_after(&[1]);
     claim_and_publish(&mut sequencer, &control, 4);
     control.advance(0, 3);
     control.advance(1, 1);

@@ -1,5 +1,5 @@
 //! When a strategy is asked to pace its consumer: between a batch and the look for more, and only where
-//! nobody is held up by it.
+//! nobody is held up by it. And when it is not asked at all: while its consumer looks by itself.
 
 mod common;
 
@@ -21,6 +21,7 @@ common::for_both_producers! {
     stage_is_paced_and_gets_every_event,
     adaptive_stage_that_just_keeps_up_gets_every_event,
     panic_of_a_pace_is_the_outcome_of_its_stage,
+    eager_look_that_finds_an_event_needs_no_wait,
 }
 
 /// Notes what it is told of.
@@ -205,4 +206,30 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     let outcome = report.stages().next().unwrap().outcome().clone();
     let message = "on purpose, between two batches".to_owned();
     assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+}
+
+/// Looks for as long as it takes, and is never asked how to wait.
+#[derive(Clone)]
+struct OnlyLooks;
+
+impl WaitStrategy for OnlyLooks {
+    const PARKS: bool = false;
+    const EAGER_LOOKS: u32 = u32::MAX;
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        panic!("called, though an event was there in time");
+    }
+}
+
+fn eager_look_that_finds_an_event_needs_no_wait<K: Kind>() {
+    let ring = K::ring(8, || 0_u64).wait(OnlyLooks).then_poller("all");
+    let (mut producer, mut consumers) = ring.build().unwrap();
+    let mut poller = consumers.take_poller("all").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            publish(&mut producer, 1);
+        });
+        assert_eq!(poller.wait().unwrap().len(), 1);
+    });
 }

@@ -32,6 +32,8 @@ pub(crate) struct Reader<E> {
     place: Option<Place>,
     pub(super) barrier: Barrier,
     pub(super) strategy: Box<dyn AnyWaitStrategy>,
+    /// What the strategy says of it: kept here, where a look is a load and not a call.
+    eager_looks: u32,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
@@ -66,6 +68,7 @@ impl<E> Reader<E> {
             turn,
             place: Some(place),
             barrier,
+            eager_looks: strategy.eager_looks(),
             strategy,
             failing,
             first,
@@ -226,6 +229,11 @@ impl<E> Source<E> for Reader<E> {
         let (control, barrier) = (&*self.ring.control, &self.barrier);
         let Self { next, stage, turn, .. } = *self;
         NextEvent { control, barrier, next, stage, turn }.is_over()
+    }
+
+    #[inline]
+    fn eager_looks(&self) -> u32 {
+        self.eager_looks
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {

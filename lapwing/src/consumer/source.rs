@@ -14,7 +14,7 @@ use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
-use crate::sync::Arc;
+use crate::sync::{Arc, spin_loop};
 use crate::wait::AnyWaitStrategy;
 
 /// A pause looks for a halt or a stop at least this often.
@@ -75,6 +75,12 @@ pub(crate) trait Source<E> {
     /// asked to leave.
     fn is_ready(&self) -> bool;
 
+    /// How many times it looks again by itself before it hands a wait to the strategy.
+    #[inline]
+    fn eager_looks(&self) -> u32 {
+        0
+    }
+
     /// Hands one wait to the strategy; whether the time is over afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
 
@@ -86,6 +92,7 @@ pub(crate) trait Source<E> {
             return Err(WaitTimeoutError::TimedOut);
         }
         self.pace();
+        let mut looks_left = self.eager_looks();
         let mut is_expired = false;
         loop {
             match self.poll() {
@@ -95,6 +102,10 @@ pub(crate) trait Source<E> {
                 Err(PollError::Empty) if is_expired => {
                     self.activity().set(Doing::Between);
                     return Err(WaitTimeoutError::TimedOut);
+                }
+                Err(PollError::Empty) if looks_left > 0 => {
+                    looks_left -= 1;
+                    spin_loop();
                 }
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }

@@ -19,6 +19,7 @@ pub struct BusySpin;
 
 impl WaitStrategy for BusySpin {
     const PARKS: bool = false;
+    const EAGER_LOOKS: u32 = SPINS_PER_CLOCK;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         waiting.repeat(SPINS_PER_CLOCK, spin_loop);

@@ -41,6 +41,22 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// ```
     const PARKS: bool;
 
+    /// How many times a consumer that finds nothing looks again by itself, with the CPU's pause hint in
+    /// between, before it calls [`wait`](Self::wait); none by default.
+    ///
+    /// Those looks are the shortest way to an event: the one that finds it is the one that takes it.
+    /// Whoever spins anyhow has some; whoever may give up its CPU, or keeps away first, has none.
+    /// A few dozen are enough: the caller's time limit and a stop have to wait for them. Stages that have
+    /// their thread to themselves look so, and pollers that [wait](crate::Poller::wait); workers and
+    /// producers call `wait` at once.
+    ///
+    /// ```
+    /// use lapwing::wait::{Blocking, BusySpin, WaitStrategy};
+    ///
+    /// assert!(BusySpin::EAGER_LOOKS > 0 && Blocking::EAGER_LOOKS == 0);
+    /// ```
+    const EAGER_LOOKS: u32 = 0;
+
     /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
     /// again if need be.
     ///
@@ -145,6 +161,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
 /// once for what a look has found.
 pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
+    fn eager_looks(&self) -> u32;
     fn wait(&mut self, waiting: &Waiting<'_>);
     fn pace(&mut self, events: u64);
     fn late(&mut self);
@@ -154,6 +171,10 @@ pub(crate) trait AnyWaitStrategy: Send {
 impl<W: WaitStrategy> AnyWaitStrategy for W {
     fn parks(&self) -> bool {
         W::PARKS
+    }
+
+    fn eager_looks(&self) -> u32 {
+        W::EAGER_LOOKS
     }
 
     fn wait(&mut self, waiting: &Waiting<'_>) {

@@ -74,7 +74,7 @@ impl Stamps {
     }
 
     /// Stamps claims with what became of them. The caller owns them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
         if fate == Fate::Tombstone {
             // O5, Relaxed: released by the stamps below.

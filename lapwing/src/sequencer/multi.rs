@@ -55,8 +55,8 @@ impl Multi {
         control: &Control,
         end_of: impl Fn(&mut Sequence, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        if let Some(stopped) = control.life.stopped() {
-            return Err(stopped.into());
+        if !control.life.is_open() {
+            return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
         }
         // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
         // gate (O2).
@@ -84,6 +84,7 @@ impl Multi {
         }
     }
 
+    #[inline(always)]
     fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
         Self::stamps(control).settle(first..first + count, fate);
         if control.is_signalled {
@@ -103,7 +104,7 @@ impl Claims for Multi {
         Self::default()
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let claim = self.claim_from(control, |limit, claimed| {
             let end = claimed + count;
@@ -134,7 +135,7 @@ impl Claims for Multi {
         control.claimed()
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
         Self::settle(control, first, count, Fate::Published);
         // A close waits for the claim, so only a halt can have come in between.

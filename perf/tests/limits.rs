@@ -27,12 +27,13 @@ fn whole_command_writes_a_row_for_each_limit() {
         ("stream", 32),
         ("stream", 64),
         ("stream", 256),
+        ("claims", 8),
         ("solo-ring", 8),
         ("solo-loop", 8),
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 7 rows, 7 runs"), "{table}");
+    assert!(table.contains("all verified: 8 rows, 8 runs"), "{table}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `lapwing limits`: what this machine can do at all. Every other table can be read as a part of it.
 
 mod arguments; // the flags
+mod claims; // several threads and one counter
 mod probe; // the cases
 mod solo; // one thread on its own
 mod stream; // events in blocks between two threads
@@ -38,7 +39,7 @@ struct Record {
     /// Size of all blocks of the stream together, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// How the threads of the exchange look, if it is one.
+    /// How the threads of an exchange look, or what those do that lost a claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
     /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.
@@ -86,6 +87,7 @@ fn record(row: &Row<Probe>) -> Record {
         Setting::Slots(slots) => ring = Some(slots),
         Setting::Shape(chosen) => shape = Some(chosen),
         Setting::Look(look) => wait = Some(look.name),
+        Setting::BackOff(back_off) => wait = Some(back_off.name),
     }
     Record {
         benchmark: BENCHMARK,
@@ -119,10 +121,11 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, ring, plain] =
-            [Case::Exchange, Case::SoloRing, Case::SoloLoop].map(|case| (case, EventBytes::B8));
+        let [exchange, claims, ring, plain] =
+            [Case::Exchange, Case::Claims, Case::SoloRing, Case::SoloLoop]
+                .map(|case| (case, EventBytes::B8));
         let [first, second, third, fourth] = streams;
-        records(&[exchange, first, second, third, fourth, ring, plain]).unwrap()
+        records(&[exchange, first, second, third, fourth, claims, ring, plain]).unwrap()
     }
 
     #[test]
@@ -150,7 +153,11 @@ mod tests {
         assert!(stream["buffer_bytes"].as_u64().unwrap() >= 256 << 10);
         assert_eq!(stream["runs"].as_array().unwrap().len(), 2);
         assert!(stream["ratio_to_baseline"].is_null());
-        let ring = &report["results"][5];
+        let claims = &report["results"][5];
+        assert_eq!(claims["contender"], "claims");
+        assert_eq!(claims["threads"], 3);
+        assert!(["at-once", "64-to-256-hints"].contains(&claims["wait"].as_str().unwrap()));
+        let ring = &report["results"][6];
         assert_eq!(ring["contender"], "solo-ring");
         assert_eq!(ring["threads"], 1);
         assert!(ring["ring"].as_u64().unwrap() >= 1_024);
@@ -161,6 +168,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 7 rows, 14 runs"), "{text}");
+        assert!(text.contains("all verified: 8 rows, 16 runs"), "{text}");
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use super::claims::{self, BackOff};
 use super::solo;
 use super::stream::{self, Shape};
 use crate::load::bare::{self, Look};
@@ -22,6 +23,8 @@ pub(crate) enum Case {
     Exchange,
     /// Events to another thread in blocks: the limit of any hand-over of single events
     Stream,
+    /// Three threads claim, write and stamp one by one: the limit of several producers in one order
+    Claims,
     /// One thread publishes and polls through Lapwing's ring: the limit of the core
     SoloRing,
     /// One thread writes and folds without any ring: the limit of the work itself
@@ -33,14 +36,15 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Exchange, Self::Stream, Self::SoloRing, Self::SoloLoop];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Exchange, Self::Stream, Self::Claims, Self::SoloRing, Self::SoloLoop];
 
     /// The name on the command line and in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
             Self::Stream => "stream",
+            Self::Claims => "claims",
             Self::SoloRing => "solo-ring",
             Self::SoloLoop => "solo-loop",
             Self::WrongAnswer => "wrong-answer",
@@ -72,6 +76,8 @@ pub(super) enum Setting {
     Slots(usize),
     /// How the threads of an exchange look.
     Look(Look),
+    /// What a thread does that lost a claim.
+    BackOff(BackOff),
 }
 
 impl Probe {
@@ -84,6 +90,7 @@ impl Probe {
             }
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
             Case::Exchange => Look::ALL.map(Setting::Look).to_vec(),
+            Case::Claims => BackOff::ALL.map(Setting::BackOff).to_vec(),
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
         };
         Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
@@ -107,6 +114,7 @@ impl Probe {
             (Case::Exchange, Setting::Look(look)) => {
                 bare::run(look, Exchange { exchanges: events, placement })
             }
+            (Case::Claims, Setting::BackOff(back_off)) => claims::run(back_off, events, placement),
             (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),
             _ => solo::plain_loop(events, placement),
         }
@@ -121,6 +129,7 @@ impl Subject for Probe {
     fn threads(&self) -> usize {
         match self.case {
             Case::Exchange | Case::Stream => 2,
+            Case::Claims => claims::THREADS,
             Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
         }
     }
@@ -142,6 +151,7 @@ impl Subject for Probe {
         let sum = u64::from(events) * (u64::from(events) + 1) / 2;
         self.expected = match (self.case, self.event_bytes) {
             (Case::Exchange, _) => vec![sum],
+            (Case::Claims, _) => claims::expected(events),
             (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
             (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),
             (_, EventBytes::B64) => unicast::expected::<PAD_64>(events),

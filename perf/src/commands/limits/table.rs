@@ -18,11 +18,13 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
         lines.to_string(),
         "exchange: one way of a number that goes there and back, two bare words; stream: events in blocks"
             .to_owned(),
-        "from thread to thread; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring"
+        "from thread to thread; claims: three threads take numbers from one counter, and write and stamp a"
             .to_owned(),
+        "word for each; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
-    if records.iter().any(|record| record.speed.threads > machine.available_parallelism()) {
+    let is_pair = |record: &Record| record.speed.threads == 2;
+    if records.iter().any(is_pair) && machine.available_parallelism() < 2 {
         closing.push(
             "two threads on one CPU take turns: exchange and stream are no limits here".to_owned(),
         );
@@ -35,9 +37,9 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let Record { contender, event_bytes, speed, .. } = record;
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let median = speed.median_events_per_second;
-    // A number that waits for its answer moves no bytes to speak of.
-    let streams = record.operations_per_event == 1;
-    let gigabytes = streams.then_some(median * *event_bytes as f64 / 1e9);
+    // Numbers that wait for an answer, or that nobody reads, move no bytes to speak of.
+    let moves_bytes = !["exchange", "claims"].contains(&record.contender);
+    let gigabytes = moves_bytes.then_some(median * *event_bytes as f64 / 1e9);
     [
         (*contender).to_owned(),
         event_bytes.to_string(),

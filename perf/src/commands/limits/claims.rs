@@ -1,0 +1,134 @@
+//! The claims: three threads that take numbers from one counter, one at a time, write a word for each and
+//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot.
+//!
+//! ```text
+//! thread 1 ─┐
+//! thread 2 ─┼─> counter ─> a word in the slot of its number ─> the slot's stamp
+//! thread 3 ─┘
+//! ```
+//!
+//! Why it is an upper bound for any ring with one order of all events, of all producers: each event needs a
+//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find.
+
+use std::hint;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crossbeam_utils::CachePadded;
+
+use crate::machine::placement::Placement;
+use crate::measure::crew::{Answers, Crew, RunError};
+use crate::measure::run::Pass;
+
+/// Threads that claim: the producers of the sequencer topology.
+pub(super) const THREADS: usize = 3;
+/// Slots that they write: those of most tables.
+const SLOTS: usize = 65_536;
+
+/// What a thread does after another one was faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BackOff {
+    /// The name in a report.
+    pub(super) name: &'static str,
+    /// Pause hints after the first claim that was lost; doubled with each more.
+    first: u32,
+    /// Most pause hints.
+    longest: u32,
+}
+
+impl BackOff {
+    /// Those to try: who tries again at once takes the line from the thread that has it.
+    pub(super) const ALL: [Self; 2] = [
+        Self { name: "at-once", first: 0, longest: 0 },
+        Self { name: "64-to-256-hints", first: 64, longest: 256 },
+    ];
+}
+
+/// What the threads share.
+struct Shared {
+    /// The next number.
+    counter: CachePadded<AtomicU64>,
+    slots: Vec<AtomicU64>,
+    stamps: Vec<AtomicU32>,
+}
+
+/// Claims `events` numbers, all threads together. The answers are those of [`expected`].
+///
+/// # Errors
+///
+/// [`RunError`] if a thread could not start.
+pub(super) fn run(back_off: BackOff, events: u32, placement: Placement) -> Result<Pass, RunError> {
+    let shared = Shared::new();
+    let shared = &shared;
+    let mut crew = Crew::new(placement);
+    for thread in 0..THREADS as u32 {
+        let share = (events + thread) / THREADS as u32; // together they are all events
+        crew.enlist(format!("producer {thread}"), move || {
+            Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off))])
+        });
+    }
+    let pass = Pass::one_by_one(crew.run()?);
+    let answers = vec![shared.counter.load(Ordering::Relaxed), pass.answers.iter().sum()];
+    Ok(Pass { answers, ..pass })
+}
+
+/// How many numbers were claimed, and their sum: none of them twice.
+pub(super) fn expected(events: u32) -> Answers {
+    let events = u64::from(events);
+    vec![events, events * events.saturating_sub(1) / 2]
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self {
+            counter: CachePadded::default(),
+            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
+            stamps: (0..SLOTS).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// Claims a number, writes its slot and stamps it. Returns the number.
+    #[inline(always)]
+    fn publish(&self, back_off: BackOff) -> u64 {
+        let number = self.claim(back_off);
+        let slot = number as usize % SLOTS;
+        self.slots[slot].store(number, Ordering::Relaxed);
+        // Release: as the word needs it that comes with the stamp.
+        self.stamps[slot].store((number / SLOTS as u64) as u32, Ordering::Release);
+        number
+    }
+
+    #[inline(always)]
+    fn claim(&self, BackOff { first, longest, .. }: BackOff) -> u64 {
+        let mut pauses = first;
+        loop {
+            // Relaxed suffices: the counter only hands out numbers.
+            let next = self.counter.load(Ordering::Relaxed);
+            let swap = self.counter.compare_exchange_weak(
+                next,
+                next + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+            if swap.is_ok() {
+                return next;
+            }
+            (0..pauses).for_each(|_| hint::spin_loop());
+            pauses = (2 * pauses).min(longest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_claimed_once() {
+        for back_off in BackOff::ALL {
+            for events in [1, 2, 3, 4, 100_000] {
+                let pass = run(back_off, events, Placement::Free).unwrap();
+                assert_eq!(pass.answers, expected(events), "{} {events}", back_off.name);
+            }
+        }
+    }
+}

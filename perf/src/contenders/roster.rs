@@ -55,6 +55,18 @@ impl Roster {
         self
     }
 
+    /// Without those whose senders cannot stay away for a while, if they are to.
+    pub(crate) fn pausing(mut self, pause_ns: u32) -> Self {
+        let can = |entry: &Entry| pause_ns == 0 || entry.candidates.iter().all(|one| one.pauses());
+        let (can, cannot) = self.entries.into_iter().partition(can);
+        let missing = |entry: Entry| Missing {
+            contender: entry.candidates[0].name().to_owned(),
+            reason: "its program sends without a pause".to_owned(),
+        };
+        self.missing.extend(Vec::into_iter(cannot).map(missing));
+        Self { entries: can, ..self }
+    }
+
     /// Everyone of `names`: Lapwing once for each of `settings`, each rival at its best.
     pub(crate) fn of(names: &[ContenderName], settings: &[Setting]) -> Self {
         let mut roster = Self { entries: Vec::new(), missing: Vec::new() };

@@ -232,7 +232,7 @@ fn assert_right_as_a_process(contender: &dyn Contender) {
 /// Asserts that `contender` is right under a load and brings every number back.
 fn assert_right_elsewhere(contender: &dyn Contender) {
     assert_right_under_a_load(contender);
-    let exchange = Exchange { exchanges: 500, placement: Placement::Free };
+    let exchange = Exchange { exchanges: 500, placement: Placement::Free, pause_ns: 0 };
     let pass = contender.ping_pong(64, exchange).unwrap();
     assert_eq!(pass.answers, [500 * 501 / 2], "{}", contender.name());
 }

@@ -58,13 +58,13 @@ impl Rival {
         Ok(pass(ran, handed_over))
     }
 
-    /// Exchanges numbers once.
+    /// Exchanges numbers once, without a pause.
     ///
     /// # Errors
     ///
     /// As [`run`](Self::run).
     pub(crate) fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, ChildError> {
-        let Exchange { exchanges, placement } = exchange;
+        let Exchange { exchanges, placement, .. } = exchange;
         let cpus = Cpus { placement, threads: 2 };
         let details = format!("{slots} {exchanges} {cpus}");
         let ran = Ran::read(&self.ask("ping-pong", &details, PER_EVENT * exchanges)?)?;

@@ -112,7 +112,7 @@ impl Probe {
             },
             (Case::SoloRing, Setting::Slots(slots)) => solo::ring(slots, events, placement),
             (Case::Exchange, Setting::Look(look)) => {
-                bare::run(look, Exchange { exchanges: events, placement })
+                bare::run(look, Exchange { exchanges: events, placement, pause_ns: 0 })
             }
             (Case::Claims, Setting::BackOff(back_off)) => claims::run(back_off, events, placement),
             (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),

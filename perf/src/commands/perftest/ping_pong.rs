@@ -54,7 +54,8 @@ fn run(load: Load) -> Result<Delayed, RunError> {
         due = received + PAUSE_NS;
         Ok(answer)
     };
-    let exchange = Exchange { exchanges: load.events, placement: load.placement };
+    let Load { events: exchanges, placement, .. } = load;
+    let exchange = Exchange { exchanges, placement, pause_ns: 0 }; // this test has its own
     let pass = exchange::run(exchange, paced_call, move |_| ponger.echo())?;
     Ok(Delayed { pass, delays })
 }

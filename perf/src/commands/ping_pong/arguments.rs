@@ -1,6 +1,6 @@
 //! The flags of `lapwing ping-pong`.
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName};
 use crate::flags::{ScheduleArguments, values};
@@ -17,6 +17,12 @@ pub(crate) struct PingPongArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     wait: Vec<WaitName>,
 
+    /// Nanoseconds for which the sender stays away before each number, at random from half to one and a half
+    /// of it; not counted. 0 for none: then the two threads fall into step
+    #[arg(long, value_name = "NS", default_value_t = 0)]
+    #[arg(value_parser = value_parser!(u32).range(..=1_000_000))]
+    pub(crate) pause: u32,
+
     #[command(flatten)]
     pub(crate) schedule: ScheduleArguments,
 }
@@ -27,5 +33,6 @@ impl PingPongArguments {
         let waits = values::each_once(&self.wait, &WaitName::ALL);
         let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
         Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)
+            .pausing(self.pause)
     }
 }

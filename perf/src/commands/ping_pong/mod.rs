@@ -44,6 +44,7 @@ struct Match {
     player: Player,
     chosen: usize,
     placement: Placement,
+    pause_ns: u32,
 }
 
 /// One row of the report.
@@ -55,6 +56,9 @@ struct Record {
     contender: &'static str,
     /// How its threads waited.
     wait: &'static str,
+    /// Mean time for which the sender stayed away before each number, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause_ns: Option<u32>,
     /// How fast it was: an event is a number that went there and back. The baseline is two bare words.
     #[serde(flatten)]
     speed: Speed,
@@ -118,7 +122,8 @@ impl Subject for Match {
     fn run(&self, exchanges: u32) -> Result<Pass, Error> {
         let (topology, contender) = (BENCHMARK, self.name());
         let failed = |source| Error::Run { topology, contender, source };
-        let exchange = Exchange { exchanges, placement: self.placement };
+        let Self { placement, pause_ns, .. } = *self;
+        let exchange = Exchange { exchanges, placement, pause_ns };
         let pass = self.play(exchange).map_err(failed)?;
         let last = u64::from(exchanges);
         pass.checked(topology, contender, exchanges, &vec![last * (last + 1) / 2])
@@ -132,16 +137,20 @@ impl Subject for Match {
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
-    let (players, missing) = players(arguments.roster());
-    let records = measure(players, arguments.schedule.schedule(), Progress::new)?;
+    let pause_ns = arguments.pause;
+    let (players, missing) = players(arguments.roster(), pause_ns);
+    let schedule = arguments.schedule.schedule();
+    let records = measure(players, pause_ns, schedule, Progress::new)?;
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Two bare words in each language, and everyone of `roster`; and who is missing.
-fn players(roster: Roster) -> (Vec<Player>, Vec<Missing>) {
+/// Two bare words in each language, and everyone of `roster`; and who is missing. Other languages send
+/// without pauses.
+fn players(roster: Roster, pause_ns: u32) -> (Vec<Player>, Vec<Missing>) {
     let mut players = vec![Player::Bare];
     let mut missing = Vec::new();
-    for language in Language::ALL {
+    let languages: &[Language] = if pause_ns == 0 { &Language::ALL } else { &[] };
+    for &language in languages {
         match language.compile() {
             Ok(rival) => players.push(Player::Foreign(language, rival)),
             Err(reason) => {
@@ -161,11 +170,13 @@ fn players(roster: Roster) -> (Vec<Player>, Vec<Missing>) {
 /// The first wrong answer or failed run.
 fn measure(
     players: Vec<Player>,
+    pause_ns: u32,
     schedule: Schedule,
     progress: impl FnOnce(u64) -> Progress,
 ) -> Result<Vec<Record>, Error> {
     let placement = schedule.placement;
-    let matches = players.into_iter().map(|player| Match { player, chosen: 0, placement });
+    let matches =
+        players.into_iter().map(|player| Match { player, chosen: 0, placement, pause_ns });
     let mut rows = matches.map(|each| Row::new(each, schedule)).collect::<Vec<_>>();
     let progress = progress(harness::steps(rows.len(), schedule.runs));
     harness::measure(&mut rows, schedule.runs, &progress)?;
@@ -179,7 +190,8 @@ fn measure(
 fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
     let (contender, wait) = (row.subject.name(), row.subject.wait());
     let speed = row.speed(bare.map(|bare| (bare.subject.name(), bare)));
-    Record { benchmark: BENCHMARK, contender, wait, speed }
+    let pause_ns = (row.subject.pause_ns > 0).then_some(row.subject.pause_ns);
+    Record { benchmark: BENCHMARK, contender, wait, pause_ns, speed }
 }
 
 #[cfg(test)]
@@ -191,7 +203,7 @@ mod tests {
 
     /// A few exchanges of each of `players`.
     fn records(players: Vec<Player>) -> Result<Vec<Record>, Error> {
-        measure(players, Schedule::short(2, 200), |_| Progress::Silent)
+        measure(players, 0, Schedule::short(2, 200), |_| Progress::Silent)
     }
 
     fn roster(names: &[ContenderName]) -> Roster {
@@ -200,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_player_gets_every_number_back() {
-        let (players, missing) = players(roster(&ContenderName::ALL));
+        let (players, missing) = players(roster(&ContenderName::ALL), 0);
         let expected = players.len();
         let records = records(players).unwrap();
         assert_eq!(records.len(), expected);
@@ -218,6 +230,23 @@ mod tests {
         let liar = roster(&[ContenderName::WrongAnswer]).entries.into_iter().map(Player::Contender);
         let error = records(liar.collect()).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer, so no speed: topology=ping-pong"), "{error}");
+    }
+
+    #[test]
+    fn programs_in_other_languages_do_not_pause() {
+        let roster = roster(&ContenderName::ALL).pausing(1_000);
+        let (players, missing) = players(roster, 1_000);
+        let schedule = Schedule::short(1, 200);
+        let records = measure(players, 1_000, schedule, |_| Progress::Silent).unwrap();
+        let languages = ["bare-cpp", "bare-java", "lmax", "moodycamel"];
+        assert!(records.iter().all(|record| !languages.contains(&record.contender)));
+        assert!(records.iter().all(|record| record.pause_ns == Some(1_000)));
+        assert!(missing.iter().any(|missing| missing.contender == "lmax"));
+        let text = table::of(&records, &missing, &Machine::detect());
+        assert!(
+            text.contains("the sender stays away for 500 to 1500 ns before each number"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
         own.map(|record| (record.wait, &record.speed)),
     ));
     closing.push("one way: half of there and back, the mean of a run".to_owned());
+    if let Some(pause_ns) = records.iter().find_map(|record| record.pause_ns) {
+        let (least, most) = (pause_ns / 2, pause_ns + pause_ns / 2);
+        closing.push(format!(
+            "the sender stays away for {least} to {most} ns before each number, which does not count"
+        ));
+    }
     closing.push(table::verified(records.iter().map(|record| &record.speed)));
     if machine.available_parallelism() < 2 {
         closing.push("two threads on one CPU: this is the scheduler, not the machine".to_owned());

@@ -57,6 +57,8 @@ pub(crate) struct Speed {
     pub(crate) threads: Option<usize>,
     /// Whether each thread had a CPU of its own.
     pub(crate) pinned: Option<bool>,
+    /// Mean time for which a sender stayed away before each number; only of ping-pong.
+    pub(crate) pause_ns: Option<u64>,
     /// Slots of the ring, and of every queue.
     pub(crate) ring: Option<u64>,
     /// Size of one event.

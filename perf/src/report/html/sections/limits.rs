@@ -74,6 +74,7 @@ fn limit<'a>(limits: &'a [Speed], name: &str, speed: &Speed) -> Option<&'a Speed
         let sizes = limit.event_bytes.zip(speed.event_bytes);
         let pinnings = limit.pinned.zip(speed.pinned);
         limit.contender == name
+            && limit.pause_ns == speed.pause_ns
             && sizes.is_none_or(|(one, other)| one == other)
             && pinnings.is_none_or(|(one, other)| one == other)
     };
@@ -92,7 +93,8 @@ fn stream_shares(data: &Data) -> Vec<Share<'_>> {
 }
 
 fn exchange_shares(data: &Data) -> Vec<Share<'_>> {
-    let others = data.ping_pong.iter().filter(|one| one.contender != BARE);
+    let in_step = |one: &&Speed| one.contender != BARE && one.pause_ns.is_none();
+    let others = data.ping_pong.iter().filter(in_step);
     sorted(others.filter_map(|one| {
         // The words of the same rounds saw the same noise.
         let bare = limit(&data.ping_pong, BARE, one);

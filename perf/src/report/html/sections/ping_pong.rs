@@ -2,6 +2,7 @@
 
 use super::naming::{Labels, Named, panels};
 use super::speeds;
+use crate::report::distinct;
 use crate::report::html::format::{self, figure, optional};
 use crate::report::html::page::{Figure, Section, Table};
 use crate::report::html::palette::Role;
@@ -12,7 +13,8 @@ use crate::report::html::records::Speed;
 
 const LEAD: &str = "How long a number takes to another thread, when nothing else is on its way: half \
     of there and back. Two bare words in memory are the limit of the machine; the same program in \
-    other languages shows that the limit is not Rust's.";
+    other languages shows that the limit is not Rust's. Without a pause the two threads fall into step; \
+    with one before each number, the other thread has been waiting for a while.";
 const CAPTION: &str = "Nanoseconds one way, shorter is better: the bar is the median run and the thin \
     line spans the fastest and the slowest run.";
 
@@ -41,13 +43,23 @@ pub(super) fn one_way(exchanges_per_second: f64) -> f64 {
     speeds::nanoseconds(exchanges_per_second) / 2.0
 }
 
-/// Those of `records` that are pinned, or not, the fastest first.
-fn sorted(records: &[Speed], pinned: bool) -> Vec<&Speed> {
-    let mut sorted = records.iter().filter(|one| one.is_pinned() == pinned).collect::<Vec<_>>();
-    sorted.sort_by(|one, other| {
-        other.median_events_per_second.total_cmp(&one.median_events_per_second)
-    });
-    sorted
+/// The panels, with their titles: pinned and not pinned apart, with and without a pause apart; in each the
+/// fastest first.
+fn sorted(records: &[Speed]) -> Vec<(String, Vec<&Speed>)> {
+    let mut all = Vec::new();
+    for (pinned, heading) in panels(records) {
+        let here = records.iter().filter(|one| one.is_pinned() == pinned).collect::<Vec<_>>();
+        for pause_ns in distinct(here.iter().map(|one| one.pause_ns)) {
+            let alike = here.iter().copied().filter(|one| one.pause_ns == pause_ns);
+            let mut sorted = alike.collect::<Vec<_>>();
+            sorted.sort_by(|one, other| {
+                other.median_events_per_second.total_cmp(&one.median_events_per_second)
+            });
+            let pause = pause_ns.map(|pause| format!(", after pauses of {pause} ns"));
+            all.push((heading.clone() + &pause.unwrap_or_default(), sorted));
+        }
+    }
+    all
 }
 
 fn bars(records: &[Speed]) -> Bars {
@@ -64,14 +76,14 @@ fn bars(records: &[Speed]) -> Bars {
         };
         Row { label: labels.label(speed), is_own: speed.is_own(), bars: vec![Some(bar)] }
     };
-    let group = |(pinned, heading): (bool, String)| {
-        let rows = sorted(records, pinned).into_iter().map(row).collect();
+    let group = |(heading, speeds): (String, Vec<&Speed>)| {
+        let rows = speeds.into_iter().map(row).collect();
         Group { heading, rows }
     };
     Bars {
         title: "nanoseconds one way".into(),
         panels: vec![String::new()],
-        groups: panels(records).into_iter().map(group).collect(),
+        groups: sorted(records).into_iter().map(group).collect(),
         keys: Vec::new(),
         label: number,
         is_linear: false,
@@ -80,14 +92,15 @@ fn bars(records: &[Speed]) -> Bars {
 
 fn table(records: &[Speed]) -> Table {
     let words = ["through", "wait", "pinned"];
-    let numbers = ["ns one way", "min .. max", "× bare", "CPUs", "exchanges", "runs"];
+    let numbers = ["pause, ns", "ns one way", "min .. max", "× bare", "CPUs", "exchanges", "runs"];
     let mut table = Table::new("Medians over the runs, the fastest first", &words, &numbers);
-    for (pinned, _) in panels(records) {
-        for speed in sorted(records, pinned) {
+    for (_, speeds) in sorted(records) {
+        for speed in speeds {
             let cells = vec![
                 speed.contender.clone(),
                 speed.wait_cell(),
                 speed.pinned_cell(),
+                format::count(speed.pause_ns),
                 figure(one_way(speed.median_events_per_second)),
                 speeds::spread_cell(speed, one_way),
                 optional(speed.ratio_to_baseline.map(|ratio| 1.0 / ratio)),

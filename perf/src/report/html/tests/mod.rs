@@ -193,11 +193,30 @@ fn speeds_become_times_and_shares_of_the_limit() {
     let page = page(folder.path()).unwrap();
     let ids = page.sections.iter().map(|section| section.id).collect::<Vec<_>>();
     assert_eq!(ids, ["throughput", "ping-pong", "limits", "contention"]);
-    assert_eq!(cells(&page, 1, 0)[1][3], "100", "half of there and back");
+    assert_eq!(cells(&page, 1, 0)[1][4], "100", "half of there and back");
     let shares = cells(&page, 2, 1);
     let percents = shares.iter().map(|row| (row[0].as_str(), row[5].as_str()));
     assert!(percents.eq([("unicast", "25.0"), ("ping-pong", "50.0")]), "{shares:?}");
     assert_eq!(cells(&page, 3, 0)[0][3], "50.0", "nanoseconds of one increment");
+}
+
+#[test]
+fn exchanges_after_a_pause_are_a_panel_of_their_own_and_have_no_share() {
+    let mut paused = speed("ping-pong", "lapwing", 2e6);
+    paused["pause_ns"] = 1_000.into();
+    let results = [speed("ping-pong", "bare", 1e7), speed("ping-pong", "lapwing", 5e6), paused];
+    let folder = folder_with("paused", &[&results[..], &[speed("limits", "stream", 4e8)]].concat());
+    let page = page(folder.path()).unwrap();
+    let rows = cells(&page, 0, 0);
+    let cells_of = rows.iter().map(|row| (row[0].as_str(), row[3].as_str(), row[4].as_str()));
+    let expected = [("bare", "–", "50.0"), ("lapwing", "–", "100"), ("lapwing", "1,000", "250")];
+    assert!(cells_of.eq(expected), "{rows:?}");
+    let shares = cells(&page, 1, 1);
+    assert_eq!(
+        shares.iter().map(|row| row[5].as_str()).collect::<Vec<_>>(),
+        ["50.0"],
+        "{shares:?}"
+    );
 }
 
 #[test]

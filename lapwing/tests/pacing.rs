@@ -21,7 +21,7 @@ common::for_both_producers! {
     stage_is_paced_and_gets_every_event,
     adaptive_stage_that_just_keeps_up_gets_every_event,
     panic_of_a_pace_is_the_outcome_of_its_stage,
-    eager_look_that_finds_an_event_needs_no_wait,
+    miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
 }
 
 /// Notes what it is told of.
@@ -208,28 +208,32 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
 }
 
-/// Looks for as long as it takes, and is never asked how to wait.
+/// Is never asked how to wait.
 #[derive(Clone)]
 struct OnlyLooks;
 
 impl WaitStrategy for OnlyLooks {
     const PARKS: bool = false;
-    const EAGER_LOOKS: u32 = u32::MAX;
+    const SPINS: bool = true;
 
     fn wait(&mut self, _: &Waiting<'_>) {
-        panic!("called, though an event was there in time");
+        panic!("called, though its consumer only looks");
     }
 }
 
-fn eager_look_that_finds_an_event_needs_no_wait<K: Kind>() {
+fn miri_consumer_that_spins_looks_by_itself_until_its_time_is_over<K: Kind>() {
     let ring = K::ring(8, || 0_u64).wait(OnlyLooks).then_poller("all");
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
-            std::thread::sleep(Duration::from_millis(20));
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(1));
             publish(&mut producer, 1);
         });
-        assert_eq!(poller.wait().unwrap().len(), 1);
+        let mut batch = poller.wait().unwrap();
+        assert_eq!(batch.len(), 1);
+        batch.consume_all();
     });
+    let end = poller.wait_timeout(Duration::from_millis(1)).err();
+    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
 }

@@ -32,8 +32,8 @@ pub(crate) struct Reader<E> {
     place: Option<Place>,
     pub(super) barrier: Barrier,
     pub(super) strategy: Box<dyn AnyWaitStrategy>,
-    /// What the strategy says of it: kept here, where a look is a load and not a call.
-    eager_looks: u32,
+    /// Whether it looks by itself, as the strategy says.
+    spins: bool,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
@@ -68,7 +68,7 @@ impl<E> Reader<E> {
             turn,
             place: Some(place),
             barrier,
-            eager_looks: strategy.eager_looks(),
+            spins: strategy.spins(),
             strategy,
             failing,
             first,
@@ -232,8 +232,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn eager_looks(&self) -> u32 {
-        self.eager_looks
+    fn spins(&self) -> bool {
+        self.spins
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {

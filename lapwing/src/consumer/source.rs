@@ -17,6 +17,12 @@ use crate::ring::Ring;
 use crate::sync::{Arc, spin_loop};
 use crate::wait::AnyWaitStrategy;
 
+/// Of the looks of a consumer that spins, so many are followed by a pause hint, for half a microsecond or
+/// more: in a stream the next event comes meanwhile, and its producer is to keep its lines until it has a few.
+/// Whoever waits longer than that waits for a lone event, which is seen sooner without.
+const HINTS: u32 = 32;
+/// Looks of a consumer that spins between two looks at its time limit and at a stop: a microsecond or two.
+const LOOKS_PER_CLOCK: u32 = 256;
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
@@ -75,10 +81,10 @@ pub(crate) trait Source<E> {
     /// asked to leave.
     fn is_ready(&self) -> bool;
 
-    /// How many times it looks again by itself before it hands a wait to the strategy.
+    /// Whether it looks by itself until there is something, and never hands a wait to the strategy.
     #[inline]
-    fn eager_looks(&self) -> u32 {
-        0
+    fn spins(&self) -> bool {
+        false
     }
 
     /// Hands one wait to the strategy; whether the time is over afterwards.
@@ -92,7 +98,7 @@ pub(crate) trait Source<E> {
             return Err(WaitTimeoutError::TimedOut);
         }
         self.pace();
-        let mut looks_left = self.eager_looks();
+        let mut looks = 0_u32;
         let mut is_expired = false;
         loop {
             match self.poll() {
@@ -103,12 +109,25 @@ pub(crate) trait Source<E> {
                     self.activity().set(Doing::Between);
                     return Err(WaitTimeoutError::TimedOut);
                 }
-                Err(PollError::Empty) if looks_left > 0 => {
-                    looks_left -= 1;
-                    spin_loop();
+                Err(PollError::Empty) if self.spins() => {
+                    looks = looks.wrapping_add(1);
+                    is_expired = self.spin_once(looks, deadline);
                 }
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
+        }
+    }
+
+    /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
+    #[inline]
+    fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
+        if looks <= HINTS {
+            spin_loop();
+        }
+        looks.is_multiple_of(LOOKS_PER_CLOCK) && {
+            self.activity().set(Doing::Waiting);
+            let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            is_late || self.is_stopping()
         }
     }
 

@@ -4,7 +4,8 @@ use super::waiting::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Looks again and again with the CPU's pause hint in between.
+/// Looks again and again. A producer or a worker gives the CPU's pause hint in between; a consumer does so for
+/// half a microsecond or more, and then looks [without a break](WaitStrategy::SPINS).
 ///
 /// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the
 /// very thread that it waits for.
@@ -19,7 +20,7 @@ pub struct BusySpin;
 
 impl WaitStrategy for BusySpin {
     const PARKS: bool = false;
-    const EAGER_LOOKS: u32 = SPINS_PER_CLOCK;
+    const SPINS: bool = true;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         waiting.repeat(SPINS_PER_CLOCK, spin_loop);

@@ -41,21 +41,21 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// ```
     const PARKS: bool;
 
-    /// How many times a consumer that finds nothing looks again by itself, with the CPU's pause hint in
-    /// between, before it calls [`wait`](Self::wait); none by default.
+    /// Whether a consumer only ever looks again, by itself, and never calls [`wait`](Self::wait). False by
+    /// default.
     ///
-    /// Those looks are the shortest way to an event: the one that finds it is the one that takes it.
-    /// Whoever spins anyhow has some; whoever may give up its CPU, or keeps away first, has none.
-    /// A few dozen are enough: the caller's time limit and a stop have to wait for them. Stages that have
-    /// their thread to themselves look so, and pollers that [wait](crate::Poller::wait); workers and
-    /// producers call `wait` at once.
+    /// That is the shortest way to an event: the look that finds it is the one that takes it. The
+    /// first 32 looks of a wait are followed by the CPU's pause hint, so that the producer of a stream keeps
+    /// its lines for a while; the others come without any break. The time limit and a stop are looked
+    /// at every 256 looks. It is so of stages that have their thread to themselves, and of pollers that
+    /// [wait](crate::Poller::wait); workers, producers and stages that share a thread call `wait` all the same.
     ///
     /// ```
-    /// use lapwing::wait::{Blocking, BusySpin, WaitStrategy};
+    /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
     ///
-    /// assert!(BusySpin::EAGER_LOOKS > 0 && Blocking::EAGER_LOOKS == 0);
+    /// assert!(BusySpin::SPINS && !Adaptive::SPINS);
     /// ```
-    const EAGER_LOOKS: u32 = 0;
+    const SPINS: bool = false;
 
     /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
     /// again if need be.
@@ -161,7 +161,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
 /// once for what a look has found.
 pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
-    fn eager_looks(&self) -> u32;
+    fn spins(&self) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
     fn pace(&mut self, events: u64);
     fn late(&mut self);
@@ -173,8 +173,8 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
         W::PARKS
     }
 
-    fn eager_looks(&self) -> u32 {
-        W::EAGER_LOOKS
+    fn spins(&self) -> bool {
+        W::SPINS
     }
 
     fn wait(&mut self, waiting: &Waiting<'_>) {

@@ -7,7 +7,8 @@
 //!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
 //!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
 //!             +-- Disruptor              another ring for the whole graph
-//!             +-- OverRings<R: Rings>    one ring for each stage that sends: photon_ring, rtrb
+//!             +-- OverRings<R: Rings>    one ring for each stage that sends: photon_ring, rtrb,
+//!             |                          and Lapwing once more
 //!             +-- Foreign                a process in Java or C++
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
@@ -45,6 +46,8 @@ pub(crate) const BASELINE: &str = "bounded-queue";
 pub(crate) enum ContenderName {
     /// This project: one ring for the whole graph.
     Lapwing,
+    /// This project with a ring for each stage that sends: for each producer, if they are several.
+    LapwingRings,
     /// The baseline: a ring in a mutex with two condition variables, for each arc.
     BoundedQueue,
     /// `std::sync::mpsc::sync_channel` for each arc.
@@ -81,7 +84,7 @@ pub(crate) enum ContenderName {
 
 impl ContenderName {
     /// The rivals of a full comparison, in the order of the columns of a table.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Lapwing,
         Self::BoundedQueue,
         Self::StdMpsc,
@@ -92,6 +95,7 @@ impl ContenderName {
         Self::Disruptor,
         Self::PhotonRing,
         Self::Rtrb,
+        Self::LapwingRings,
         Self::Lmax,
         Self::ArrayBlockingQueue,
         Self::CppMutexQueue,
@@ -127,6 +131,7 @@ impl ContenderName {
             Self::Disruptor => Ok(vec![disruptor::entry()]),
             Self::PhotonRing => Ok(vec![photon_ring::entry()]),
             Self::Rtrb => Ok(vec![rtrb::entry()]),
+            Self::LapwingRings => Ok(vec![lapwing::rings::entry()]),
             Self::Lmax => foreign::lmax(),
             Self::ArrayBlockingQueue => foreign::array_blocking_queue(),
             Self::CppMutexQueue => foreign::cpp_mutex_queue(),

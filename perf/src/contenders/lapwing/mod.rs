@@ -3,6 +3,7 @@
 mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back
+pub(super) mod rings; // a ring for each stage that sends
 mod setting; // how its threads wait, and which consumers share one
 mod sharing; // each event to one of several workers
 pub(crate) mod side_by_side; // readers of every event: timed events, lone ones

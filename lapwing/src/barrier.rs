@@ -19,7 +19,7 @@ use crate::wait::event_count::EventCount;
 pub(crate) struct Barrier {
     /// The stages that come before; empty for a first stage.
     upstream: Box<[StageIndex]>,
-    /// Has the next event fetched while the word that shows it is.
+    /// Has the next event fetched while the word that shows it is, for who waits.
     prefetcher: Prefetcher,
 }
 
@@ -34,7 +34,6 @@ impl Barrier {
     /// caller looks at the ring's life afterwards.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
-        self.prefetcher.fetch(next);
         let finished = control.finished_by_all(&self.upstream);
         if finished == DETACHED {
             return Self::published(control, next, limit);
@@ -45,6 +44,13 @@ impl Barrier {
             None => Span::Events(limit),
             Some(stamps) => stamps.known_settled(next, limit),
         }
+    }
+
+    /// Asks for the event of `next`, before a look by whoever waits for it. In a stream that would be a line taken
+    /// from its producer.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, next: Sequence) {
+        self.prefetcher.fetch(next);
     }
 
     /// Where to sleep until there is something to read at `next`; `None` to look again instead.
@@ -89,6 +95,7 @@ impl Awaited for NextEvent<'_> {
             return true;
         }
         if life.is_open() {
+            self.barrier.fetch(self.next);
             return is_there();
         }
         match life.end() {

@@ -44,6 +44,8 @@ pub(crate) struct Reader<E> {
     pub(super) known: Sequence,
     /// Where `next` was when all that was known was finished the last time.
     paced: Sequence,
+    /// Whether the last poll found nothing: it waits for a lone event, whose line is worth asking for.
+    found_nothing: bool,
     /// Whether the last look found fewer events than it could have.
     pub(super) has_seen_all: bool,
     /// Most events of a batch.
@@ -75,6 +77,7 @@ impl<E> Reader<E> {
             next: first,
             known: first,
             paced: first,
+            found_nothing: false,
             has_seen_all: false,
             max_batch,
         }
@@ -104,6 +107,9 @@ impl<E> Reader<E> {
             let longest = self.next + max.min(self.max_batch);
             let limit = self.ring.buffer.wrap_after(self.next).min(longest);
             let from = self.known.max(self.next);
+            if self.found_nothing {
+                self.barrier.fetch(from);
+            }
             match self.look(from, limit).inspect_err(|end| self.note_end(*end))? {
                 Span::Events(end) => {
                     self.known = end;
@@ -115,7 +121,8 @@ impl<E> Reader<E> {
                 }
                 Span::Empty | Span::Tombstones(_) => {}
             }
-            if self.known <= self.next {
+            self.found_nothing = self.known <= self.next;
+            if self.found_nothing {
                 return Err(PollError::Empty);
             }
             return Ok(self.next..self.known.min(limit));

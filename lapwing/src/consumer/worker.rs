@@ -344,6 +344,7 @@ impl<'a> Wait<'a> {
         let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
         let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
         if control.life.is_open() {
+            barrier.fetch(next);
             return is_over();
         }
         match control.life.end() {

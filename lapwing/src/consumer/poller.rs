@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::access::{Access, Shared};
@@ -9,6 +10,7 @@ use super::batch::Batch;
 use super::reader::{Reader, UNLIMITED};
 use super::source::Source;
 use crate::Sequence;
+use crate::activity::Doing;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 
 /// The reading end of a stage without a handler.
@@ -65,7 +67,7 @@ impl<E, A: Access> Poller<E, A> {
     /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any,
     /// and [`PollError::Halted`] if the ring is halted.
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.reader.poll(UNLIMITED)?;
+        let range = self.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
         Ok(Batch::new(&mut self.reader, range))
     }
 
@@ -85,7 +87,8 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// As [`poll`](Self::poll).
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.reader.poll((max as u64).clamp(1, UNLIMITED))?;
+        let most = (max as u64).clamp(1, UNLIMITED);
+        let range = self.reader.poll(most).map_err(|end| self.noted(end))?;
         let end = if max == 0 { range.start } else { range.end };
         Ok(Batch::new(&mut self.reader, range.start..end))
     }
@@ -114,7 +117,7 @@ impl<E, A: Access> Poller<E, A> {
     /// Waits by the strategy of this stage until something is published and all stages that it
     /// comes after have finished it.
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
-        match self.reader.wait(None) {
+        match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.reader, range)),
             Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
             Err(WaitTimeoutError::Halted | WaitTimeoutError::TimedOut) => Err(Stopped::Halted),
@@ -147,7 +150,7 @@ impl<E, A: Access> Poller<E, A> {
     /// thread.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
-        let range = self.reader.wait(deadline)?;
+        let range = self.wait_until(deadline)?;
         Ok(Batch::new(&mut self.reader, range))
     }
 
@@ -166,6 +169,37 @@ impl<E, A: Access> Poller<E, A> {
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.reader.next()
+    }
+
+    /// Waits by the strategy of the stage.
+    fn wait_until(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<Range<Sequence>, WaitTimeoutError> {
+        let range = self.reader.wait(deadline);
+        range.inspect_err(|end| match end {
+            WaitTimeoutError::Closed => self.note_end(Doing::Drained),
+            WaitTimeoutError::Halted => self.note_end(Doing::Halted),
+            WaitTimeoutError::TimedOut => {}
+        })
+    }
+
+    /// Why there is nothing, which is noted if it stays so.
+    #[inline]
+    fn noted(&self, why: PollError) -> PollError {
+        match why {
+            PollError::Empty => {}
+            PollError::Closed => self.note_end(Doing::Drained),
+            PollError::Halted => self.note_end(Doing::Halted),
+        }
+        why
+    }
+
+    /// Notes for monitors that nothing more comes. A stage with a handler does it itself, when it has ended: before
+    /// that come the handler's last words.
+    #[cold]
+    fn note_end(&self, doing: Doing) {
+        self.reader.activity().set(doing);
     }
 
     /// Closes the ring, as [`Producer::close`](crate::Producer::close) does.

@@ -110,7 +110,7 @@ impl<E> Reader<E> {
             if self.found_nothing {
                 self.barrier.fetch(from);
             }
-            match self.look(from, limit).inspect_err(|end| self.note_end(*end))? {
+            match self.look(from, limit)? {
                 Span::Events(end) => {
                     self.known = end;
                     self.has_seen_all = end < limit;
@@ -163,13 +163,6 @@ impl<E> Reader<E> {
             Span::Events(limit) => Span::Events(limit.min(end)),
             Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
         })
-    }
-
-    /// Notes for monitors that nothing more comes.
-    #[cold]
-    fn note_end(&self, end: PollError) {
-        let is_drained = end == PollError::Closed;
-        self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
     }
 
     /// Keeps away for a moment, if its strategy says so, after `events`, which were all that the last look

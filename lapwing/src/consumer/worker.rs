@@ -61,14 +61,6 @@ impl<E> Worker<E> {
         &self.group
     }
 
-    /// Notes for monitors that nothing more comes.
-    #[cold]
-    fn end(&self, end: PollError) -> PollError {
-        let is_drained = end == PollError::Closed;
-        self.activity().set(if is_drained { Doing::Drained } else { Doing::Halted });
-        end
-    }
-
     /// Claims the next events that nobody has claimed, or takes over what somebody left behind.
     ///
     /// # Errors
@@ -155,8 +147,8 @@ impl<E> Worker<E> {
     pub(super) fn nothing_more(&self) -> PollError {
         let life = &self.reader.ring.control.life;
         match life.end() {
-            _ if life.is_halted() => self.end(PollError::Halted),
-            Some(end) if self.group.has_finished(end) => self.end(PollError::Closed),
+            _ if life.is_halted() => PollError::Halted,
+            Some(end) if self.group.has_finished(end) => PollError::Closed,
             _ => PollError::Empty,
         }
     }
@@ -207,7 +199,7 @@ impl<E> Source<E> for Worker<E> {
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         match &self.claim {
-            _ if self.reader.ring.control.life.is_halted() => Err(self.end(PollError::Halted)),
+            _ if self.reader.ring.control.life.is_halted() => Err(PollError::Halted),
             Some(claim) => Ok(claim.events.clone()),
             None if self.by_key.is_some() => self.poll_by_key(),
             None => self.claim(),

@@ -3,8 +3,11 @@
 //! and nothing that they share: what `rtrb` and `photon-ring` promise with three producers, no more.
 //!
 //! What comes with a ring for the whole graph is given up as well: an event is copied from stage to stage.
+//!
+//! Its readers wait by the default strategy, or poll in a loop as those of the rivals do, with a pause hint or a
+//! yield of the CPU in between.
 
-use std::array;
+use std::{array, hint};
 
 use crossbeam_utils::Backoff;
 use lapwing::{Disruptor, PollError, Poller, SingleProducer};
@@ -13,20 +16,34 @@ use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
 use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
-/// The contender, with the default wait strategy.
+/// The contender with each of its waits.
 pub(in crate::contenders) fn entry() -> Entry {
-    Entry::only(over_rings::contender(OwnRings))
+    Entry::fastest_of(OwnRings::ALL.map(over_rings::contender).into())
 }
 
-/// A ring for each stage that sends.
-#[derive(Clone, Copy)]
-struct OwnRings;
+/// A ring for each stage that sends, and how its readers wait. Senders have the default strategy.
+#[derive(Clone, Copy, Debug)]
+enum OwnRings {
+    /// By the default strategy.
+    Adaptive,
+    /// Polls and spins.
+    Spin,
+    /// Polls and spins for a moment, then yields the CPU.
+    Yield,
+}
+
+impl OwnRings {
+    const ALL: [Self; 3] = [Self::Adaptive, Self::Spin, Self::Yield];
+}
 
 /// The sending end of a ring.
 struct SendEnd<const N: usize>(SingleProducer<[u64; N]>);
 
 /// The end of one reader.
-struct ReceiveEnd<const N: usize>(Poller<[u64; N]>);
+struct ReceiveEnd<const N: usize> {
+    poller: Poller<[u64; N]>,
+    wait: OwnRings,
+}
 
 impl Rings for OwnRings {
     const NAME: &'static str = "lapwing-rings";
@@ -36,7 +53,11 @@ impl Rings for OwnRings {
     type Receiver<const N: usize> = ReceiveEnd<N>;
 
     fn wait(self) -> &'static str {
-        "adaptive"
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Spin => "poll-spin",
+            Self::Yield => "poll-yield",
+        }
     }
 
     fn ring<const N: usize, const READERS: usize>(
@@ -50,14 +71,17 @@ impl Rings for OwnRings {
         let (producer, mut consumers) = built.expect("the number of slots is a power of two");
         let ends = array::from_fn(|reader| {
             let poller = consumers.take_poller(&format!("reader-{reader}"));
-            ReceiveEnd(poller.expect("each reader has a poller"))
+            ReceiveEnd { poller: poller.expect("each reader has a poller"), wait: self }
         });
         (SendEnd(producer), ends)
     }
 
     #[inline]
     fn idle(self, backoff: &Backoff) {
-        backoff.snooze(); // a poller waits for its own ring only
+        match self {
+            Self::Spin => hint::spin_loop(),
+            Self::Adaptive | Self::Yield => backoff.snooze(), // a poller waits for its own ring only
+        }
     }
 }
 
@@ -83,6 +107,25 @@ impl<const N: usize> Sender<N> for SendEnd<N> {
     }
 }
 
+impl<const N: usize> ReceiveEnd<N> {
+    /// Waits until there is something, if by polling.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if the sender is gone.
+    fn poll_until_there(&mut self) -> Result<(), Disconnected> {
+        let backoff = Backoff::new();
+        while !matches!(self.wait, OwnRings::Adaptive) {
+            match self.poller.poll() {
+                Ok(_) => break,
+                Err(PollError::Empty) => self.wait.idle(&backoff),
+                Err(PollError::Closed | PollError::Halted) => return Err(Disconnected),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
     #[inline]
     fn try_receive(
@@ -90,7 +133,7 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         limit: usize,
         mut each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
     ) -> Result<usize, Disconnected> {
-        let mut batch = match self.0.poll_max(limit) {
+        let mut batch = match self.poller.poll_max(limit) {
             Ok(batch) => batch,
             Err(PollError::Empty) => return Ok(0),
             Err(PollError::Closed | PollError::Halted) => return Err(Disconnected),
@@ -107,7 +150,14 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         limit: usize,
         mut each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
     ) -> Result<usize, Disconnected> {
-        let mut batch = self.0.wait().map_err(|_| Disconnected)?;
+        let backoff = Backoff::new();
+        while !matches!(self.wait, OwnRings::Adaptive) {
+            match self.try_receive(limit, &mut each)? {
+                0 => self.wait.idle(&backoff),
+                count => return Ok(count),
+            }
+        }
+        let mut batch = self.poller.wait().map_err(|_| Disconnected)?;
         let count = batch.len().min(limit);
         each(&batch.as_slice()[..count])?;
         batch.consume(count);
@@ -121,8 +171,10 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         limit: usize,
         mut each: impl FnMut(&[u64; N], &[u64; N]),
     ) -> Result<usize, Disconnected> {
-        let mut own = self.0.wait().map_err(|_| Disconnected)?;
-        let mut others = other.0.wait().map_err(|_| Disconnected)?;
+        self.poll_until_there()?;
+        other.poll_until_there()?;
+        let mut own = self.poller.wait().map_err(|_| Disconnected)?;
+        let mut others = other.poller.wait().map_err(|_| Disconnected)?;
         let count = own.len().min(others.len()).min(limit);
         let pairs = own.as_slice().iter().zip(others.as_slice()).take(count);
         pairs.for_each(|(left, right)| each(left, right));
@@ -138,12 +190,12 @@ mod tests {
 
     #[test]
     fn reader_learns_that_its_sender_is_gone() {
-        over_rings::assert_end_is_seen(OwnRings);
+        OwnRings::ALL.into_iter().for_each(over_rings::assert_end_is_seen);
     }
 
     #[test]
     fn sender_learns_that_its_reader_is_gone() {
-        let (mut sender, readers) = OwnRings.ring::<1, 1>(2);
+        let (mut sender, readers) = OwnRings::Adaptive.ring::<1, 1>(2);
         drop(readers);
         assert_eq!(sender.send_all([[1], [2], [3]].into_iter()), Err(Disconnected));
         assert_eq!(sender.send([4]), Err(Disconnected));

@@ -53,11 +53,6 @@ pub(crate) trait Contender {
     /// As [`run`](Self::run).
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError>;
 
-    /// Whether its sender stays away before each number of an [`Exchange`] that says so.
-    fn pauses(&self) -> bool {
-        true
-    }
-
     /// Sends timed events through three stages in a row.
     ///
     /// # Errors

@@ -105,10 +105,6 @@ impl Contender for Foreign {
         Ok(self.rival.ping_pong(slots, exchange)?)
     }
 
-    fn pauses(&self) -> bool {
-        false
-    }
-
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
         Ok(self.rival.paced(pace)?)
     }

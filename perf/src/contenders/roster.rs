@@ -55,16 +55,20 @@ impl Roster {
         self
     }
 
-    /// Without those whose senders cannot stay away for a while, if they are to.
-    pub(crate) fn pausing(mut self, pause_ns: u32) -> Self {
-        let can = |entry: &Entry| pause_ns == 0 || entry.candidates.iter().all(|one| one.pauses());
-        let (can, cannot) = self.entries.into_iter().partition(can);
-        let missing = |entry: Entry| Missing {
-            contender: entry.candidates[0].name().to_owned(),
-            reason: "its program sends without a pause".to_owned(),
-        };
-        self.missing.extend(Vec::into_iter(cannot).map(missing));
-        Self { entries: can, ..self }
+    /// As [`of`](Self::of), without those for whom there is a `refusal`.
+    pub(crate) fn admitting(
+        names: &[ContenderName],
+        settings: &[Setting],
+        refusal: impl Fn(ContenderName) -> Option<&'static str>,
+    ) -> Self {
+        let (takes_part, others): (Vec<_>, Vec<_>) =
+            names.iter().partition(|name| refusal(**name).is_none());
+        let mut roster = Self::of(&takes_part, settings);
+        roster.missing.extend(others.into_iter().filter_map(|name| {
+            let reason = refusal(name)?.to_owned();
+            Some(Missing { contender: name.name(), reason })
+        }));
+        roster
     }
 
     /// Everyone of `names`: Lapwing once for each of `settings`, each rival at its best.

@@ -23,7 +23,7 @@ use crate::load::topologies::Topology;
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::report::{Missing, distinct};
+use crate::report::distinct;
 
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "idle";
@@ -96,15 +96,8 @@ fn measure(
 impl Plan {
     /// Those of the contenders that take part.
     fn roster(&self) -> Roster {
-        let (takes_part, others): (Vec<_>, Vec<_>) =
-            self.contenders.iter().partition(|name| self.refusal(**name).is_none());
-        let mut roster =
-            Roster::of(&takes_part, &self.settings).fitting(Topology::Pipeline, self.ring);
-        roster.missing.extend(others.into_iter().filter_map(|name| {
-            let reason = self.refusal(name)?.to_owned();
-            Some(Missing { contender: name.name(), reason })
-        }));
-        roster
+        Roster::admitting(&self.contenders, &self.settings, |name| self.refusal(name))
+            .fitting(Topology::Pipeline, self.ring)
     }
 
     /// Why the contender of this name does not take part, if it does not.

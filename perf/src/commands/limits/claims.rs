@@ -15,12 +15,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
+use crate::load::topologies::sequencer;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, RunError};
 use crate::measure::run::Pass;
 
 /// Threads that claim: the producers of the sequencer topology.
-pub(super) const THREADS: usize = 3;
+pub(super) const THREADS: usize = sequencer::PRODUCERS.len();
 /// Slots that they write: those of most tables.
 const SLOTS: usize = 65_536;
 
@@ -60,9 +61,9 @@ pub(super) fn run(back_off: BackOff, events: u32, placement: Placement) -> Resul
     let shared = Shared::new();
     let shared = &shared;
     let mut crew = Crew::new(placement);
-    for thread in 0..THREADS as u32 {
-        let share = (events + thread) / THREADS as u32; // together they are all events
-        crew.enlist(format!("producer {thread}"), move || {
+    for (origin, producer) in sequencer::producers() {
+        let share = sequencer::share(events, origin);
+        crew.enlist(producer, move || {
             Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off))])
         });
     }

@@ -32,7 +32,13 @@ impl PingPongArguments {
     pub(crate) fn roster(&self) -> Roster {
         let waits = values::each_once(&self.wait, &WaitName::ALL);
         let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
-        Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)
-            .pausing(self.pause)
+        roster(&values::each_once(&self.contender, &ContenderName::ALL), &settings, self.pause)
     }
+}
+
+/// Everyone of `names` whose sender can stay away for so long.
+pub(super) fn roster(names: &[ContenderName], settings: &[Setting], pause_ns: u32) -> Roster {
+    Roster::admitting(names, settings, |name| {
+        (pause_ns > 0 && name.is_process()).then_some("its program sends without a pause")
+    })
 }

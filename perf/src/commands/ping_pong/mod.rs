@@ -234,7 +234,8 @@ mod tests {
 
     #[test]
     fn programs_in_other_languages_do_not_pause() {
-        let roster = roster(&ContenderName::ALL).pausing(1_000);
+        let settings = [WaitName::Adaptive].map(Setting::from);
+        let roster = arguments::roster(&ContenderName::ALL, &settings, 1_000);
         let (players, missing) = players(roster, 1_000);
         let schedule = Schedule::short(1, 200);
         let records = measure(players, 1_000, schedule, |_| Progress::Silent).unwrap();

@@ -207,3 +207,12 @@ pub(super) fn assert_end_is_seen(rings: impl Rings) {
     }
     assert_eq!(other.try_receive(1, |_| Ok(())), Err(Disconnected), "{}", rings.wait());
 }
+
+/// Asserts that a sender learns that its reader is gone, even where the ring is full.
+#[cfg(test)]
+pub(super) fn assert_loss_is_seen(rings: impl Rings) {
+    let (mut sender, readers) = rings.ring::<1, 1>(2);
+    drop(readers);
+    assert_eq!(sender.send_all([[1], [2], [3]].into_iter()), Err(Disconnected), "{}", rings.wait());
+    assert_eq!(sender.send([4]), Err(Disconnected), "{}", rings.wait());
+}

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::memory::Room;
+use crate::ring_buffer::Prefetcher;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// What lies at the next sequence of a stage, and up to where.
@@ -63,6 +64,11 @@ impl Stamps {
             AtomicU32::new(stamp(last_lap, Fate::Published))
         };
         Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
+    }
+
+    /// For whoever may not write them yet.
+    pub(crate) fn prefetcher(&self) -> Prefetcher {
+        Prefetcher::of_slice(&self.stamps)
     }
 
     fn slot(&self, sequence: Sequence) -> &AtomicU32 {

@@ -20,6 +20,7 @@ pub use claim::Claim;
 pub use offer::WhenFull;
 
 use crate::ring::Ring;
+use crate::ring_buffer::Prefetcher;
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::wait::AnyWaitStrategy;
 
@@ -128,7 +129,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
         let when_full = WhenFull::default();
-        let sequencer = S::starting_at(ring.control.claimed());
+        let sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
         Self { ring, sequencer, strategy, is_patient: true, when_full, dropped: 0 }
     }
 

@@ -10,8 +10,10 @@
 //!  consumer
 //! ```
 
+mod back_off;
 mod gate;
 mod multi;
+mod runway;
 mod single;
 
 use std::fmt::Debug;
@@ -48,6 +50,7 @@ mod sealed {
     use crate::Sequence;
     use crate::control::Control;
     use crate::error::{Stopped, TryPublishError};
+    use crate::ring_buffer::Prefetcher;
 
     /// What one producer knows of the ring. All its state is the producer's own.
     pub trait Claims: Debug + Send + Default {
@@ -57,7 +60,8 @@ mod sealed {
 
         /// What a producer knows when nothing has been claimed below `first`, nor from it on.
         #[doc(hidden)]
-        fn starting_at(first: Sequence) -> Self;
+        #[allow(private_interfaces)]
+        fn starting_at(first: Sequence, slots: Prefetcher) -> Self;
 
         /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
         #[doc(hidden)]

@@ -7,21 +7,19 @@
 
 use std::ops::Range;
 
-use super::gate;
+use super::back_off::BackOff;
+use super::runway::Runway;
 use super::sealed::Claims;
 use crate::Sequence;
 use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
+use crate::ring_buffer::Prefetcher;
 use crate::stamps::{Fate, Stamps};
-use crate::sync::{Ordering, pause};
+use crate::sync::Ordering;
 
-/// Pause hints after a claim that was lost to another producer: about a microsecond, doubled up to
-/// four. Meanwhile the winner publishes a run of events whose lines stay in its cache. On two cores
-/// it made three producers two and a half times as fast as trying again at once; see
-/// `perf/results/experiments.md`.
-const FIRST_BACK_OFF: u32 = 64;
-/// Most pause hints between two tries.
-const LONGEST_BACK_OFF: u32 = 256;
+/// Bytes of events whose lines are asked for together: four lines, so as not to take from others what they
+/// will write. The compare-and-swap of each claim waits for the stores before it, and so for their lines.
+const BYTES_AHEAD: u64 = 256;
 
 /// Sequencer of a ring with several producers. A claim that is given up becomes a tombstone, which
 /// consumers skip.
@@ -37,9 +35,8 @@ const LONGEST_BACK_OFF: u32 = 256;
 /// ```
 #[derive(Debug, Default)]
 pub struct Multi {
-    /// First sequence that could not be claimed when this producer last read the gate; never too
-    /// high.
-    limit: Sequence,
+    runway: Runway,
+    back_off: BackOff,
 }
 
 impl Multi {
@@ -53,7 +50,7 @@ impl Multi {
     fn claim_from(
         &mut self,
         control: &Control,
-        end_of: impl Fn(&mut Sequence, Sequence) -> Result<Sequence, TryPublishError>,
+        end_of: impl Fn(&mut Runway, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
         if !control.life.is_open() {
             return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
@@ -61,12 +58,11 @@ impl Multi {
         // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
         // gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);
-        let mut back_off = FIRST_BACK_OFF;
         loop {
             if claimed & CLAIMS_CLOSED != 0 {
                 return Err(TryPublishError::Closed);
             }
-            let end = end_of(&mut self.limit, claimed)?;
+            let end = end_of(&mut self.runway, claimed)?;
             // O12, Relaxed: as above, for both outcomes.
             let swap = control.cursor.compare_exchange_weak(
                 claimed,
@@ -76,12 +72,22 @@ impl Multi {
             );
             match swap {
                 Ok(first) => return Ok(first..end),
-                Err(_) => pause(back_off),
+                Err(_) => claimed = self.keep_off(control, claimed),
             }
-            back_off = (2 * back_off).min(LONGEST_BACK_OFF);
-            // O12, Relaxed: as above.
-            claimed = control.cursor.load(Ordering::Relaxed);
         }
+    }
+
+    /// Lets others go on after a claim that was lost when `before` was claimed; what is claimed then.
+    #[cold]
+    #[inline(never)]
+    fn keep_off(&mut self, control: &Control, before: Sequence) -> Sequence {
+        let mut claimed = before;
+        self.back_off.wait(|| {
+            // O12, Relaxed: as in `claim_from`.
+            claimed = control.cursor.load(Ordering::Relaxed);
+            (claimed & !CLAIMS_CLOSED).saturating_sub(before)
+        });
+        claimed
     }
 
     #[inline(always)]
@@ -99,18 +105,16 @@ impl Multi {
 impl Claims for Multi {
     const IS_MULTI: bool = true;
 
-    fn starting_at(_: Sequence) -> Self {
+    fn starting_at(_: Sequence, slots: Prefetcher) -> Self {
         // The counter is shared, and the gate is read before the first claim.
-        Self::default()
+        Self { runway: Runway::new(0, slots, BYTES_AHEAD), back_off: BackOff::default() }
     }
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        let claim = self.claim_from(control, |limit, claimed| {
+        let claim = self.claim_from(control, |runway, claimed| {
             let end = claimed + count;
-            if end > *limit {
-                *limit = gate::refresh(control, end)?;
-            }
+            runway.reach(control, end)?;
             Ok(end)
         });
         claim.map(|range| range.start)
@@ -121,13 +125,10 @@ impl Claims for Multi {
         control: &Control,
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        self.claim_from(control, |limit, claimed| {
+        self.claim_from(control, |runway, claimed| {
             let wanted = claimed + most;
-            if wanted > *limit {
-                *limit = gate::refresh(control, claimed + 1)?;
-            }
             // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
-            Ok(wanted.min(*limit))
+            runway.reach_up_to(control, claimed, wanted)
         })
     }
 

@@ -2,12 +2,17 @@
 
 use std::ops::Range;
 
-use super::gate;
+use super::runway::Runway;
 use super::sealed::Claims;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::{Stopped, TryPublishError};
+use crate::ring_buffer::Prefetcher;
 use crate::sync::Ordering;
+
+/// Bytes of events whose lines are asked for together, if each event takes several. The CPU has asked for those of
+/// smaller ones by itself by the time that their stores are at the head of its queue.
+const BYTES_AHEAD: u64 = 1024;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
 ///
@@ -24,16 +29,16 @@ use crate::sync::Ordering;
 pub struct Single {
     /// First sequence that is not published, hence the next to claim.
     next: Sequence,
-    /// First sequence that could not be claimed when the gate was last read; never too high.
-    limit: Sequence,
+    runway: Runway,
 }
 
 #[allow(private_interfaces)]
 impl Claims for Single {
     const IS_MULTI: bool = false;
 
-    fn starting_at(first: Sequence) -> Self {
-        Self { next: first, limit: first }
+    fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
+        let bytes = if slots.exceed_a_line() { BYTES_AHEAD } else { 0 };
+        Self { next: first, runway: Runway::new(first, slots, bytes) }
     }
 
     #[inline(always)]
@@ -41,10 +46,7 @@ impl Claims for Single {
         if !control.life.is_open() {
             return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
         }
-        let end = self.next + count;
-        if end > self.limit {
-            self.limit = gate::refresh(control, end)?;
-        }
+        self.runway.reach(control, self.next + count)?;
         Ok(self.next)
     }
 
@@ -57,10 +59,7 @@ impl Claims for Single {
             return Err(stopped.into());
         }
         let wanted = self.next + most;
-        if wanted > self.limit {
-            self.limit = gate::refresh(control, self.next + 1)?;
-        }
-        Ok(self.next..wanted.min(self.limit))
+        Ok(self.next..self.runway.reach_up_to(control, self.next, wanted)?)
     }
 
     fn unclaimed(&self, _: &Control) -> Sequence {

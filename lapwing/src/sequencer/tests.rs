@@ -12,7 +12,7 @@ use crate::stamps::{Span, Stamps};
 use crate::sync::Ordering;
 
 /// A ring's words with one first stage, which is also the gate.
-fn control<S: Sequencer>(capacity: u64) -> Control {
+pub(super) fn control<S: Sequencer>(capacity: u64) -> Control {
     graph::<S>(capacity, &[&[]])
 }
 

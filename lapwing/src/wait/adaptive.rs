@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::crowd::Crowd;
 use super::spinner::Spinner;
+use super::stream::is_stream;
 use super::{WaitStrategy, Waiting};
 use crate::sync::{pause, spin_loop, yield_now};
 
@@ -23,9 +24,6 @@ const SHORTEST_GAP: u32 = 8;
 /// Longest gap, in pause hints: one to two microseconds. Twice as long was no better; see
 /// `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 128;
-/// A stream is a run of waits in each of which one event comes for so many pause hints, some 50 ns, or
-/// more. Slower ones are not worth the time that a gap keeps each event waiting.
-const HINTS_PER_EVENT: u32 = 4;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 1024;
@@ -194,12 +192,6 @@ enum Wait {
     There,
     /// It was not.
     Longer,
-}
-
-/// Whether `events` came so close together after a gap of so many pause hints that they are a stream,
-/// and a longer gap finds more of them.
-fn is_stream(events: u64, gap: u32) -> bool {
-    events > u64::from(1 + gap / HINTS_PER_EVENT)
 }
 
 /// The gap after one of `gap` pause hints that did or did not find a stream.

@@ -65,6 +65,7 @@ pub(crate) mod released;
 mod sleeping;
 pub(crate) mod spinner;
 mod strategy;
+pub(crate) mod stream;
 mod waiting;
 pub(crate) mod watch;
 mod yielding;

@@ -38,9 +38,10 @@ pub(super) struct BackOff {
 
 impl BackOff {
     /// Those to try: who tries again at once takes the line from the thread that has it.
-    pub(super) const ALL: [Self; 2] = [
+    pub(super) const ALL: [Self; 3] = [
         Self { name: "at-once", first: 0, longest: 0 },
         Self { name: "64-to-256-hints", first: 64, longest: 256 },
+        Self { name: "256-to-1024-hints", first: 256, longest: 1024 },
     ];
 }
 

@@ -12,8 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Copies of the library that are broken side by side. A build of it, and a model, mostly keep one CPU busy.
+TREES = min(os.cpu_count() or 1, 4)
 
 # row, file, text, replacement, model that must fail
 MUTANTS = [
@@ -245,20 +249,21 @@ MUTANTS = [
 ]
 
 
-def cargo(folder, *arguments):
-    """Runs the models of `folder` that `arguments` name; returns the finished process."""
+def cargo(tree, *arguments):
+    """Runs the models of `tree` that `arguments` name; returns the finished process."""
     env = dict(os.environ, RUSTFLAGS="--cfg loom -Awarnings", LOOM_MAX_PREEMPTIONS="3", RUST_BACKTRACE="0")
+    # A target directory of its own: two builds in one would wait for each other.
     command = ["cargo", "test", "--profile", "model", "-p", "lapwing", "--lib",
-               "--target-dir", str(ROOT / "target-loom"), "--", *arguments]
-    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+               "--target-dir", str(ROOT / "target-loom" / tree.name), "--", *arguments]
+    result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=600)
     if "Running unittests" not in result.stderr:
         sys.exit(f"the mutant does not compile:\n{result.stderr[-2000:]}")
     return result
 
 
-def models(folder):
+def models(tree):
     """The path of each model, by its name."""
-    lines = cargo(folder, "--list").stdout.splitlines()
+    lines = cargo(tree, "--list").stdout.splitlines()
     paths = [line.removesuffix(": test") for line in lines if "loom_" in line]
     return {path.rsplit("::", 1)[-1]: path for path in paths}
 
@@ -272,25 +277,45 @@ def edits(rows):
     return grouped
 
 
-def main(rows):
+def survivors_of(tree, edit, broken, paths):
+    """The rows and models that do not see `edit`, which is made in `tree` and taken back."""
+    name, text, replacement = edit
+    path = tree / "lapwing/src" / name
+    source = path.read_text()
+    if source.count(text) != 1:
+        sys.exit(f"the text must stand once in {name}, and stands {source.count(text)} times: {text!r}")
+    path.write_text(source.replace(text, replacement))
     survivors = []
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary) / "tree"
-        ignore = shutil.ignore_patterns("target*", ".git")
-        shutil.copytree(ROOT, folder, ignore=ignore)
-        paths = models(folder)
-        for (name, text, replacement), broken in edits(rows).items():
-            path = folder / "lapwing/src" / name
-            source = path.read_text()
-            if source.count(text) != 1:
-                sys.exit(f"the text must stand once in {name}, and stands {source.count(text)} times: {text!r}")
-            path.write_text(source.replace(text, replacement))
-            for row, model in broken:
-                is_seen = cargo(folder, "--exact", paths[model]).returncode != 0
-                print(f"{row:4} {name:24} {model:46} {'seen' if is_seen else 'NOT SEEN'}", flush=True)
-                if not is_seen:
-                    survivors.append((row, model))
-            path.write_text(source)
+    for row, model in broken:
+        is_seen = cargo(tree, "--exact", paths[model]).returncode != 0
+        print(f"{row:4} {name:24} {model:46} {'seen' if is_seen else 'NOT SEEN'}", flush=True)
+        if not is_seen:
+            survivors.append((row, model))
+    path.write_text(source)
+    return survivors
+
+
+def main(rows):
+    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(TREES) as pool:
+        trees = SimpleQueue()
+        for number in range(TREES):
+            tree = pathlib.Path(temporary) / f"tree-{number}"
+            shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target*", ".git"))
+            trees.put(tree)
+
+        def check(edit, broken):
+            tree = trees.get()
+            try:
+                return survivors_of(tree, edit, broken, paths)
+            finally:
+                trees.put(tree)
+
+        paths = models(tree)
+        checks = [pool.submit(check, *item) for item in edits(rows).items()]
+        try:
+            survivors = sum((one.result() for one in checks), [])
+        finally:
+            pool.shutdown(cancel_futures=True)
     if survivors:
         sys.exit(f"models that cannot fail: {survivors}")
 

@@ -128,7 +128,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.range.start + self.consumed
     }
 
-    /// The events that are not consumed yet.
+    /// The events that are not consumed yet. They come again unless [`consume`](Self::consume) or
+    /// [`consume_all`](Self::consume_all) says that they are done.
     ///
     /// ```
     /// # let (mut producer, mut consumers) =

@@ -92,8 +92,8 @@ fn hint(address: usize) {
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
 #[inline(always)]
 fn hint_to_write(address: usize) {
-    // Not by the intrinsic, which is a hint to read where the compiler may not assume this one. CPUs that
-    // do not know it, of before 2015, do nothing.
+    // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before 2015 know
+    // this one as an instruction that does nothing.
     // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write, nor fault
     // (Intel SDM 2B, PREFETCHW).
     unsafe {

@@ -51,13 +51,19 @@ impl Life {
         self.state.load(Ordering::Relaxed) & CLOSING != 0
     }
 
-    /// Why a producer gets nothing any more, if so.
-    pub(crate) fn stopped(&self) -> Option<Stopped> {
-        if self.is_halted() {
-            Some(Stopped::Halted)
-        } else {
-            self.is_closing().then_some(Stopped::Closed)
-        }
+    /// Returns if the ring is open.
+    ///
+    /// # Errors
+    ///
+    /// Why a producer gets nothing any more.
+    #[inline(always)]
+    pub(crate) fn check_open(&self) -> Result<(), Stopped> {
+        if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
+    }
+
+    #[cold]
+    fn why_not_open(&self) -> Stopped {
+        if self.is_halted() { Stopped::Halted } else { Stopped::Closed }
     }
 
     /// Number of events that the ring ever accepts, once that is known.

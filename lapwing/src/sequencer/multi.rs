@@ -52,9 +52,7 @@ impl Multi {
         control: &Control,
         end_of: impl Fn(&mut Runway, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        if !control.life.is_open() {
-            return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
-        }
+        control.life.check_open()?;
         // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
         // gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);

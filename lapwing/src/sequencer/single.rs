@@ -43,9 +43,7 @@ impl Claims for Single {
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        if !control.life.is_open() {
-            return Err(control.life.stopped().map_or(TryPublishError::Full, Into::into));
-        }
+        control.life.check_open()?;
         self.runway.reach(control, self.next + count)?;
         Ok(self.next)
     }
@@ -55,9 +53,7 @@ impl Claims for Single {
         control: &Control,
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        if let Some(stopped) = control.life.stopped() {
-            return Err(stopped.into());
-        }
+        control.life.check_open()?;
         let wanted = self.next + most;
         Ok(self.next..self.runway.reach_up_to(control, self.next, wanted)?)
     }

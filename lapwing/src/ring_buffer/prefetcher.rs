@@ -42,15 +42,15 @@ impl Prefetcher {
     }
 
     /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.
-    pub(crate) fn events_in(self, bytes: u64) -> u64 {
-        if HAS_HINTS { (bytes / self.stride.max(1) as u64).max(1) } else { 0 }
+    pub(crate) fn slots_in(self, bytes: u64) -> u64 {
+        if cpu::HAS_HINTS { (bytes / self.stride.max(1) as u64).max(1) } else { 0 }
     }
 
     /// Asks the CPU for the first line of the slot of `sequence`. Reads nothing, so no right to the slot
     /// is needed, and where the CPU has no such hint nothing happens.
     #[inline(always)]
     pub(crate) fn fetch(self, sequence: Sequence) {
-        hint(self.address(sequence));
+        cpu::hint_to_read(self.address(sequence));
     }
 
     /// Asks the CPU for the lines that begin in the slots of `sequences`, to write. Needs no right to them
@@ -62,7 +62,7 @@ impl Prefetcher {
             let first = self.address(next);
             let bytes = (end - next) as usize * self.stride;
             let offset = first.next_multiple_of(LINE) - first;
-            (offset..bytes).step_by(LINE).for_each(|offset| hint_to_write(first + offset));
+            (offset..bytes).step_by(LINE).for_each(|offset| cpu::hint_to_write(first + offset));
             next = end;
         }
     }
@@ -72,84 +72,77 @@ impl Prefetcher {
     }
 }
 
-/// Whether the CPU can be asked for a line.
-const HAS_HINTS: bool = cfg!(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, miri, lapwing_portable))
-));
-
-/// The line at `address` will be read soon.
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
-#[inline(always)]
-fn hint(address: usize) {
+mod cpu {
+    use std::arch::asm;
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
-    // (Intel SDM 2B, PREFETCHh).
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
-}
 
-/// The line at `address` will be written soon.
-#[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
-#[inline(always)]
-fn hint_to_write(address: usize) {
-    // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before 2015 know
-    // this one as an instruction that does nothing.
-    // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write, nor fault
-    // (Intel SDM 2B, PREFETCHW).
-    unsafe {
-        std::arch::asm!(
-            "prefetchw [{}]",
-            in(reg) address,
-            options(nostack, preserves_flags, readonly)
-        );
+    pub(super) const HAS_HINTS: bool = true;
+
+    /// The line at `address` will be read soon.
+    #[inline(always)]
+    pub(super) fn hint_to_read(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // (Intel SDM 2B, PREFETCHh).
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
+    }
+
+    /// The line at `address` will be written soon.
+    #[inline(always)]
+    pub(super) fn hint_to_write(address: usize) {
+        // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before
+        // 2015 know this one as an instruction that does nothing.
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
+        // nor fault (Intel SDM 2B, PREFETCHW).
+        unsafe {
+            asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
     }
 }
 
-/// The line at `address` will be read soon.
 #[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable))))]
-#[inline(always)]
-fn hint(address: usize) {
-    // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
-    // (Arm ARM, C6.2, PRFM).
-    unsafe {
-        std::arch::asm!(
-            "prfm pldl1keep, [{}]",
-            in(reg) address,
-            options(nostack, preserves_flags, readonly)
-        );
+mod cpu {
+    use std::arch::asm;
+
+    pub(super) const HAS_HINTS: bool = true;
+
+    /// The line at `address` will be read soon.
+    #[inline(always)]
+    pub(super) fn hint_to_read(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // (Arm ARM, C6.2, PRFM).
+        unsafe {
+            asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
+    }
+
+    /// The line at `address` will be written soon.
+    #[inline(always)]
+    pub(super) fn hint_to_write(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
+        // nor fault (Arm ARM, C6.2, PRFM).
+        unsafe {
+            asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
     }
 }
 
-/// The line at `address` will be written soon.
-#[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable))))]
-#[inline(always)]
-fn hint_to_write(address: usize) {
-    // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write, nor fault
-    // (Arm ARM, C6.2, PRFM).
-    unsafe {
-        std::arch::asm!(
-            "prfm pstl1keep, [{}]",
-            in(reg) address,
-            options(nostack, preserves_flags, readonly)
-        );
-    }
-}
-
-/// Nothing: there is no stable hint for this CPU, or the program is checked and not timed.
+/// There is no stable hint for this CPU, or the program is checked and not timed.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(loom, miri, lapwing_portable))
 )))]
-#[inline(always)]
-fn hint(_: usize) {}
+mod cpu {
+    pub(super) const HAS_HINTS: bool = false;
 
-/// Nothing, as above.
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, miri, lapwing_portable))
-)))]
-#[inline(always)]
-fn hint_to_write(_: usize) {}
+    /// Nothing.
+    #[inline(always)]
+    pub(super) fn hint_to_read(_: usize) {}
+
+    /// Nothing.
+    #[inline(always)]
+    pub(super) fn hint_to_write(_: usize) {}
+}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -37,9 +37,7 @@ impl BackOff {
 
     /// Twice as long next time if others claimed a stream of `events` meanwhile, else half.
     fn learn(&mut self, events: u64) {
-        let next =
-            if stream::is_stream(events, self.hints) { 2 * self.hints } else { self.hints / 2 };
-        self.hints = next.clamp(SHORTEST, LONGEST);
+        self.hints = stream::learnt(self.hints, events, SHORTEST..=LONGEST).max(SHORTEST);
     }
 }
 

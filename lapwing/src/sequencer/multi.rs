@@ -105,7 +105,8 @@ impl Claims for Multi {
 
     fn starting_at(_: Sequence, slots: Prefetcher) -> Self {
         // The counter is shared, and the gate is read before the first claim.
-        Self { runway: Runway::new(0, slots, BYTES_AHEAD), back_off: BackOff::default() }
+        let runway = Runway::new(0, slots, slots.slots_in(BYTES_AHEAD));
+        Self { runway, back_off: BackOff::default() }
     }
 
     #[inline(always)]

@@ -36,14 +36,13 @@ pub(super) struct Runway {
 }
 
 impl Runway {
-    /// That of a producer that has claimed nothing from `first` on, and asks for as many `slots`
-    /// together as there are in so many `bytes`; 0 for none.
-    pub(super) fn new(first: Sequence, slots: Prefetcher, bytes: u64) -> Self {
-        let stride = if bytes == 0 { 0 } else { slots.events_in(bytes) };
+    /// That of a producer that has claimed nothing from `first` on, and asks for `stride` of the `slots`
+    /// together, or for none.
+    pub(super) fn new(first: Sequence, slots: Prefetcher, stride: u64) -> Self {
         Self { near: first, asked: first, limit: first, slots, stride }
     }
 
-    /// Returns once sequences below `end` may be claimed.
+    /// Makes sure that sequences below `end` may be claimed. Never waits.
     ///
     /// # Errors
     ///
@@ -116,7 +115,8 @@ mod tests {
     /// The runway of a producer of `capacity` slots of 8 bytes, which asks for four of them together
     /// where the CPU can be asked.
     fn runway(capacity: usize) -> Runway {
-        Runway::new(0, Prefetcher::of_slice(&vec![0_u64; capacity]), 32)
+        let slots = Prefetcher::of_slice(&vec![0_u64; capacity]);
+        Runway::new(0, slots, slots.slots_in(32))
     }
 
     #[test]

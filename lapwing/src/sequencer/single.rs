@@ -37,8 +37,8 @@ impl Claims for Single {
     const IS_MULTI: bool = false;
 
     fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
-        let bytes = if slots.exceed_a_line() { BYTES_AHEAD } else { 0 };
-        Self { next: first, runway: Runway::new(first, slots, bytes) }
+        let stride = if slots.exceed_a_line() { slots.slots_in(BYTES_AHEAD) } else { 0 };
+        Self { next: first, runway: Runway::new(first, slots, stride) }
     }
 
     #[inline(always)]

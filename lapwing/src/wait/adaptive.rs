@@ -11,19 +11,17 @@
 //! Not here: who may spin (`spinner`), what a crowd is (`crowd`).
 
 use std::mem;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::crowd::Crowd;
 use super::spinner::Spinner;
-use super::stream::is_stream;
-use super::{WaitStrategy, Waiting};
+use super::{WaitStrategy, Waiting, stream};
 use crate::sync::{pause, spin_loop, yield_now};
 
-/// Shortest gap but none, in pause hints.
-const SHORTEST_GAP: u32 = 8;
-/// Longest gap, in pause hints: one to two microseconds. Twice as long was no better; see
-/// `perf/results/experiments.md`.
-const LONGEST_GAP: u32 = 128;
+/// Shortest gap but none, and longest, in pause hints: one to two microseconds. Twice as long was no better;
+/// see `perf/results/experiments.md`.
+const GAPS: RangeInclusive<u32> = 8..=128;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 1024;
@@ -194,11 +192,6 @@ enum Wait {
     Longer,
 }
 
-/// The gap after one of `gap` pause hints that did or did not find a stream.
-fn after(gap: u32, is_stream: bool) -> u32 {
-    if is_stream { (2 * gap).clamp(SHORTEST_GAP, LONGEST_GAP) } else { gap / 2 }
-}
-
 impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
@@ -227,10 +220,10 @@ impl WaitStrategy for Adaptive {
     fn pace(&mut self, events: u64) {
         let last = mem::take(&mut self.last);
         match last {
-            Wait::There => self.gap = after(self.gap, is_stream(events, self.gap)),
+            Wait::There => self.gap = stream::learnt(self.gap, events, GAPS),
             // As many as that are no sign of haste.
             Wait::None if events >= FEW_EVENTS => self.pace /= 2,
-            Wait::None => self.pace = after(self.pace, is_stream(events, self.pace)),
+            Wait::None => self.pace = stream::learnt(self.pace, events, GAPS),
             // Events that had to be waited for came alone, and so may the next.
             Wait::Longer => {}
         }

@@ -255,7 +255,7 @@ def cargo(tree, *arguments):
     # A target directory of its own: two builds in one would wait for each other.
     command = ["cargo", "test", "--profile", "model", "-p", "lapwing", "--lib",
                "--target-dir", str(ROOT / "target-loom" / tree.name), "--", *arguments]
-    result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=600)
+    result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=300)
     if "Running unittests" not in result.stderr:
         sys.exit(f"the mutant does not compile:\n{result.stderr[-2000:]}")
     return result
@@ -297,20 +297,20 @@ def survivors_of(tree, edit, broken, paths):
 
 def main(rows):
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(TREES) as pool:
-        trees = SimpleQueue()
-        for number in range(TREES):
-            tree = pathlib.Path(temporary) / f"tree-{number}"
+        trees = [pathlib.Path(temporary) / f"tree-{number}" for number in range(TREES)]
+        free = SimpleQueue()
+        for tree in trees:
             shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target*", ".git"))
-            trees.put(tree)
+            free.put(tree)
+        paths = models(trees[0])
 
         def check(edit, broken):
-            tree = trees.get()
+            tree = free.get()
             try:
                 return survivors_of(tree, edit, broken, paths)
             finally:
-                trees.put(tree)
+                free.put(tree)
 
-        paths = models(tree)
         checks = [pool.submit(check, *item) for item in edits(rows).items()]
         try:
             survivors = sum((one.result() for one in checks), [])

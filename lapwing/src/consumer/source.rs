@@ -14,13 +14,16 @@ use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
-use crate::sync::{Arc, spin_loop};
+use crate::sync::{Arc, pause};
 use crate::wait::AnyWaitStrategy;
 
-/// Of the looks of a consumer that spins, so many are followed by a pause hint, for half a microsecond or
+/// Of the looks of a consumer that spins, so many are followed by pause hints, for half a microsecond or
 /// more: in a stream the next event comes meanwhile, and its producer is to keep its lines until it has a few.
 /// Whoever waits longer than that waits for a lone event, which is seen sooner without.
-const HINTS: u32 = 32;
+const HINTED_LOOKS: u32 = 11;
+/// Hints after each of these looks. Where an answer always takes as long, the CPU learns after how many looks it
+/// is there, if they are few, and goes on before the line has come: see `perf/results/experiments.md`.
+const HINTS: u32 = 3;
 /// Looks of a consumer that spins between two looks at its time limit and at a stop: a microsecond or two.
 const LOOKS_PER_CLOCK: u32 = 256;
 /// A pause looks for a halt or a stop at least this often.
@@ -92,7 +95,7 @@ pub(crate) trait Source<E> {
 
     /// As [`poll`](Self::poll), but waits by the strategy of the stage, until `deadline` if there is
     /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping).
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
         if self.is_stopping() {
             return Err(WaitTimeoutError::TimedOut);
@@ -121,8 +124,8 @@ pub(crate) trait Source<E> {
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
     #[inline]
     fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
-        if looks <= HINTS {
-            spin_loop();
+        if looks <= HINTED_LOOKS {
+            pause(HINTS);
         }
         looks.is_multiple_of(LOOKS_PER_CLOCK) && {
             self.activity().set(Doing::Waiting);

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::crowd::Crowd;
 use super::spinner::Spinner;
 use super::{WaitStrategy, Waiting, stream};
-use crate::sync::{pause, spin_loop, yield_now};
+use crate::sync::{pause, yield_now};
 
 /// Shortest gap but none, and longest, in pause hints: one to two microseconds. Twice as long was no better;
 /// see `perf/results/experiments.md`.
@@ -26,12 +26,11 @@ const GAPS: RangeInclusive<u32> = 8..=128;
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 1024;
 
-/// Looks before the clock is read for the first time, with a pause hint after each: about half a
-/// microsecond, in which most answers come.
-const NEAR_LOOKS: u32 = 32;
+/// Looks before the clock is read for the first time: about a microsecond, in which most answers come.
+const NEAR_LOOKS: u32 = 24;
 /// What a wait that ended within those counts as, in nanoseconds.
-const NEAR_NS: u32 = 500;
-/// Pause hints between two looks after that: some 40 ns, by which an event is seen late at most.
+const NEAR_NS: u32 = 1_000;
+/// Pause hints between two looks: some 40 ns, by which an event is seen late at most.
 const HINTS: u32 = 3;
 /// Looks of a spinning waiter between two looks at the clock.
 const LOOKS_PER_CLOCK: u32 = 8;
@@ -60,7 +59,7 @@ const WAITS_PER_PROBE: u32 = 16;
 /// when it ends, so that a steady stream is taken in batches, and halves when it is not, so that
 /// a lone event is not kept waiting.
 ///
-/// After that it looks for half a microsecond, then stays awake for as long as parking costs, 50 µs, if
+/// After that it looks for a microsecond, then stays awake for as long as parking costs, 50 µs, if
 /// its waits are mostly over by then; if they are not, it parks at once. Awake, it spins if a CPU can
 /// be spared: of all that wait so in the process, one fewer may spin than there are CPUs, and none
 /// in a ring whose threads want more CPUs than they get. The rest yield between looks, which gives
@@ -151,7 +150,7 @@ impl Adaptive {
         if !crowd.is_there() && self.waits.is_multiple_of(WAITS_PER_PROBE) {
             give_way(crowd);
         }
-        !crowd.is_there() && waiting.look(NEAR_LOOKS, spin_loop)
+        !crowd.is_there() && waiting.look(NEAR_LOOKS, || pause(HINTS))
     }
 }
 

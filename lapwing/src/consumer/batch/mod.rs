@@ -1,14 +1,17 @@
 //! A batch in a poller's hand: events to look at, and how many of them are done.
 
+mod iter; // one by one
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::slice;
 
 use super::access::{Access, Exclusive};
 use super::reader::Reader;
 use super::source::Source;
 use crate::Sequence;
+
+pub use self::iter::{Iter, IterMut};
 
 /// Events that a [`Poller`](crate::Poller) found: contiguous in memory, in the order of sequences.
 ///
@@ -71,6 +74,7 @@ pub struct Batch<'a, E, A: Access> {
 }
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
+    #[inline]
     pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
         reader.activity().begin_batch();
         Self { reader, range, consumed: 0, events: PhantomData }
@@ -89,6 +93,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         (self.range.end - self.first_sequence()) as usize
     }
@@ -107,6 +112,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -124,6 +130,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn first_sequence(&self) -> Sequence {
         self.range.start + self.consumed
     }
@@ -143,6 +150,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn as_slice(&self) -> &[E] {
         // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
         // nothing before `self` is dropped or borrowed as mutable.
@@ -162,6 +170,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// assert_eq!(poller.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn consume(&mut self, count: usize) {
         self.consumed += (count as u64).min(self.range.end - self.first_sequence());
     }
@@ -177,6 +186,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// assert_eq!(poller.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn consume_all(&mut self) {
         self.consume(usize::MAX);
     }
@@ -197,6 +207,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// assert_eq!((batch.first_sequence(), batch.len()), (1, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn release(&mut self) {
         if self.consumed == 0 {
             return;
@@ -226,12 +237,13 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// assert_eq!(poller.sequence(), 2); // the third was not yielded
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn iter(&mut self) -> Iter<'_, E> {
         let first = self.first_sequence();
         // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
         // events live.
         let events = unsafe { self.reader.ring.buffer.slice(first..self.range.end) };
-        Iter { events: events.iter(), next: first, consumed: &mut self.consumed }
+        Iter::new(events, first, &mut self.consumed)
     }
 
     /// Whether a stage before this one has [skipped](crate::Action::Skip) the event with this sequence
@@ -255,6 +267,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.left().contains(&sequence) && self.reader.has_failed(sequence)
     }
 
+    #[inline]
     fn left(&self) -> Range<Sequence> {
         self.first_sequence()..self.range.end
     }
@@ -275,6 +288,7 @@ impl<E> Batch<'_, E, Exclusive> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
+    #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [E] {
         // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows
         // `self` as mutable.
@@ -297,15 +311,17 @@ impl<E> Batch<'_, E, Exclusive> {
     /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // of a stage after this one
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[inline]
     pub fn iter_mut(&mut self) -> IterMut<'_, E> {
         let first = self.first_sequence();
         // SAFETY: I2 and I6: as in `as_mut_slice`.
         let events = unsafe { self.reader.ring.buffer.slice_mut(first..self.range.end) };
-        IterMut { events: events.iter_mut(), next: first, consumed: &mut self.consumed }
+        IterMut::new(events, first, &mut self.consumed)
     }
 }
 
 impl<E, A: Access> Drop for Batch<'_, E, A> {
+    #[inline]
     fn drop(&mut self) {
         self.release();
         self.reader.activity().end_batch();
@@ -317,79 +333,3 @@ impl<E, A: Access> fmt::Debug for Batch<'_, E, A> {
         f.debug_struct("Batch").field("left", &self.left()).finish_non_exhaustive()
     }
 }
-
-/// Iterator of [`Batch::iter`].
-///
-/// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// let mut batch = poller.poll()?;
-/// let mut events = batch.iter();
-/// assert_eq!((events.len(), events.next()), (3, Some((0, &7))));
-/// assert_eq!(events.len(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct Iter<'a, E> {
-    events: slice::Iter<'a, E>,
-    next: Sequence,
-    consumed: &'a mut u64,
-}
-
-impl<'a, E> Iterator for Iter<'a, E> {
-    type Item = (Sequence, &'a E);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let event = self.events.next()?;
-        let sequence = self.next;
-        self.next += 1;
-        *self.consumed += 1;
-        Some((sequence, event))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
-    }
-}
-
-impl<E> ExactSizeIterator for Iter<'_, E> {}
-
-/// Iterator of [`Batch::iter_mut`].
-///
-/// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller_mut("all").build()?;
-/// # let mut poller = consumers.take_poller_mut("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// let mut batch = poller.poll()?;
-/// let mut events = batch.iter_mut();
-/// assert_eq!((events.len(), events.next()), (3, Some((0, &mut 7))));
-/// assert_eq!(events.len(), 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct IterMut<'a, E> {
-    events: slice::IterMut<'a, E>,
-    next: Sequence,
-    consumed: &'a mut u64,
-}
-
-impl<'a, E> Iterator for IterMut<'a, E> {
-    type Item = (Sequence, &'a mut E);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let event = self.events.next()?;
-        let sequence = self.next;
-        self.next += 1;
-        *self.consumed += 1;
-        Some((sequence, event))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
-    }
-}
-
-impl<E> ExactSizeIterator for IterMut<'_, E> {}

@@ -1,0 +1,101 @@
+//! The events of a batch one by one, with their sequences; each one that was yielded is consumed.
+
+use std::slice;
+
+use crate::Sequence;
+
+/// Iterator of [`Batch::iter`](super::Batch::iter).
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
+/// # let mut poller = consumers.take_poller("all")?;
+/// # producer.claim_batch(3)?.publish()?;
+/// let mut batch = poller.poll()?;
+/// let mut events = batch.iter();
+/// assert_eq!((events.len(), events.next()), (3, Some((0, &7))));
+/// assert_eq!(events.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Iter<'a, E> {
+    events: slice::Iter<'a, E>,
+    next: Sequence,
+    consumed: &'a mut u64,
+}
+
+impl<'a, E> Iter<'a, E> {
+    /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
+    #[inline]
+    pub(super) fn new(events: &'a [E], next: Sequence, consumed: &'a mut u64) -> Self {
+        Self { events: events.iter(), next, consumed }
+    }
+}
+
+impl<'a, E> Iterator for Iter<'a, E> {
+    type Item = (Sequence, &'a E);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        let sequence = self.next;
+        self.next += 1;
+        *self.consumed += 1;
+        Some((sequence, event))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
+impl<E> ExactSizeIterator for Iter<'_, E> {}
+
+/// Iterator of [`Batch::iter_mut`](super::Batch::iter_mut).
+///
+/// ```
+/// # let (mut producer, mut consumers) =
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller_mut("all").build()?;
+/// # let mut poller = consumers.take_poller_mut("all")?;
+/// # producer.claim_batch(3)?.publish()?;
+/// let mut batch = poller.poll()?;
+/// let mut events = batch.iter_mut();
+/// assert_eq!((events.len(), events.next()), (3, Some((0, &mut 7))));
+/// assert_eq!(events.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct IterMut<'a, E> {
+    events: slice::IterMut<'a, E>,
+    next: Sequence,
+    consumed: &'a mut u64,
+}
+
+impl<'a, E> IterMut<'a, E> {
+    /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
+    #[inline]
+    pub(super) fn new(events: &'a mut [E], next: Sequence, consumed: &'a mut u64) -> Self {
+        Self { events: events.iter_mut(), next, consumed }
+    }
+}
+
+impl<'a, E> Iterator for IterMut<'a, E> {
+    type Item = (Sequence, &'a mut E);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        let sequence = self.next;
+        self.next += 1;
+        *self.consumed += 1;
+        Some((sequence, event))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
+impl<E> ExactSizeIterator for IterMut<'_, E> {}

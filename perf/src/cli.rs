@@ -53,11 +53,12 @@ pub(crate) enum Command {
     /// How long a number takes to another thread: over two bare words, and through each contender
     ///
     /// One thread sends a number and waits for it to come back before it sends the next. Two words
-    /// in memory are the limit of the machine; the same program in C++ and in Java is compiled and
-    /// run where `g++` and `javac` are there. Runs are interleaved in rounds, in a shuffled order; a
-    /// first round warms up and is not counted. Reported are nanoseconds one way: half of the mean
-    /// of a run, the median of the rounds, their range, and the per-round ratio to the two words.
-    /// Every run checks that every number came back.
+    /// in memory are the limit of the machine, and a bare cursor and slot each way that of events
+    /// which lie side by side; the words in C++ and in Java are compiled and run where `g++` and
+    /// `javac` are there. Runs are interleaved in rounds, in a shuffled order; a first round warms
+    /// up and is not counted. Reported are nanoseconds one way: half of the mean of a run, the
+    /// median of the rounds, their range, and the per-round ratio to the two words. Every run
+    /// checks that every number came back.
     PingPong(PingPongArguments),
 
     /// How long an event takes through three stages at a given rate: Table 3 of the paper

@@ -1,6 +1,6 @@
-//! The limit: two words, each on cache lines of its own and written by one thread, and nothing else: what
-//! everything that goes from thread to thread is made of. Who looks as often as it can takes the line from
-//! its writer, so each look may be followed by pause hints: the faster way is the limit.
+//! The limits: a number there and back over words that each is written by one thread and lies on cache lines of its
+//! own, and nothing else: what everything that goes from thread to thread is made of. Who looks as often as it can
+//! takes the line from its writer, so each look may be followed by pause hints: the fastest way is the limit.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,29 @@ use crossbeam_utils::CachePadded;
 use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
+
+/// What carries a number one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// One word: the limit of any answer.
+    Word,
+    /// A slot of a ring, and the cursor that says that it is there: the limit where events lie side by side, as a
+    /// slice shows them.
+    Slot,
+}
+
+impl Carrier {
+    /// All of them, the fastest first.
+    pub(crate) const ALL: [Self; 2] = [Self::Word, Self::Slot];
+
+    /// The name in a report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Word => "bare",
+            Self::Slot => "bare-slot",
+        }
+    }
+}
 
 /// How a thread looks for the other's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +50,11 @@ impl Look {
         Self { name: "spin-hint", pauses: 1 },
         Self { name: "spin-3-hints", pauses: 3 },
     ];
+
+    #[inline(always)]
+    fn pause(self) {
+        (0..self.pauses).for_each(|_| hint::spin_loop());
+    }
 }
 
 /// Exchanges the numbers of `exchange` once.
@@ -34,28 +62,103 @@ impl Look {
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(crate) fn run(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
-    let [there, back]: [CachePadded<AtomicU64>; 2] = Default::default();
+pub(crate) fn run(carrier: Carrier, look: Look, exchange: Exchange) -> Result<Pass, RunError> {
+    match carrier {
+        Carrier::Word => over::<Word>(look, exchange),
+        Carrier::Slot => over::<Slots>(look, exchange),
+    }
+}
+
+fn over<W: Way>(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
+    let [there, back]: [W; 2] = Default::default();
     let call = |number| {
-        // Release and Acquire: as a message needs them that would come with the number.
-        there.store(number, Ordering::Release);
-        Ok(wait_for(&back, number, look))
+        there.send(number);
+        Ok(back.receive(number, look))
     };
     let echo = |number| {
-        back.store(wait_for(&there, number, look), Ordering::Release);
+        back.send(there.receive(number, look));
         Ok(())
     };
     exchange::run(exchange, call, echo)
 }
 
-/// Looks until `word` has `number`.
-#[inline(always)]
-fn wait_for(word: &AtomicU64, number: u64, look: Look) -> u64 {
-    loop {
-        let seen = word.load(Ordering::Acquire);
-        if seen == number {
-            return seen;
+/// One way from thread to thread.
+trait Way: Default + Sync {
+    fn send(&self, number: u64);
+
+    /// Looks until `number` is there.
+    fn receive(&self, number: u64, look: Look) -> u64;
+}
+
+#[derive(Default)]
+struct Word(CachePadded<AtomicU64>);
+
+impl Way for Word {
+    #[inline(always)]
+    fn send(&self, number: u64) {
+        // Release and Acquire: as a message needs them that would come with the number.
+        self.0.store(number, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn receive(&self, number: u64, look: Look) -> u64 {
+        loop {
+            let seen = self.0.load(Ordering::Acquire);
+            if seen == number {
+                return seen;
+            }
+            look.pause();
         }
-        (0..look.pauses).for_each(|_| hint::spin_loop());
+    }
+}
+
+/// Numbers in a row, as small events lie.
+#[derive(Default)]
+struct Slots {
+    /// The last number that is there.
+    cursor: CachePadded<AtomicU64>,
+    slots: CachePadded<[AtomicU64; 32]>,
+}
+
+impl Slots {
+    #[inline(always)]
+    fn slot(&self, number: u64) -> &AtomicU64 {
+        &self.slots[number as usize % self.slots.len()]
+    }
+}
+
+impl Way for Slots {
+    #[inline(always)]
+    fn send(&self, number: u64) {
+        // Relaxed suffices: released by the cursor.
+        self.slot(number).store(number, Ordering::Relaxed);
+        self.cursor.store(number, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn receive(&self, number: u64, look: Look) -> u64 {
+        // Acquire: pairs with the Release in `send`; brings the slot.
+        while self.cursor.load(Ordering::Acquire) != number {
+            // Has the slot's line brought while the cursor's is.
+            hint::black_box(self.slot(number).load(Ordering::Relaxed));
+            look.pause();
+        }
+        self.slot(number).load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::placement::Placement;
+
+    #[test]
+    fn every_way_brings_the_numbers_whichever_way_one_looks() {
+        for carrier in Carrier::ALL {
+            for look in Look::ALL {
+                let exchange = Exchange { exchanges: 100, placement: Placement::Free, pause_ns: 0 };
+                assert_eq!(run(carrier, look, exchange).unwrap().answers, [5_050]);
+            }
+        }
     }
 }

@@ -121,11 +121,11 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, claims, ring, plain] =
-            [Case::Exchange, Case::Claims, Case::SoloRing, Case::SoloLoop]
+        let [exchange, slots, claims, ring, plain] =
+            [Case::Exchange, Case::SlotExchange, Case::Claims, Case::SoloRing, Case::SoloLoop]
                 .map(|case| (case, EventBytes::B8));
         let [first, second, third, fourth] = streams;
-        records(&[exchange, first, second, third, fourth, claims, ring, plain]).unwrap()
+        records(&[exchange, first, second, third, fourth, claims, ring, plain, slots]).unwrap()
     }
 
     #[test]
@@ -162,6 +162,9 @@ mod tests {
         assert_eq!(ring["contender"], "solo-ring");
         assert_eq!(ring["threads"], 1);
         assert!(ring["ring"].as_u64().unwrap() >= 1_024);
+        let slots = &report["results"][8];
+        assert_eq!(slots["contender"], "slot-exchange");
+        assert_eq!(slots["operations_per_event"], 2);
     }
 
     #[test]
@@ -169,6 +172,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 8 rows, 16 runs"), "{text}");
+        assert!(text.contains("all verified: 9 rows, 18 runs"), "{text}");
     }
 }

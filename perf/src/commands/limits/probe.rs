@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::claims::{self, BackOff};
 use super::solo;
 use super::stream::{self, Shape};
-use crate::load::bare::{self, Look};
+use crate::load::bare::{self, Carrier, Look};
 use crate::load::event::{PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;
 use crate::load::topologies::unicast;
@@ -21,6 +21,8 @@ use crate::measure::run::Pass;
 pub(crate) enum Case {
     /// A number to another thread and back over two bare words: the limit of any answer
     Exchange,
+    /// The same over a cursor and a slot each way: the limit where events lie side by side
+    SlotExchange,
     /// Events to another thread in blocks: the limit of any hand-over of single events
     Stream,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
@@ -35,14 +37,30 @@ pub(crate) enum Case {
 }
 
 impl Case {
+    /// What carries a number there and back, if that is what is timed.
+    pub(super) const fn carrier(self) -> Option<Carrier> {
+        match self {
+            Self::Exchange => Some(Carrier::Word),
+            Self::SlotExchange => Some(Carrier::Slot),
+            _ => None,
+        }
+    }
+
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Exchange, Self::Stream, Self::Claims, Self::SoloRing, Self::SoloLoop];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Exchange,
+        Self::SlotExchange,
+        Self::Stream,
+        Self::Claims,
+        Self::SoloRing,
+        Self::SoloLoop,
+    ];
 
     /// The name on the command line and in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
+            Self::SlotExchange => "slot-exchange",
             Self::Stream => "stream",
             Self::Claims => "claims",
             Self::SoloRing => "solo-ring",
@@ -89,7 +107,7 @@ impl Probe {
                 shapes.into_iter().map(Setting::Shape).collect()
             }
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
-            Case::Exchange => Look::ALL.map(Setting::Look).to_vec(),
+            Case::Exchange | Case::SlotExchange => Look::ALL.map(Setting::Look).to_vec(),
             Case::Claims => BackOff::ALL.map(Setting::BackOff).to_vec(),
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
         };
@@ -103,6 +121,10 @@ impl Probe {
 
     fn pass(&self, events: u32) -> Result<Pass, RunError> {
         let placement = self.placement;
+        if let (Some(carrier), Setting::Look(look)) = (self.case.carrier(), self.setting()) {
+            let exchange = Exchange { exchanges: events, placement, pause_ns: 0 };
+            return bare::run(carrier, look, exchange);
+        }
         match (self.case, self.setting()) {
             (Case::Stream, Setting::Shape(shape)) => match self.event_bytes {
                 EventBytes::B8 => stream::run::<PAD_8>(shape, events, placement),
@@ -111,9 +133,6 @@ impl Probe {
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
             (Case::SoloRing, Setting::Slots(slots)) => solo::ring(slots, events, placement),
-            (Case::Exchange, Setting::Look(look)) => {
-                bare::run(look, Exchange { exchanges: events, placement, pause_ns: 0 })
-            }
             (Case::Claims, Setting::BackOff(back_off)) => claims::run(back_off, events, placement),
             (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),
             _ => solo::plain_loop(events, placement),
@@ -128,7 +147,7 @@ impl Subject for Probe {
 
     fn threads(&self) -> usize {
         match self.case {
-            Case::Exchange | Case::Stream => 2,
+            Case::Exchange | Case::SlotExchange | Case::Stream => 2,
             Case::Claims => claims::THREADS,
             Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
         }
@@ -144,13 +163,13 @@ impl Subject for Probe {
 
     /// An exchange hands a number over twice; the limit is of one way.
     fn operations_per_event(&self) -> u32 {
-        if self.case == Case::Exchange { 2 } else { 1 }
+        if self.case.carrier().is_some() { 2 } else { 1 }
     }
 
     fn prepare(&mut self, events: u32) {
         let sum = u64::from(events) * (u64::from(events) + 1) / 2;
         self.expected = match (self.case, self.event_bytes) {
-            (Case::Exchange, _) => vec![sum],
+            (Case::Exchange | Case::SlotExchange, _) => vec![sum],
             (Case::Claims, _) => claims::expected(events),
             (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
             (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),

@@ -16,17 +16,19 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     }
     let mut closing = vec![
         lines.to_string(),
-        "exchange: one way of a number that goes there and back, two bare words; stream: events in blocks"
+        "exchange: one way of a number that goes there and back, two bare words; slot-exchange: a cursor and a"
             .to_owned(),
-        "from thread to thread; claims: three threads take numbers from one counter, and write and stamp a"
+        "slot each way; stream: events in blocks from thread to thread; claims: three threads take numbers from"
             .to_owned(),
-        "word for each; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
+        "one counter, and write and stamp a word for each; solo-ring: one thread through Lapwing's ring;"
+            .to_owned(),
+        "solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
     let is_pair = |record: &Record| record.speed.threads == 2;
     if records.iter().any(is_pair) && machine.available_parallelism() < 2 {
         closing.push(
-            "two threads on one CPU take turns: exchange and stream are no limits here".to_owned(),
+            "two threads on one CPU take turns: exchanges and stream are no limits here".to_owned(),
         );
     }
     closing.extend(table::disturbance(machine));
@@ -38,7 +40,7 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let median = speed.median_events_per_second;
     // Numbers that wait for an answer, or that nobody reads, move no bytes to speak of.
-    let moves_bytes = !["exchange", "claims"].contains(&record.contender);
+    let moves_bytes = !["exchange", "slot-exchange", "claims"].contains(&record.contender);
     let gigabytes = moves_bytes.then_some(median * *event_bytes as f64 / 1e9);
     [
         (*contender).to_owned(),

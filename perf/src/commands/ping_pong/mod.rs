@@ -1,4 +1,4 @@
-//! `lapwing ping-pong`: how long a number takes to another thread, over two bare words and through each
+//! `lapwing ping-pong`: how long a number takes to another thread, over bare words and through each
 //! contender.
 
 mod arguments; // the flags
@@ -10,9 +10,9 @@ use serde::Serialize;
 pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::Language;
 use crate::commands::session::Session;
-use crate::contenders::{Contender, Entry, Roster};
+use crate::contenders::{Entry, Roster};
 use crate::foreign::Rival;
-use crate::load::bare::{self, Look};
+use crate::load::bare::{self, Carrier, Look};
 use crate::load::exchange::Exchange;
 use crate::machine::placement::Placement;
 use crate::measure::crew::RunError;
@@ -31,8 +31,8 @@ const SLOTS: usize = 1024;
 
 /// Who exchanges numbers.
 enum Player {
-    /// Two words.
-    Bare,
+    /// Words, and nothing else.
+    Bare(Carrier),
     /// Two words, in another language.
     Foreign(Language, Rival),
     /// A ring or a queue each way.
@@ -65,35 +65,27 @@ struct Record {
 }
 
 impl Match {
-    /// The contender with its setting; none for bare words.
-    fn contender(&self) -> Option<&dyn Contender> {
-        match &self.player {
-            Player::Bare | Player::Foreign(..) => None,
-            Player::Contender(entry) => Some(entry.candidates[self.chosen].as_ref()),
-        }
-    }
-
     fn name(&self) -> &'static str {
         match &self.player {
+            Player::Bare(carrier) => carrier.name(),
             Player::Foreign(language, _) => language.name(),
-            _ => self.contender().map_or("bare", Contender::name),
+            Player::Contender(entry) => entry.candidates[self.chosen].name(),
         }
     }
 
     fn wait(&self) -> &'static str {
         match &self.player {
-            Player::Bare => Look::ALL[self.chosen].name,
-            _ => self.contender().map_or("spin", Contender::wait),
+            Player::Bare(_) => Look::ALL[self.chosen].name,
+            Player::Foreign(..) => "spin",
+            Player::Contender(entry) => entry.candidates[self.chosen].wait(),
         }
     }
 
     fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
         match &self.player {
+            Player::Bare(carrier) => bare::run(*carrier, Look::ALL[self.chosen], exchange),
             Player::Foreign(_, rival) => Ok(rival.ping_pong(SLOTS, exchange)?),
-            _ => self.contender().map_or_else(
-                || bare::run(Look::ALL[self.chosen], exchange),
-                |contender| contender.ping_pong(SLOTS, exchange),
-            ),
+            Player::Contender(entry) => entry.candidates[self.chosen].ping_pong(SLOTS, exchange),
         }
     }
 }
@@ -109,7 +101,7 @@ impl Subject for Match {
 
     fn candidates(&self) -> usize {
         match &self.player {
-            Player::Bare => Look::ALL.len(),
+            Player::Bare(_) => Look::ALL.len(),
             Player::Foreign(..) => 1,
             Player::Contender(entry) => entry.candidates.len(),
         }
@@ -144,10 +136,10 @@ pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Two bare words in each language, and everyone of `roster`; and who is missing. Other languages send
+/// Two bare words in each language, two bare slots, and everyone of `roster`; and who is missing. Other languages send
 /// without pauses.
 fn players(roster: Roster, pause_ns: u32) -> (Vec<Player>, Vec<Missing>) {
-    let mut players = vec![Player::Bare];
+    let mut players: Vec<_> = Carrier::ALL.map(Player::Bare).into();
     let mut missing = Vec::new();
     let languages: &[Language] = if pause_ns == 0 { &Language::ALL } else { &[] };
     for &language in languages {
@@ -181,7 +173,7 @@ fn measure(
     let progress = progress(harness::steps(rows.len(), schedule.runs));
     harness::measure(&mut rows, schedule.runs, &progress)?;
 
-    let bare = rows.iter().find(|row| matches!(row.subject.player, Player::Bare));
+    let bare = rows.iter().find(|row| matches!(row.subject.player, Player::Bare(Carrier::Word)));
     let run = rows.iter().filter(|row| !row.runs.is_empty());
     Ok(run.map(|row| record(row, bare)).collect())
 }
@@ -252,15 +244,15 @@ mod tests {
 
     #[test]
     fn json_has_the_keys_of_other_benchmarks() {
-        let mut players = vec![Player::Bare];
+        let mut players: Vec<_> = Carrier::ALL.map(Player::Bare).into();
         let lapwing = roster(&[ContenderName::Lapwing], 0).entries;
         players.extend(lapwing.into_iter().map(Player::Contender));
         let records = records(players).unwrap();
         let report = json::read_back(&records);
         let results = report["results"].as_array().unwrap();
         let names = results.iter().map(|result| result["contender"].as_str().unwrap());
-        assert!(names.eq(["bare", "lapwing", "lapwing"]), "{report}");
-        assert_eq!(results[2]["wait"], "blocking");
+        assert!(names.eq(["bare", "bare-slot", "lapwing", "lapwing"]), "{report}");
+        assert_eq!(results[3]["wait"], "blocking");
         assert_eq!(results[0]["ratio_to_baseline"], 1.0);
         assert_eq!(results[0]["runs"].as_array().unwrap().len(), 2);
     }

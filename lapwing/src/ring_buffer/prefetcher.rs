@@ -36,9 +36,9 @@ impl Prefetcher {
         Self { first: slots.as_ptr().addr(), mask: slots.len() as u64 - 1, stride: size_of::<T>() }
     }
 
-    /// Whether each of the slots takes more than a line.
-    pub(crate) fn exceed_a_line(self) -> bool {
-        self.stride > LINE
+    /// Whether each of the slots takes half a line at least, so that there are hardly fewer lines than events.
+    pub(crate) fn are_large(self) -> bool {
+        self.stride >= LINE / 2
     }
 
     /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.

@@ -10,8 +10,7 @@ use crate::error::{Stopped, TryPublishError};
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Ordering;
 
-/// Bytes of events whose lines are asked for together, if each event takes several. The CPU has asked for those of
-/// smaller ones by itself by the time that their stores are at the head of its queue.
+/// Bytes of events whose lines are asked for together, unless events are small.
 const BYTES_AHEAD: u64 = 1024;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
@@ -45,7 +44,7 @@ impl Claims for Single {
     const IS_MULTI: bool = false;
 
     fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
-        let stride = if slots.exceed_a_line() { slots.slots_in(BYTES_AHEAD) } else { 0 };
+        let stride = if slots.are_large() { slots.slots_in(BYTES_AHEAD) } else { 0 };
         Self { runway: Runway::new(first, slots, stride) }
     }
 

@@ -6,7 +6,8 @@ Usage: objdump -d --no-show-raw-insn hot_path | ci/hot_path.py
 
 A loop's usual way is the shortest one from the store of the event back to itself that takes no call, no
 division and no locked instruction. That there is none is a failure: then each event pays for one. So is a way
-that is not shorter than that of `rtrb`, which has no graph behind its queue. x86-64 only.
+that is not shorter than that of `rtrb`, which has no graph behind its queue, and one that stores more than the
+event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. x86-64 only.
 """
 import re
 import sys
@@ -15,6 +16,9 @@ from collections import deque
 MARK = "$0x4c415057"
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
+STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
+# The event, and the cursor.
+STORES = 2
 # What an event must not pay for. Another thread's word is stored and loaded plainly.
 COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 
@@ -48,35 +52,50 @@ def successors(code):
 
 
 def usual_way(code):
-    """Number of instructions from the store of the event back to itself; none if there is no such way."""
+    """The instructions from the store of the event back to itself; none if there is no such way."""
     ways = successors(code)
-    lengths = [around(ways, store) for store, text in code.items() if MARK in text]
-    return min((length for length in lengths if length), default=None)
+    found = [around(ways, store) for store, text in code.items() if MARK in text]
+    shortest = min((way for way in found if way), key=len, default=[])
+    return [code[address] for address in shortest]
 
 
 def around(ways, start):
-    seen, queue = {start}, deque([(start, 0)])
+    """The shortest way from `start` back to it, as addresses; none if there is no way."""
+    before, queue = {start: None}, deque([start])
     while queue:
-        address, length = queue.popleft()
+        address = queue.popleft()
         for target in ways.get(address, []):
             if target == start:
-                return length + 1
-            if target in ways and target not in seen:
-                seen.add(target)
-                queue.append((target, length + 1))
+                return way_to(address, before)
+            if target in ways and target not in before:
+                before[target] = address
+                queue.append(target)
     return None
+
+
+def way_to(address, before):
+    way = []
+    while address is not None:
+        way.append(address)
+        address = before[address]
+    return way
 
 
 def main():
     found = functions(sys.stdin)
-    lengths = {name: usual_way(found.get(name, {})) for name in [*OURS, RIVAL]}
-    for name, length in lengths.items():
-        print(f"{name:20} {length or 'no way without a call, a division or a lock'}")
-    if not all(lengths.values()):
+    ways = {name: usual_way(found.get(name, {})) for name in [*OURS, RIVAL]}
+    stores = {name: sum(bool(STORE.match(text)) for text in way) for name, way in ways.items()}
+    for name, way in ways.items():
+        figures = f"{len(way)}, {stores[name]} of them stores"
+        print(f"{name:20} {figures if way else 'no way without a call, a division or a lock'}")
+    if not all(ways.values()):
         sys.exit("hot_path: an event pays for a call, a division or a locked instruction, or no loop was found")
-    slow = [name for name in OURS if lengths[name] >= lengths[RIVAL]]
+    slow = [name for name in OURS if len(ways[name]) >= len(ways[RIVAL])]
     if slow:
         sys.exit(f"hot_path: no fewer instructions than {RIVAL}: {', '.join(slow)}")
+    wasteful = [name for name in OURS if stores[name] > STORES]
+    if wasteful:
+        sys.exit(f"hot_path: more than {STORES} stores for an event: {', '.join(wasteful)}")
 
 
 if __name__ == "__main__":

@@ -45,3 +45,19 @@ pub(crate) fn pause(times: u32) {
         spin_loop();
     }
 }
+
+/// Reads a word that only the calling thread writes, or threads before it that have handed it over.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) fn own(word: &AtomicU64) -> u64 {
+    word.load(Ordering::Relaxed) // O1, Relaxed: nobody else stores it
+}
+
+/// The same in a model, which fails if another thread's write is not before it. Not a load: of the accesses of a
+/// word, loom remembers the last, so a writer's look at its own word would hide a reader's from the store that
+/// follows, and loom would not try them the other way round.
+#[cfg(loom)]
+pub(crate) fn own(word: &AtomicU64) -> u64 {
+    // SAFETY: I1: the word is that of the only producer; and loom checks that no write is beside this.
+    unsafe { word.unsync_load() }
+}

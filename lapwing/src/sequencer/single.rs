@@ -8,7 +8,7 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::error::{Stopped, TryPublishError};
 use crate::ring_buffer::Prefetcher;
-use crate::sync::Ordering;
+use crate::sync::{Ordering, own};
 
 /// Bytes of events whose lines are asked for together, unless events are small.
 const BYTES_AHEAD: u64 = 1024;
@@ -34,8 +34,7 @@ impl Single {
     /// one more store, and while stores wait for a slot's line, those that fit into the CPU's queue are the limit.
     #[inline(always)]
     fn next(control: &Control) -> Sequence {
-        // O1, Relaxed: the caller's own word.
-        control.cursor.load(Ordering::Relaxed)
+        own(&control.cursor)
     }
 }
 

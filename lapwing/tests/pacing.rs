@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{Kind, repeats, wait_until};
 use lapwing::wait::{Adaptive, WaitStrategy, Waiting, Yielding};
-use lapwing::{Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError};
+use lapwing::{Consumer, Finished, Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError};
 
 common::for_both_producers! {
     miri_consumer_is_paced_by_what_its_last_look_found,
@@ -21,6 +21,10 @@ common::for_both_producers! {
     stage_is_paced_and_gets_every_event,
     adaptive_stage_that_just_keeps_up_gets_every_event,
     panic_of_a_pace_is_the_outcome_of_its_stage,
+    miri_stages_of_one_thread_are_paced_by_the_most_that_one_of_them_found,
+    stages_of_one_thread_are_not_paced_while_one_of_them_has_more,
+    thread_of_several_stages_is_late_if_one_of_them_is,
+    panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
     miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
 }
 
@@ -200,6 +204,50 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     common::quiet_panics();
     let (mut producer, consumers) =
         K::ring(64, || 0_u64).then(Stage::new("all").wait(Panics), |_, _, _| {}).build().unwrap();
+    let running = consumers.start().unwrap();
+    publish(&mut producer, 3);
+    let report = running.join().unwrap_err().into_report();
+    let outcome = report.stages().next().unwrap().outcome().clone();
+    let message = "on purpose, between two batches".to_owned();
+    assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+}
+
+/// What the strategy of the first of two stages is told, which share this thread until their rings of 64 slots,
+/// closed already, are drained; so many events in each, taken by `longest` at most.
+fn paces_together<K: Kind>(events: [usize; 2], longest: usize) -> Vec<u64> {
+    let paces = Noted::default();
+    let stages = events.map(|events| {
+        let stage = Stage::new("all").wait(paces.clone()).max_batch(longest);
+        let ring = K::ring(64, || 0_u64).then(stage, |_, _, _| {});
+        let (mut producer, consumers) = ring.build().unwrap();
+        publish(&mut producer, events);
+        consumers
+    });
+    let finished = Consumer::run_together(stages.into_iter().flatten());
+    assert!(finished.iter().map(Finished::processed).eq(events.map(|events| events as u64)));
+    paces.take()
+}
+
+fn miri_stages_of_one_thread_are_paced_by_the_most_that_one_of_them_found<K: Kind>() {
+    assert_eq!(paces_together::<K>([3, 5], 64), [5]);
+}
+
+fn stages_of_one_thread_are_not_paced_while_one_of_them_has_more<K: Kind>() {
+    assert_eq!(paces_together::<K>([1, 5], 2), [1], "while the other has 4 and 2 left: no word");
+}
+
+fn thread_of_several_stages_is_late_if_one_of_them_is<K: Kind>() {
+    assert_eq!(paces_together::<K>([3, 16], 16), [LATE]);
+}
+
+fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
+    common::quiet_panics();
+    let stage = |name: &str| Stage::new(name).on_thread("both").wait(Panics);
+    let (mut producer, consumers) = K::ring(64, || 0_u64)
+        .then(stage("first"), |_, _, _| {})
+        .then(stage("second"), |_, _, _| {})
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 3);
     let report = running.join().unwrap_err().into_report();

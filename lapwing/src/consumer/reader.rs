@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::guest::Place;
-use super::source::Source;
+use super::source::{Source, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
@@ -43,7 +43,7 @@ pub(crate) struct Reader<E> {
     /// First sequence that is not known to be there; up to `next`, nothing is.
     pub(super) known: Sequence,
     /// Where `next` was when all that was known was finished the last time.
-    paced: Sequence,
+    swept: Sequence,
     /// Whether the last poll found nothing: it waits for a lone event, whose line is worth asking for.
     found_nothing: bool,
     /// Whether the last look found fewer events than it could have.
@@ -76,7 +76,7 @@ impl<E> Reader<E> {
             first,
             next: first,
             known: first,
-            paced: first,
+            swept: first,
             found_nothing: false,
             has_seen_all: false,
             max_batch,
@@ -165,14 +165,13 @@ impl<E> Reader<E> {
         })
     }
 
-    /// Keeps away for a moment, if its strategy says so, after `events`, which were all that the last look
-    /// found, unless that would hold others up. Tells the strategy if it already has.
+    /// What `events` say, which were all that the last look found.
     #[inline]
-    pub(super) fn pace_after(&mut self, events: u64) {
+    pub(super) fn sweep_of(&self, events: u64) -> Option<Sweep> {
         if events >= self.ring.control.capacity / 4 {
-            self.strategy.late();
-        } else if self.has_seen_all {
-            self.strategy.pace(events);
+            Some(Sweep::Late)
+        } else {
+            self.has_seen_all.then_some(Sweep::All(events))
         }
     }
 
@@ -249,12 +248,18 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn pace(&mut self) {
-        let events = self.next - self.paced;
-        if events > 0 && self.known <= self.next {
-            self.paced = self.next;
-            self.pace_after(events);
+    fn sweep(&mut self) -> Option<Sweep> {
+        let events = self.next - self.swept;
+        if events == 0 || self.known > self.next {
+            return None;
         }
+        self.swept = self.next;
+        self.sweep_of(events)
+    }
+
+    #[inline]
+    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy {
+        &mut *self.strategy
     }
 
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {

@@ -29,6 +29,34 @@ const LOOKS_PER_CLOCK: u32 = 256;
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
+/// What a consumer finds and finishes until it knows of nothing more: what its strategy learns from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sweep {
+    /// So many events, and the last look would have shown more.
+    All(u64),
+    /// A quarter of the ring or more: producers may wait for it.
+    Late,
+}
+
+impl Sweep {
+    /// Lets `strategy` keep away for a moment, unless that would hold others up.
+    #[inline]
+    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy) {
+        match self {
+            Self::All(events) => strategy.pace(events),
+            Self::Late => strategy.late(),
+        }
+    }
+
+    /// That of a thread which has made both.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All(one), Self::All(another)) => Self::All(one.max(another)),
+            (Self::Late, _) | (_, Self::Late) => Self::Late,
+        }
+    }
+}
+
 /// Batches for one consumer: it gets one at a time and lets go of it, in parts if it likes.
 pub(crate) trait Source<E> {
     fn ring(&self) -> &Ring<E>;
@@ -134,9 +162,18 @@ pub(crate) trait Source<E> {
         }
     }
 
+    /// What its batches since the last sweep came to, if it knows of nothing more.
+    fn sweep(&mut self) -> Option<Sweep>;
+
     /// Keeps away for a moment if its strategy says so, before it looks for more than it knows of.
     #[inline]
-    fn pace(&mut self) {}
+    fn pace(&mut self) {
+        if let Some(sweep) = self.sweep() {
+            sweep.tell(self.own_strategy());
+        }
+    }
+
+    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy;
 
     /// A copy of its strategy, for a thread that waits for several consumers.
     fn strategy(&self) -> Box<dyn AnyWaitStrategy>;

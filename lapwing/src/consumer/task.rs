@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Finished;
 use super::catch::catch;
 use super::recovery::Recovery;
-use super::source::Source;
+use super::source::{Source, Sweep};
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, StageIndex};
@@ -65,7 +65,8 @@ pub(crate) trait Task {
 /// What came of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    Handled,
+    /// A batch; and, if the stage knows of nothing more, what its batches came to.
+    Handled(Option<Sweep>),
     Idle,
     Ended,
 }

@@ -14,6 +14,7 @@
 use std::time::{Duration, Instant};
 
 use super::catch::catch;
+use super::source::Sweep;
 use super::task::{Task, Turn};
 use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
@@ -52,8 +53,10 @@ pub(crate) fn run_together<'env>(
         task.start();
     }
     while !crew.tasks.is_empty() {
-        if crew.take_turns(deliver) {
-            crew.wait();
+        match crew.take_turns(deliver) {
+            Round::Idle => crew.wait(),
+            Round::Swept(sweep) => crew.pace(sweep),
+            Round::Busy => {}
         }
     }
 }
@@ -64,6 +67,27 @@ pub(super) fn longest_turn<E>() -> u64 {
     (TURN_BYTES / (size_of::<E>() as u64).max(1)).max(LEAST_TURN)
 }
 
+/// What a turn of each stage came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// None of them had anything to do.
+    Idle,
+    /// One of them has more, or has ended.
+    Busy,
+    /// None of them knows of more.
+    Swept(Sweep),
+}
+
+impl Round {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Idle, one) | (one, Self::Idle) => one,
+            (Self::Swept(one), Self::Swept(another)) => Self::Swept(one.and(another)),
+            (Self::Busy, _) | (_, Self::Busy) => Self::Busy,
+        }
+    }
+}
+
 /// The stages of a thread that have not ended, each with its place among all of them.
 struct Crew<'env> {
     tasks: Vec<(usize, Box<dyn Task + 'env>)>,
@@ -72,25 +96,36 @@ struct Crew<'env> {
 }
 
 impl Crew<'_> {
-    /// Gives each stage a turn; true if none of them had anything to do.
-    fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, Finished)) -> bool {
-        let mut is_idle = true;
+    /// Gives each stage a turn.
+    fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, Finished)) -> Round {
+        let mut round = Round::Idle;
         let mut index = 0;
         while let Some((place, task)) = self.tasks.get_mut(index) {
-            match task.take_turn() {
-                Turn::Idle => index += 1,
-                Turn::Handled => {
-                    is_idle = false;
-                    index += 1;
-                }
-                Turn::Ended => {
-                    is_idle = false;
-                    let place = *place;
-                    deliver(place, self.tasks.remove(index).1.finish());
-                }
+            let turn = task.take_turn();
+            round = round.and(match turn {
+                Turn::Idle => Round::Idle,
+                Turn::Handled(Some(sweep)) => Round::Swept(sweep),
+                Turn::Handled(None) | Turn::Ended => Round::Busy,
+            });
+            if turn == Turn::Ended {
+                let place = *place;
+                deliver(place, self.tasks.remove(index).1.finish());
+            } else {
+                index += 1;
             }
         }
-        is_idle
+        round
+    }
+
+    /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
+    /// had time to find.
+    fn pace(&mut self, sweep: Sweep) {
+        let Self { tasks, strategy } = self;
+        let Some((_, first)) = tasks.first_mut() else { return };
+        let strategy = strategy.get_or_insert_with(|| first.strategy());
+        if let Err(message) = catch(|| sweep.tell(&mut **strategy)) {
+            first.fail(message);
+        }
     }
 
     /// Waits by the strategy of the first stage until one of them has something to do.

@@ -9,7 +9,7 @@ use super::finished::Outcome;
 use super::keyed::{ByKey, Look, SharedKeys};
 use super::reader::Reader;
 use super::share::Share;
-use super::source::Source;
+use super::source::{Source, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::Barrier;
@@ -36,7 +36,7 @@ pub(crate) struct Worker<E> {
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
     /// What that was when nothing was left to claim of what it knew the last time.
-    paced: u64,
+    swept: u64,
     /// How much it claims.
     share: Share,
     has_left: bool,
@@ -53,7 +53,7 @@ impl<E> Worker<E> {
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
         let (claim, share, has_left) = (None, Share::new(), false);
-        Self { reader, group, worker, claim, finished: 0, paced: 0, share, has_left, by_key }
+        Self { reader, group, worker, claim, finished: 0, swept: 0, share, has_left, by_key }
     }
 
     #[cfg(all(test, loom))]
@@ -228,14 +228,20 @@ impl<E> Source<E> for Worker<E> {
     }
 
     #[inline]
-    fn pace(&mut self) {
-        let events = self.finished - self.paced;
+    fn sweep(&mut self) -> Option<Sweep> {
+        let events = self.finished - self.swept;
         let is_idle = events > 0 && self.claim.is_none() && self.by_key.is_none();
         // Nobody keeps away from what is known to be there.
-        if is_idle && self.reader.known <= self.group.claimed() {
-            self.paced = self.finished;
-            self.reader.pace_after(events);
+        if !is_idle || self.reader.known > self.group.claimed() {
+            return None;
         }
+        self.swept = self.finished;
+        self.reader.sweep_of(events)
+    }
+
+    #[inline]
+    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy {
+        self.reader.own_strategy()
     }
 
     fn strategy(&self) -> Box<dyn AnyWaitStrategy> {

@@ -93,8 +93,9 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// many as it may, or a quarter of the ring, which is for [`late`](Self::late). Nothing ends it
     /// early, not a halt either: a microsecond or two is what it is for.
     ///
-    /// Stages and workers that have their thread to themselves are paced, and pollers that
-    /// [wait](crate::Poller::wait); workers by key are not.
+    /// Stages and workers are paced, and pollers that [wait](crate::Poller::wait); workers by key are not.
+    /// Of stages that share a thread the strategy of the first is asked, after a turn of each, if none of them
+    /// knows of more; `events` is the most that one of them has finished.
     ///
     /// ```
     /// # use std::hint::spin_loop;

@@ -123,7 +123,7 @@ where
             match self.survive(Self::poll_batch) {
                 Some(Ok(turn)) => return turn,
                 Some(Err(outcome)) => self.outcome = Some(outcome),
-                None => return Turn::Handled,
+                None => return Turn::Handled(None),
             }
         }
         Turn::Ended
@@ -221,7 +221,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         match self.source.poll() {
             Ok(batch) => {
                 self.expires = None;
-                self.handle(batch).map_or(Ok(Turn::Handled), Err)
+                self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.sweep())), Err)
             }
             Err(PollError::Empty) if self.source.is_resting() => {
                 self.expires = None;

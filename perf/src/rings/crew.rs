@@ -49,8 +49,7 @@ pub(crate) fn run<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     let mut crew = Crew::new(placement);
     enlist(&mut crew, feeds);
     for (thread, consumers) in by_thread(consumers) {
-        let mut unstarted = Some(consumers);
-        crew.enlist(thread, move || unstarted.take().map_or(Err(Disconnected), consume));
+        enlist_consumers(&mut crew, thread, consumers);
     }
     crew.run()
 }
@@ -66,6 +65,16 @@ fn by_thread<E>(consumers: Consumers<'_, E>) -> Vec<(String, Vec<Consumer<'_>>)>
         }
     }
     threads
+}
+
+/// Adds one `thread` for `consumers`, of one ring or of several.
+pub(crate) fn enlist_consumers<'a>(
+    crew: &mut Crew<'a>,
+    thread: impl Into<String>,
+    consumers: Vec<Consumer<'a>>,
+) {
+    let mut unstarted = Some(consumers);
+    crew.enlist(thread, move || unstarted.take().map_or(Err(Disconnected), consume));
 }
 
 /// Adds the `feeds` of one ring to `crew`; the last that is done closes the ring.

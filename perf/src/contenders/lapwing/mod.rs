@@ -7,6 +7,7 @@ pub(super) mod rings; // a ring for each stage that sends
 mod setting; // how its threads wait, and which consumers share one
 mod sharing; // each event to one of several workers
 pub(crate) mod side_by_side; // readers of every event: timed events, lone ones
+mod together; // a ring for each producer, one thread for the stages of all
 mod wiring; // the five topologies over a ring
 
 use std::time::Duration;

@@ -5,20 +5,24 @@
 //! What comes with a ring for the whole graph is given up as well: an event is copied from stage to stage.
 //!
 //! Its readers wait by the default strategy, or poll in a loop as those of the rivals do, with a pause hint or a
-//! yield of the CPU in between.
+//! yield of the CPU in between. Or whoever reads several rings runs a stage of each (`together`).
 
 use std::{array, hint};
 
 use crossbeam_utils::Backoff;
 use lapwing::{Disruptor, PollError, Poller, SingleProducer};
 
+use super::together::Together;
+use crate::contenders::contender::Contender;
 use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
 use crate::contenders::roster::Entry;
 use crate::measure::crew::Disconnected;
 
 /// The contender with each of its waits.
 pub(in crate::contenders) fn entry() -> Entry {
-    Entry::fastest_of(OwnRings::ALL.map(over_rings::contender).into())
+    let polling = OwnRings::ALL.map(over_rings::contender);
+    let together = Box::new(Together(over_rings::contender(OwnRings::Adaptive)));
+    Entry::fastest_of(polling.into_iter().chain([together as Box<dyn Contender>]).collect())
 }
 
 /// A ring for each stage that sends, and how its readers wait. Senders have the default strategy.

@@ -27,7 +27,7 @@ pub(super) struct Wiring<'a> {
 }
 
 /// The ring refused to be built.
-fn refused(error: BuildError) -> RunError {
+pub(super) fn refused(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }
 

@@ -1,0 +1,82 @@
+//! This project with a ring for each producer, and one thread that runs a stage of each ring in turn: no order
+//! between producers, and the pace of a thread that stages share. All else as over rings whose readers poll.
+
+use lapwing::Disruptor;
+
+use super::feed::feed;
+use super::wiring::refused;
+use crate::contenders::contender::Contender;
+use crate::load::event::{Event, PAD_8, PAD_32, PAD_64, PAD_256};
+use crate::load::exchange::Exchange;
+use crate::load::fold::Fold;
+use crate::load::paced::{Pace, Paced};
+use crate::load::topologies::Topology;
+use crate::load::topologies::sequencer::{self, PRODUCERS};
+use crate::load::workload::{EventBytes, Workload};
+use crate::measure::crew::{Crew, RunError};
+use crate::measure::run::Pass;
+use crate::rings::crew;
+use crate::rings::tally::Tally;
+
+/// Three rings whose stages share a thread; where one stage never reads several rings, what it is made of.
+pub(super) struct Together(pub(super) Box<dyn Contender>);
+
+impl Contender for Together {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn wait(&self) -> &'static str {
+        "together"
+    }
+
+    fn fewest_slots(&self, topology: Topology) -> usize {
+        self.0.fewest_slots(topology)
+    }
+
+    fn run(&self, topology: Topology, workload: &Workload) -> Result<Pass, RunError> {
+        if topology != Topology::Sequencer {
+            return self.0.run(topology, workload);
+        }
+        match workload.event_bytes {
+            EventBytes::B8 => three_rings::<PAD_8>(workload),
+            EventBytes::B32 => three_rings::<PAD_32>(workload),
+            EventBytes::B64 => three_rings::<PAD_64>(workload),
+            EventBytes::B256 => three_rings::<PAD_256>(workload),
+        }
+    }
+
+    fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+        self.0.ping_pong(slots, exchange)
+    }
+
+    fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {
+        self.0.paced(pace)
+    }
+}
+
+/// A ring for each producer, with a stage that folds its events.
+fn three_rings<const PAD: usize>(workload: &Workload) -> Result<Pass, RunError> {
+    let mut sums = PRODUCERS.map(|_| Tally::<Fold>::new());
+    let mut threads = Crew::new(workload.placement);
+    let mut stages = Vec::new();
+    for ((origin, name), sum) in sequencer::producers().zip(&mut sums) {
+        let (producer, consumers) =
+            Disruptor::single_producer(workload.ring, Event::<PAD>::default)
+                .then(name, |event, _, end_of_batch| {
+                    sum.answer.add(event.digest());
+                    sum.count(end_of_batch);
+                })
+                .build()
+                .map_err(refused)?;
+        let events = sequencer::share(workload.events, origin);
+        let feed = feed(name, producer, Some(origin), events, workload.publish);
+        crew::enlist(&mut threads, vec![feed]);
+        stages.extend(consumers);
+    }
+    crew::enlist_consumers(&mut threads, "consumer", stages);
+    let finish = threads.run()?;
+    let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
+    let batches = sums.iter().map(|sum| sum.batches).sum();
+    Ok(Pass::in_batches(finish, answers, workload.events, &[batches]))
+}

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Looks at the machine code that publishes an event: the instructions of each loop of
-`perf/examples/hot_path.rs` where a slot is free and nobody sleeps.
+"""Looks at the machine code that publishes an event, and that hands one to a handler: the instructions of each
+loop of `perf/examples/hot_path.rs` where a slot is free and nobody sleeps.
 
 Usage: objdump -d --no-show-raw-insn hot_path | ci/hot_path.py
 
 A loop's usual way is the shortest one from the store of the event back to itself that takes no call, no
 division and no locked instruction. That there is none is a failure: then each event pays for one. So is a way
 that is not shorter than that of `rtrb`, which has no graph behind its queue, and one that stores more than the
-event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. x86-64 only.
+event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. A handler
+that adds up what it is handed must not store at all: then what it keeps stays in a register. x86-64 only.
 """
 import re
 import sys
 from collections import deque
 
-MARK = "$0x4c415057"
+# What the store of a published event and the rotation of the handler look like, and nothing else does.
+PUBLISHED = re.compile(r"\$0x4c415057")
+HANDLED = re.compile(r"^(rol|rorx?)\s+\$0x(29|17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
@@ -24,15 +27,19 @@ COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 
 
 def functions(lines):
-    """The instructions of each of the loops' functions, by address."""
-    found, current = {}, None
+    """The instructions by address of each of the loops' functions, and of those that a handler is part of."""
+    found, handling, current = {}, [], {}
     for line in lines:
         if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
+            current = {}
             name = next((name for name in [*OURS, RIVAL] if name in head[1]), None)
-            current = found.setdefault(name, {}) if name else None
-        elif current is not None and (row := re.match(r"^\s*([0-9a-f]+):\s+(.*)$", line)):
+            if name:
+                current = found.setdefault(name, {})
+        elif row := re.match(r"^\s*([0-9a-f]+):\s+(.*)$", line):
             current[int(row[1], 16)] = row[2].strip()
-    return found
+            if HANDLED.match(row[2].strip()) and not any(code is current for code in handling):
+                handling.append(current)
+    return found, handling
 
 
 def successors(code):
@@ -51,12 +58,15 @@ def successors(code):
     return ways
 
 
-def usual_way(code):
-    """The instructions from the store of the event back to itself; none if there is no such way."""
+def loops(code, mark):
+    """The instructions from each one that has `mark` back to itself, where there is such a way."""
     ways = successors(code)
-    found = [around(ways, store) for store, text in code.items() if MARK in text]
-    shortest = min((way for way in found if way), key=len, default=[])
-    return [code[address] for address in shortest]
+    found = [around(ways, marked) for marked, text in code.items() if mark.search(text)]
+    return [[code[address] for address in way] for way in found if way]
+
+
+def stores(way):
+    return sum(bool(STORE.match(text)) for text in way)
 
 
 def around(ways, start):
@@ -82,20 +92,22 @@ def way_to(address, before):
 
 
 def main():
-    found = functions(sys.stdin)
-    ways = {name: usual_way(found.get(name, {})) for name in [*OURS, RIVAL]}
-    stores = {name: sum(bool(STORE.match(text)) for text in way) for name, way in ways.items()}
-    for name, way in ways.items():
-        figures = f"{len(way)}, {stores[name]} of them stores"
+    found, handling = functions(sys.stdin)
+    ways = {name: min(loops(found.get(name, {}), PUBLISHED), key=len, default=[]) for name in [*OURS, RIVAL]}
+    handlers = [way for code in handling for way in loops(code, HANDLED)]
+    for name, way in [*ways.items(), *(("handler", way) for way in handlers)]:
+        figures = f"{len(way)}, {stores(way)} of them stores"
         print(f"{name:20} {figures if way else 'no way without a call, a division or a lock'}")
-    if not all(ways.values()):
+    if not all(ways.values()) or not handlers:
         sys.exit("hot_path: an event pays for a call, a division or a locked instruction, or no loop was found")
     slow = [name for name in OURS if len(ways[name]) >= len(ways[RIVAL])]
     if slow:
         sys.exit(f"hot_path: no fewer instructions than {RIVAL}: {', '.join(slow)}")
-    wasteful = [name for name in OURS if stores[name] > STORES]
+    wasteful = [name for name in OURS if stores(ways[name]) > STORES]
     if wasteful:
         sys.exit(f"hot_path: more than {STORES} stores for an event: {', '.join(wasteful)}")
+    if any(map(stores, handlers)):
+        sys.exit("hot_path: what a handler keeps is stored for each event")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-//! Publishes events one at a time, in loops that `ci/hot_path.py` finds in the machine code: what an event
-//! costs where a slot is free and nobody sleeps. Prints nothing, and measures nothing by itself.
+//! Publishes events one at a time, and hands them to a handler, in loops that `ci/hot_path.py` finds in the machine
+//! code: what an event costs where a slot is free and nobody sleeps. Prints nothing, and measures nothing by itself.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -8,6 +8,8 @@ use lapwing::{Disruptor, SingleProducer};
 
 /// What is written to each event: a number that stands nowhere else, by which the store is found.
 const MARK: u64 = 0x4C41_5057;
+/// Bits by which only the handler rotates.
+const HANDLED: u32 = 41;
 const EVENTS: usize = 1 << 10;
 
 #[inline(never)]
@@ -33,6 +35,34 @@ fn lapwing_claim(producer: &mut SingleProducer<u64>, events: usize) {
     }
 }
 
+/// What the handler makes of all events; known beforehand, so that the handler's loop is the only one.
+const FOLDED: u64 = {
+    let (mut sum, mut left) = (0, EVENTS);
+    while left > 0 {
+        sum = fold(sum, MARK);
+        left -= 1;
+    }
+    sum
+};
+
+/// What a handler makes of one more event. No two of them at once, as a vector.
+const fn fold(sum: u64, event: u64) -> u64 {
+    sum.rotate_left(HANDLED).wrapping_add(event)
+}
+
+/// Runs a stage that folds `events` of a ring into `sum`, which lies behind a pointer.
+fn lapwing_handle(sum: &mut u64, events: usize) -> Result<(), Box<dyn Error>> {
+    let ring = Disruptor::single_producer(events, || 0_u64);
+    let (mut producer, consumers) =
+        ring.then("fold", |event, _, _| *sum = fold(*sum, *event)).build()?;
+    lapwing_publish(&mut producer, events);
+    drop(producer);
+    for consumer in consumers {
+        assert_eq!(consumer.run().processed(), events as u64);
+    }
+    Ok(())
+}
+
 #[inline(never)]
 fn rtrb_push(producer: &mut rtrb::Producer<u64>, events: usize) {
     for _ in 0..events {
@@ -49,6 +79,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut poller = consumers.take_poller("all")?;
         assert!(poller.poll()?.as_slice().iter().all(|event| *event == MARK));
     }
+    let mut sum = 0;
+    lapwing_handle(&mut sum, events)?;
+    assert_eq!(sum, FOLDED);
+
     let (mut producer, consumer) = rtrb::RingBuffer::new(EVENTS);
     rtrb_push(&mut producer, events);
     assert_eq!(consumer.slots(), EVENTS);

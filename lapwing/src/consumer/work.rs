@@ -20,11 +20,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    #[inline(always)]
-    fn set(&self, sequence: Sequence) {
-        self.at.set(sequence);
-    }
-
     /// A batch begins.
     pub(crate) fn begin(&self, batch: &Range<Sequence>) {
         self.at.set(batch.start);
@@ -39,6 +34,20 @@ impl Progress {
     /// The event that is being handled, and the end of its batch.
     pub(crate) fn within(&self) -> Option<Range<Sequence>> {
         self.batch.get().map(|end| self.at.get()..end)
+    }
+}
+
+/// Says where a handler is when it is left, by a panic or not. A store for each event instead would end what the
+/// compiler can do with a handler: what that keeps behind a pointer could be the very word.
+struct Noted<'a> {
+    progress: &'a Progress,
+    at: Sequence,
+}
+
+impl Drop for Noted<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.progress.at.set(self.at);
     }
 }
 
@@ -101,8 +110,9 @@ fn each<'a, E: 'a, A: Access, R: IntoAction>(
 ) -> Result<(), Interruption> {
     let events = A::events(events);
     let end = first + events.len() as u64;
+    let mut noted = Noted { progress, at: first };
     for (sequence, event) in (first..).zip(events) {
-        progress.set(sequence);
+        noted.at = sequence;
         match on_event(event, sequence, sequence + 1 == end).into_action() {
             Ok(Action::Continue) => {}
             verdict => return Err(Interruption { events: sequence..sequence + 1, verdict }),

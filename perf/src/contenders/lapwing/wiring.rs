@@ -11,7 +11,7 @@ use crate::load::topologies::diamond::{self, FizzBuzz};
 use crate::load::topologies::multicast::CONSUMERS;
 use crate::load::topologies::sequencer::{self, FoldPerProducer};
 use crate::load::topologies::{Topology, pipeline};
-use crate::load::workload::Workload;
+use crate::load::workload::{Publish, Workload};
 use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
@@ -53,17 +53,21 @@ impl Wiring<'_> {
         self.setting.applied_to(builder, 1)
     }
 
-    /// The consumer folds.
+    /// The consumer folds: by the event or, where events are published so, by the batch.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sum = Tally::<Fold>::new();
-        let (producer, consumers) = self
-            .ring::<PAD>()
-            .then("consumer", |event, _, end_of_batch| {
+        let ring = self.ring::<PAD>();
+        let ring = match self.workload.publish {
+            Publish::One => ring.then("consumer", |event, _, end_of_batch| {
                 sum.answer.add(event.digest());
                 sum.count(end_of_batch);
-            })
-            .build()
-            .map_err(refused)?;
+            }),
+            Publish::Batch(_) => ring.then_batch("consumer", |events, _| {
+                events.iter().for_each(|event| sum.answer.add(event.digest()));
+                sum.count(true);
+            }),
+        };
+        let (producer, consumers) = ring.build().map_err(refused)?;
 
         let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ common::for_both_producers! {
     stages_of_one_thread_are_not_paced_while_one_of_them_has_more,
     thread_of_several_stages_is_late_if_one_of_them_is,
     panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
+    panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread,
     miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
 }
 
@@ -212,18 +213,21 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
 }
 
-/// What the strategy of the first of two stages is told, which share this thread until their rings of 64 slots,
-/// closed already, are drained; so many events in each, taken by `longest` at most.
+/// A stage of a ring of 64 slots with so many events, which is closed already.
+fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
+    let ring = K::ring(64, || 0_u64).then(stage, |_, _, _| {});
+    let (mut producer, consumers) = ring.build().unwrap();
+    publish(&mut producer, events);
+    consumers.into_iter().next().unwrap()
+}
+
+/// What the strategy of two stages is told, which share this thread until their rings are drained; so many events
+/// in each, taken by `longest` at most.
 fn paces_together<K: Kind>(events: [usize; 2], longest: usize) -> Vec<u64> {
     let paces = Noted::default();
-    let stages = events.map(|events| {
-        let stage = Stage::new("all").wait(paces.clone()).max_batch(longest);
-        let ring = K::ring(64, || 0_u64).then(stage, |_, _, _| {});
-        let (mut producer, consumers) = ring.build().unwrap();
-        publish(&mut producer, events);
-        consumers
-    });
-    let finished = Consumer::run_together(stages.into_iter().flatten());
+    let stage = || Stage::new("all").wait(paces.clone()).max_batch(longest);
+    let stages = events.map(|events| closed_ring::<K>(stage(), events));
+    let finished = Consumer::run_together(stages);
     assert!(finished.iter().map(Finished::processed).eq(events.map(|events| events as u64)));
     paces.take()
 }
@@ -254,6 +258,39 @@ fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
     let outcome = report.stages().next().unwrap().outcome().clone();
     let message = "on purpose, between two batches".to_owned();
     assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+}
+
+/// Panics when it is copied, once it is told to.
+#[derive(Default)]
+struct PanicsInCopy(Arc<AtomicBool>);
+
+impl Clone for PanicsInCopy {
+    fn clone(&self) -> Self {
+        assert!(!self.0.load(Ordering::Relaxed), "on purpose, in a copy");
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl WaitStrategy for PanicsInCopy {
+    const PARKS: bool = false;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        Yielding::default().wait(waiting);
+    }
+}
+
+fn panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
+    common::quiet_panics();
+    let strategy = PanicsInCopy::default();
+    let stages = ["first", "second"].map(|name| {
+        let stage = Stage::new(name).wait(PanicsInCopy(Arc::clone(&strategy.0)));
+        closed_ring::<K>(stage, 3)
+    });
+    strategy.0.store(true, Ordering::Relaxed);
+    let outcomes = Consumer::run_together(stages).into_iter().map(|end| end.outcome().clone());
+    let message = "on purpose, in a copy".to_owned();
+    let panicked = Outcome::Panicked { message, sequence: 3 };
+    assert_eq!(outcomes.collect::<Vec<_>>(), [panicked, Outcome::Drained]);
 }
 
 /// Is never asked how to wait.

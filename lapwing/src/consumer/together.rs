@@ -122,8 +122,8 @@ impl Crew<'_> {
     fn pace(&mut self, sweep: Sweep) {
         let Self { tasks, strategy } = self;
         let Some((_, first)) = tasks.first_mut() else { return };
-        let strategy = strategy.get_or_insert_with(|| first.strategy());
-        if let Err(message) = catch(|| sweep.tell(&mut **strategy)) {
+        let result = catch(|| sweep.tell(&mut **strategy.get_or_insert_with(|| first.strategy())));
+        if let Err(message) = result {
             first.fail(message);
         }
     }

@@ -6,6 +6,7 @@
 //! | `pipeline`       | stages one after another, each building on the one before             |
 //! | `diamond`        | two stages side by side, a third after both                           |
 //! | `many_producers` | several threads publish; each one's order is kept                     |
+//! | `ring_each`      | several threads log, each into a ring of its own, and one writes      |
 //! | `poller`         | a loop of your own takes events when it has time for them             |
 //! | `batches`        | claim many slots at once, read many at once                           |
 //! | `joining`        | consumers come while events flow, start where they like, and leave    |

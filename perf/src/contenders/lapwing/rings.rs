@@ -5,7 +5,7 @@
 //! What comes with a ring for the whole graph is given up as well: an event is copied from stage to stage.
 //!
 //! Its readers wait by the default strategy, or poll in a loop as those of the rivals do, with a pause hint or a
-//! yield of the CPU in between. Or whoever reads several rings runs a stage of each (`together`).
+//! yield of the CPU in between. Who reads several rings polls, or runs a stage of each (`together`).
 
 use std::{array, hint};
 
@@ -20,9 +20,7 @@ use crate::measure::crew::Disconnected;
 
 /// The contender with each of its waits.
 pub(in crate::contenders) fn entry() -> Entry {
-    let polling = OwnRings::ALL.map(over_rings::contender);
-    let together = Box::new(Together(over_rings::contender(OwnRings::Adaptive)));
-    Entry::fastest_of(polling.into_iter().chain([together as Box<dyn Contender>]).collect())
+    Entry::fastest_of(OwnRings::ALL.map(OwnRings::contender).into())
 }
 
 /// A ring for each stage that sends, and how its readers wait. Senders have the default strategy.
@@ -38,6 +36,14 @@ enum OwnRings {
 
 impl OwnRings {
     const ALL: [Self; 3] = [Self::Adaptive, Self::Spin, Self::Yield];
+
+    /// A poller waits for its own ring only: so who reads several, and does not poll, runs a stage of each.
+    fn contender(self) -> Box<dyn Contender> {
+        match self {
+            Self::Adaptive => Box::new(Together(over_rings::contender(self))),
+            Self::Spin | Self::Yield => over_rings::contender(self),
+        }
+    }
 }
 
 /// The sending end of a ring.

@@ -1,5 +1,6 @@
 //! This project with a ring for each producer, and one thread that runs a stage of each ring in turn: no order
-//! between producers, and the pace of a thread that stages share. All else as over rings whose readers poll.
+//! between producers, and the wait and the pace of a thread that stages share. All else as over rings whose readers
+//! are pollers, since none reads several.
 
 use lapwing::Disruptor;
 
@@ -18,7 +19,7 @@ use crate::measure::run::Pass;
 use crate::rings::crew;
 use crate::rings::tally::Tally;
 
-/// Three rings whose stages share a thread; where one stage never reads several rings, what it is made of.
+/// Three rings whose stages share a thread; where nobody reads several rings, what it is made of.
 pub(super) struct Together(pub(super) Box<dyn Contender>);
 
 impl Contender for Together {
@@ -27,7 +28,7 @@ impl Contender for Together {
     }
 
     fn wait(&self) -> &'static str {
-        "together"
+        self.0.wait()
     }
 
     fn fewest_slots(&self, topology: Topology) -> usize {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use common::{Kind, repeats, wait_until};
 use lapwing::wait::{Adaptive, WaitStrategy, Waiting, Yielding};
-use lapwing::{Consumer, Finished, Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError};
+use lapwing::{
+    Consumer, Consumers, Finished, Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError,
+};
 
 common::for_both_producers! {
     miri_consumer_is_paced_by_what_its_last_look_found,
@@ -201,16 +203,24 @@ impl WaitStrategy for Panics {
     }
 }
 
-fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
-    common::quiet_panics();
-    let (mut producer, consumers) =
-        K::ring(64, || 0_u64).then(Stage::new("all").wait(Panics), |_, _, _| {}).build().unwrap();
+/// Publishes three events, and asserts that the first stage ended by the panic of [`Panics`].
+fn assert_panics_between_batches<S: Sequencer>(
+    mut producer: Producer<u64, S>,
+    consumers: Consumers<'static, u64>,
+) {
     let running = consumers.start().unwrap();
     publish(&mut producer, 3);
     let report = running.join().unwrap_err().into_report();
     let outcome = report.stages().next().unwrap().outcome().clone();
     let message = "on purpose, between two batches".to_owned();
     assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+}
+
+fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
+    common::quiet_panics();
+    let (producer, consumers) =
+        K::ring(64, || 0_u64).then(Stage::new("all").wait(Panics), |_, _, _| {}).build().unwrap();
+    assert_panics_between_batches(producer, consumers);
 }
 
 /// A stage of a ring of 64 slots with so many events, which is closed already.
@@ -247,17 +257,12 @@ fn thread_of_several_stages_is_late_if_one_of_them_is<K: Kind>() {
 fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
     common::quiet_panics();
     let stage = |name: &str| Stage::new(name).on_thread("both").wait(Panics);
-    let (mut producer, consumers) = K::ring(64, || 0_u64)
+    let (producer, consumers) = K::ring(64, || 0_u64)
         .then(stage("first"), |_, _, _| {})
         .then(stage("second"), |_, _, _| {})
         .build()
         .unwrap();
-    let running = consumers.start().unwrap();
-    publish(&mut producer, 3);
-    let report = running.join().unwrap_err().into_report();
-    let outcome = report.stages().next().unwrap().outcome().clone();
-    let message = "on purpose, between two batches".to_owned();
-    assert_eq!(outcome, Outcome::Panicked { message, sequence: 3 });
+    assert_panics_between_batches(producer, consumers);
 }
 
 /// Panics when it is copied, once it is told to.

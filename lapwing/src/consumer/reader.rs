@@ -258,12 +258,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy {
+    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy {
         &mut *self.strategy
-    }
-
-    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
-        self.strategy.clone()
     }
 
     #[inline]

@@ -29,8 +29,9 @@ const LOOKS_PER_CLOCK: u32 = 256;
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-/// What a consumer finds and finishes until it knows of nothing more: what its strategy learns from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a consumer finds and finishes until it knows of nothing more: what its strategy learns from. That of a
+/// thread which has made several is the greatest of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
     /// So many events, and the last look would have shown more.
     All(u64),
@@ -45,14 +46,6 @@ impl Sweep {
         match self {
             Self::All(events) => strategy.pace(events),
             Self::Late => strategy.late(),
-        }
-    }
-
-    /// That of a thread which has made both.
-    pub(super) fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::All(one), Self::All(another)) => Self::All(one.max(another)),
-            (Self::Late, _) | (_, Self::Late) => Self::Late,
         }
     }
 }
@@ -169,14 +162,11 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
-            sweep.tell(self.own_strategy());
+            sweep.tell(self.strategy());
         }
     }
 
-    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy;
-
-    /// A copy of its strategy, for a thread that waits for several consumers.
-    fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
+    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy;
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

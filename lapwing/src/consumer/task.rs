@@ -59,7 +59,8 @@ pub(crate) trait Task {
 
     fn activity(&self) -> &Activity;
 
-    fn strategy(&self) -> Box<dyn AnyWaitStrategy>;
+    /// A copy of its strategy, for a thread that waits for several stages.
+    fn copy_strategy(&mut self) -> Box<dyn AnyWaitStrategy>;
 }
 
 /// What came of a turn.

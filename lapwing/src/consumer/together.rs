@@ -67,25 +67,15 @@ pub(super) fn longest_turn<E>() -> u64 {
     (TURN_BYTES / (size_of::<E>() as u64).max(1)).max(LEAST_TURN)
 }
 
-/// What a turn of each stage came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a turn of each stage came to: the greatest of what became of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Round {
     /// None of them had anything to do.
     Idle,
-    /// One of them has more, or has ended.
-    Busy,
     /// None of them knows of more.
     Swept(Sweep),
-}
-
-impl Round {
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Idle, one) | (one, Self::Idle) => one,
-            (Self::Swept(one), Self::Swept(another)) => Self::Swept(one.and(another)),
-            (Self::Busy, _) | (_, Self::Busy) => Self::Busy,
-        }
-    }
+    /// One of them has more, or has ended.
+    Busy,
 }
 
 /// The stages of a thread that have not ended, each with its place among all of them.
@@ -95,21 +85,21 @@ struct Crew<'env> {
     strategy: Option<Box<dyn AnyWaitStrategy>>,
 }
 
-impl Crew<'_> {
+impl<'env> Crew<'env> {
     /// Gives each stage a turn.
     fn take_turns(&mut self, deliver: &mut dyn FnMut(usize, Finished)) -> Round {
         let mut round = Round::Idle;
         let mut index = 0;
-        while let Some((place, task)) = self.tasks.get_mut(index) {
+        while let Some((_, task)) = self.tasks.get_mut(index) {
             let turn = task.take_turn();
-            round = round.and(match turn {
+            round = round.max(match turn {
                 Turn::Idle => Round::Idle,
-                Turn::Handled(Some(sweep)) => Round::Swept(sweep),
-                Turn::Handled(None) | Turn::Ended => Round::Busy,
+                Turn::Handled(sweep) => sweep.map_or(Round::Busy, Round::Swept),
+                Turn::Ended => Round::Busy,
             });
             if turn == Turn::Ended {
-                let place = *place;
-                deliver(place, self.tasks.remove(index).1.finish());
+                let (place, task) = self.tasks.remove(index);
+                deliver(place, task.finish());
             } else {
                 index += 1;
             }
@@ -120,17 +110,12 @@ impl Crew<'_> {
     /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
     /// had time to find.
     fn pace(&mut self, sweep: Sweep) {
-        let Self { tasks, strategy } = self;
-        let Some((_, first)) = tasks.first_mut() else { return };
-        let result = catch(|| sweep.tell(&mut **strategy.get_or_insert_with(|| first.strategy())));
-        if let Err(message) = result {
-            first.fail(message);
-        }
+        self.ask(|strategy, _| sweep.tell(strategy));
     }
 
     /// Waits by the strategy of the first stage until one of them has something to do.
     fn wait(&mut self) {
-        let Self { tasks, strategy } = self;
+        let tasks = &self.tasks;
         let control = Arc::clone(tasks[0].1.control());
         let is_one_ring = tasks.iter().all(|(_, task)| Arc::ptr_eq(task.control(), &control));
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
@@ -138,14 +123,25 @@ impl Crew<'_> {
             let soon = Instant::now() + LONGEST_SLEEP;
             deadline = Some(deadline.map_or(soon, |deadline| deadline.min(soon)));
         }
-        let result = catch(|| {
-            let strategy = strategy.get_or_insert_with(|| tasks[0].1.strategy());
+        self.ask(|strategy, tasks| {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));
             let sleeper: Option<&dyn Sleeper> = Some(&anything);
             strategy.wait(&Waiting { sleeper, ..control.waiting(&anything, deadline) });
         });
-        if let Err(message) = result {
+    }
+
+    /// Asks the strategy of the first stage. If that panics, or its copy does, the stage has.
+    fn ask(
+        &mut self,
+        question: impl FnOnce(&mut dyn AnyWaitStrategy, &[(usize, Box<dyn Task + 'env>)]),
+    ) {
+        let Self { tasks, strategy } = self;
+        let answer = catch(|| {
+            let strategy = strategy.get_or_insert_with(|| tasks[0].1.copy_strategy());
+            question(&mut **strategy, tasks);
+        });
+        if let Err(message) = answer {
             tasks[0].1.fail(message);
         }
     }

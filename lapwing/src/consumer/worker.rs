@@ -240,11 +240,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     #[inline]
-    fn own_strategy(&mut self) -> &mut dyn AnyWaitStrategy {
-        self.reader.own_strategy()
-    }
-
-    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
+    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy {
         self.reader.strategy()
     }
 

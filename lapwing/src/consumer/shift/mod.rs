@@ -161,8 +161,8 @@ where
         self.source.activity()
     }
 
-    fn strategy(&self) -> Box<dyn AnyWaitStrategy> {
-        self.source.strategy()
+    fn copy_strategy(&mut self) -> Box<dyn AnyWaitStrategy> {
+        self.source.strategy().boxed_clone()
     }
 }
 

@@ -4,6 +4,32 @@ use std::slice;
 
 use crate::Sequence;
 
+/// What both iterators are: the events left, and how many of the batch are consumed.
+#[derive(Debug)]
+struct Consuming<'a, I> {
+    events: I,
+    next: Sequence,
+    consumed: &'a mut u64,
+}
+
+impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
+    type Item = (Sequence, I::Item);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        let sequence = self.next;
+        self.next += 1;
+        *self.consumed += 1;
+        Some((sequence, event))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
 /// Iterator of [`Batch::iter`](super::Batch::iter).
 ///
 /// ```
@@ -18,17 +44,13 @@ use crate::Sequence;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Iter<'a, E> {
-    events: slice::Iter<'a, E>,
-    next: Sequence,
-    consumed: &'a mut u64,
-}
+pub struct Iter<'a, E>(Consuming<'a, slice::Iter<'a, E>>);
 
 impl<'a, E> Iter<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self { events: events.iter(), next, consumed }
+        Self(Consuming { events: events.iter(), next, consumed })
     }
 }
 
@@ -37,16 +59,12 @@ impl<'a, E> Iterator for Iter<'a, E> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let event = self.events.next()?;
-        let sequence = self.next;
-        self.next += 1;
-        *self.consumed += 1;
-        Some((sequence, event))
+        self.0.next()
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
+        self.0.size_hint()
     }
 }
 
@@ -66,17 +84,13 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct IterMut<'a, E> {
-    events: slice::IterMut<'a, E>,
-    next: Sequence,
-    consumed: &'a mut u64,
-}
+pub struct IterMut<'a, E>(Consuming<'a, slice::IterMut<'a, E>>);
 
 impl<'a, E> IterMut<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a mut [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self { events: events.iter_mut(), next, consumed }
+        Self(Consuming { events: events.iter_mut(), next, consumed })
     }
 }
 
@@ -85,16 +99,12 @@ impl<'a, E> Iterator for IterMut<'a, E> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let event = self.events.next()?;
-        let sequence = self.next;
-        self.next += 1;
-        *self.consumed += 1;
-        Some((sequence, event))
+        self.0.next()
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
+        self.0.size_hint()
     }
 }
 

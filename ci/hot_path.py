@@ -16,7 +16,7 @@ from collections import deque
 
 # What the store of a published event and the rotation of the handler look like, and nothing else does.
 PUBLISHED = re.compile(r"\$0x4c415057")
-HANDLED = re.compile(r"^(rol|rorx?)\s+\$0x(29|17),")
+HANDLED = re.compile(r"^(rol\s+\$0x29|rorx?\s+\$0x17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
@@ -27,19 +27,14 @@ COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 
 
 def functions(lines):
-    """The instructions by address of each of the loops' functions, and of those that a handler is part of."""
-    found, handling, current = {}, [], {}
+    """The name of each function, and its instructions by address."""
+    found = []
     for line in lines:
         if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
-            current = {}
-            name = next((name for name in [*OURS, RIVAL] if name in head[1]), None)
-            if name:
-                current = found.setdefault(name, {})
-        elif row := re.match(r"^\s*([0-9a-f]+):\s+(.*)$", line):
-            current[int(row[1], 16)] = row[2].strip()
-            if HANDLED.match(row[2].strip()) and not any(code is current for code in handling):
-                handling.append(current)
-    return found, handling
+            found.append((head[1], {}))
+        elif found and (row := re.match(r"^\s*([0-9a-f]+):\s+(.*)$", line)):
+            found[-1][1][int(row[1], 16)] = row[2].strip()
+    return found
 
 
 def successors(code):
@@ -60,9 +55,16 @@ def successors(code):
 
 def loops(code, mark):
     """The instructions from each one that has `mark` back to itself, where there is such a way."""
-    ways = successors(code)
-    found = [around(ways, marked) for marked, text in code.items() if mark.search(text)]
+    marked = [address for address, text in code.items() if mark.search(text)]
+    ways = successors(code) if marked else {}
+    found = [around(ways, address) for address in marked]
     return [[code[address] for address in way] for way in found if way]
+
+
+def usual_way(found, name):
+    """The shortest loop that publishes an event in the function `name`; none if there is none."""
+    ways = [way for symbol, code in found if name in symbol for way in loops(code, PUBLISHED)]
+    return min(ways, key=len, default=[])
 
 
 def stores(way):
@@ -92,9 +94,10 @@ def way_to(address, before):
 
 
 def main():
-    found, handling = functions(sys.stdin)
-    ways = {name: min(loops(found.get(name, {}), PUBLISHED), key=len, default=[]) for name in [*OURS, RIVAL]}
-    handlers = [way for code in handling for way in loops(code, HANDLED)]
+    found = functions(sys.stdin)
+    ways = {name: usual_way(found, name) for name in [*OURS, RIVAL]}
+    # No name: the handler is part of the stage's own code.
+    handlers = [way for _, code in found for way in loops(code, HANDLED)]
     for name, way in [*ways.items(), *(("handler", way) for way in handlers)]:
         figures = f"{len(way)}, {stores(way)} of them stores"
         print(f"{name:20} {figures if way else 'no way without a call, a division or a lock'}")

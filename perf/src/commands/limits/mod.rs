@@ -86,7 +86,7 @@ fn record(row: &Row<Probe>) -> Record {
         Setting::Only => {}
         Setting::Slots(slots) => ring = Some(slots),
         Setting::Shape(chosen) => shape = Some(chosen),
-        Setting::Look(look) => wait = Some(look.name),
+        Setting::Exchange(_, look) => wait = Some(look.name),
         Setting::BackOff(back_off) => wait = Some(back_off.name),
     }
     Record {

@@ -37,15 +37,6 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    /// What carries a number there and back, if that is what is timed.
-    pub(super) const fn carrier(self) -> Option<Carrier> {
-        match self {
-            Self::Exchange => Some(Carrier::Word),
-            Self::SlotExchange => Some(Carrier::Slot),
-            _ => None,
-        }
-    }
-
     /// The cases of a whole table, in its order.
     pub(crate) const ALL: [Self; 6] = [
         Self::Exchange,
@@ -92,8 +83,8 @@ pub(super) enum Setting {
     Shape(Shape),
     /// Slots of a ring.
     Slots(usize),
-    /// How the threads of an exchange look.
-    Look(Look),
+    /// What carries the number of an exchange, and how its threads look.
+    Exchange(Carrier, Look),
     /// What a thread does that lost a claim.
     BackOff(BackOff),
 }
@@ -101,13 +92,15 @@ pub(super) enum Setting {
 impl Probe {
     /// A case that has not run yet.
     pub(super) fn new(case: Case, event_bytes: EventBytes, placement: Placement) -> Self {
+        let exchanges = |carrier| Look::ALL.map(|look| Setting::Exchange(carrier, look)).to_vec();
         let settings = match case {
             Case::Stream => {
                 let shapes = Shape::candidates(event_bytes.bytes());
                 shapes.into_iter().map(Setting::Shape).collect()
             }
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
-            Case::Exchange | Case::SlotExchange => Look::ALL.map(Setting::Look).to_vec(),
+            Case::Exchange => exchanges(Carrier::Word),
+            Case::SlotExchange => exchanges(Carrier::Slot),
             Case::Claims => BackOff::ALL.map(Setting::BackOff).to_vec(),
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
         };
@@ -121,21 +114,22 @@ impl Probe {
 
     fn pass(&self, events: u32) -> Result<Pass, RunError> {
         let placement = self.placement;
-        if let (Some(carrier), Setting::Look(look)) = (self.case.carrier(), self.setting()) {
-            let exchange = Exchange { exchanges: events, placement, pause_ns: 0 };
-            return bare::run(carrier, look, exchange);
-        }
-        match (self.case, self.setting()) {
-            (Case::Stream, Setting::Shape(shape)) => match self.event_bytes {
+        match self.setting() {
+            Setting::Exchange(carrier, look) => {
+                bare::run(carrier, look, Exchange { exchanges: events, placement, pause_ns: 0 })
+            }
+            Setting::Shape(shape) => match self.event_bytes {
                 EventBytes::B8 => stream::run::<PAD_8>(shape, events, placement),
                 EventBytes::B32 => stream::run::<PAD_32>(shape, events, placement),
                 EventBytes::B64 => stream::run::<PAD_64>(shape, events, placement),
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
-            (Case::SoloRing, Setting::Slots(slots)) => solo::ring(slots, events, placement),
-            (Case::Claims, Setting::BackOff(back_off)) => claims::run(back_off, events, placement),
-            (Case::WrongAnswer, _) => solo::plain_loop(events / 2, placement),
-            _ => solo::plain_loop(events, placement),
+            Setting::Slots(slots) => solo::ring(slots, events, placement),
+            Setting::BackOff(back_off) => claims::run(back_off, events, placement),
+            Setting::Only if self.case == Case::WrongAnswer => {
+                solo::plain_loop(events / 2, placement)
+            }
+            Setting::Only => solo::plain_loop(events, placement),
         }
     }
 }
@@ -163,7 +157,7 @@ impl Subject for Probe {
 
     /// An exchange hands a number over twice; the limit is of one way.
     fn operations_per_event(&self) -> u32 {
-        if self.case.carrier().is_some() { 2 } else { 1 }
+        if matches!(self.setting(), Setting::Exchange(..)) { 2 } else { 1 }
     }
 
     fn prepare(&mut self, events: u32) {

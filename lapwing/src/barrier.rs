@@ -8,7 +8,7 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
-use crate::ring_buffer::Prefetcher;
+use crate::ring_buffer::{Notices, Prefetcher};
 use crate::stamps::Span;
 use crate::sync::Ordering;
 use crate::wait::Awaited;
@@ -21,11 +21,25 @@ pub(crate) struct Barrier {
     upstream: Box<[StageIndex]>,
     /// Has the next event fetched while the word that shows it is, for who waits.
     prefetcher: Prefetcher,
+    /// Those of the events, for a first stage of a ring whose events have some.
+    notices: Option<Notices>,
 }
 
 impl Barrier {
-    pub(crate) fn new(upstream: Box<[StageIndex]>, prefetcher: Prefetcher) -> Self {
-        Self { upstream, prefetcher }
+    pub(crate) fn new(
+        upstream: Box<[StageIndex]>,
+        prefetcher: Prefetcher,
+        notices: Option<Notices>,
+    ) -> Self {
+        let notices = notices.filter(|_| upstream.is_empty());
+        Self { upstream, prefetcher, notices }
+    }
+
+    /// Whether the notice of `next` shows that it may be read; `None` if it has none. A look at the event's own line,
+    /// and at no other. While it is missing, [`span`](Self::span) may know more for a moment.
+    #[inline(always)]
+    pub(crate) fn is_noticed(&self, next: Sequence) -> Option<bool> {
+        self.notices.map(|notices| notices.show(next))
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -88,6 +102,15 @@ pub(crate) struct NextEvent<'a> {
 }
 
 impl Awaited for NextEvent<'_> {
+    fn seems_over(&self) -> bool {
+        match self.barrier.is_noticed(self.next) {
+            Some(is_there) if self.control.life.is_open() => {
+                is_there || self.control.is_stopping(self.stage, self.turn)
+            }
+            _ => self.is_over(),
+        }
+    }
+
     fn is_over(&self) -> bool {
         let life = &self.control.life;
         let is_there = || self.barrier.span(self.control, self.next, self.next + 1) != Span::Empty;

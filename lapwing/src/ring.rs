@@ -7,20 +7,27 @@ use std::fmt;
 
 use crate::control::Control;
 use crate::description::Description;
-use crate::ring_buffer::RingBuffer;
+use crate::ring_buffer::{Notices, RingBuffer};
 use crate::sync::Arc;
 
 /// The events of a ring and its shared words; a clone is the same ring.
 pub(crate) struct Ring<E> {
     pub(crate) control: Arc<Control>,
     pub(crate) buffer: RingBuffer<E>,
+    /// Where its events have notices, if they do.
+    pub(crate) notices: Option<Notices>,
     pub(crate) description: Description,
 }
 
 impl<E> Ring<E> {
     /// A ring of these parts.
-    pub(crate) fn new(control: Control, buffer: RingBuffer<E>, description: Description) -> Self {
-        Self { control: Arc::new(control), buffer, description }
+    pub(crate) fn new(
+        control: Control,
+        buffer: RingBuffer<E>,
+        notices: Option<Notices>,
+        description: Description,
+    ) -> Self {
+        Self { control: Arc::new(control), buffer, notices, description }
     }
 }
 
@@ -29,6 +36,7 @@ impl<E> Clone for Ring<E> {
         Self {
             control: Arc::clone(&self.control),
             buffer: self.buffer.clone(),
+            notices: self.notices,
             description: self.description.clone(),
         }
     }

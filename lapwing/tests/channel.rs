@@ -34,6 +34,8 @@ common::for_both_producers! {
     recv_timeout_returns_a_value_that_comes_in_time,
     iterators_end_where_their_call_would_fail,
     miri_batch_is_what_is_there_up_to_the_end_of_the_ring,
+    batch_has_all_that_is_there_though_a_look_before_found_nothing,
+    values_of_any_size_and_alignment_arrive,
     values_that_are_not_taken_from_a_batch_come_again,
     batch_lets_go_of_a_quarter_of_the_ring_at_a_time,
     single_values_and_batches_can_be_mixed,
@@ -273,6 +275,51 @@ fn miri_batch_is_what_is_there_up_to_the_end_of_the_ring<K: Channels>() {
     assert!(receiver.recv_batch().unwrap().eq(6..8));
     assert!(receiver.try_recv_batch().unwrap().eq(8..14));
     assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
+}
+
+fn batch_has_all_that_is_there_though_a_look_before_found_nothing<K: Channels>() {
+    let (mut sender, mut receiver) = K::open(8);
+    for (round, count) in [3, 8, 1, 5].into_iter().enumerate() {
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+        (0..count).for_each(|number| sender.send(number).unwrap());
+        let mut received = 0;
+        while received < count {
+            let batch = if round % 2 == 0 {
+                receiver.recv_batch()
+            } else {
+                Ok(receiver.try_recv_batch().unwrap())
+            };
+            let batch = batch.unwrap();
+            assert!(
+                received == 0 || batch.len() as u64 == count - received,
+                "only the wrap ends a batch"
+            );
+            received += batch.inspect(|number| assert!(*number < count)).count() as u64;
+        }
+    }
+}
+
+fn values_of_any_size_and_alignment_arrive<K: Channels>() {
+    #[derive(Debug, Clone, PartialEq)]
+    #[repr(align(256))]
+    struct Wide([u8; 3]);
+
+    fn arrive<K: Channels, T: Clone + PartialEq + Send + std::fmt::Debug>(value: T) {
+        let (mut sender, mut receiver) = K::open(4);
+        for _ in 0..3 {
+            (0..3).for_each(|_| sender.send(value.clone()).unwrap());
+            assert_eq!(receiver.recv(), Ok(value.clone()));
+            assert!(receiver.try_iter().eq([value.clone(), value.clone()]));
+            sender.send_batch(&mut vec![value.clone(); 4]).unwrap();
+            assert!(receiver.try_iter().eq(vec![value.clone(); 4]));
+        }
+    }
+    arrive::<K, _>(());
+    arrive::<K, _>(7_u8);
+    arrive::<K, _>(u128::MAX);
+    arrive::<K, _>(Wide([1, 2, 3]));
+    arrive::<K, _>(Some(Box::new(7)));
+    arrive::<K, _>([7_u64; 100]);
 }
 
 fn values_that_are_not_taken_from_a_batch_come_again<K: Channels>() {

@@ -19,7 +19,7 @@ common::for_both_producers! {
     value_that_is_given_back_is_dropped_by_the_caller_alone,
     panic_amid_a_batch_loses_what_was_taken_and_nothing_else,
     miri_batch_that_is_forgotten_delivers_nothing_twice,
-    miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_later,
+    miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well,
     miri_send_that_meets_a_receiver_that_goes_loses_nothing,
     miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing,
     reply_is_not_waited_for_in_vain,
@@ -181,7 +181,7 @@ impl Drop for Trap {
     }
 }
 
-fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_later<K: Channels>() {
+fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(8);
@@ -190,7 +190,7 @@ fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_later<K: Channels
         assert!(sender.send(trap).is_ok());
     }
     assert!(catch_unwind(AssertUnwindSafe(|| drop(receiver))).is_err());
-    assert_eq!(ledger.dropped(), 3);
+    assert_eq!(ledger.dropped(), 5);
     let given_back = sender.send(Trap { _token: ledger.token(), is_set: false });
     assert!(given_back.is_err());
     drop(given_back);

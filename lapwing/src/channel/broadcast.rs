@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
 use super::iter::{IntoIter, Iter, TryIter};
+use super::letter::Letter;
 use super::values::{SharedValues, value_of};
 use crate::consumer::{Batch, Poller, Shared};
 
@@ -44,7 +45,7 @@ pub struct BroadcastReceiver<T> {
 }
 
 impl<T> BroadcastReceiver<T> {
-    pub(super) fn new(poller: Poller<Option<T>>, capacity: usize) -> Self {
+    pub(super) fn new(poller: Poller<Letter<T>>, capacity: usize) -> Self {
         Self { inbox: Inbox::new(poller, capacity) }
     }
 
@@ -346,7 +347,7 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
 
 /// Lends the first value to `look`, then releases its slot.
 #[inline]
-fn lend_first<T, O>(mut batch: Batch<'_, Option<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
+fn lend_first<T, O>(mut batch: Batch<'_, Letter<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
     let (_, slot) = batch.iter().next().expect("a batch that was found has an event");
     look(value_of(slot))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::broadcast::BroadcastReceiver;
+use super::letter::{Keeping, Letter};
 use super::receiver::Receiver;
 use super::sender::{MultiSender, Sender, SingleSender};
 use crate::error::BuildError;
@@ -106,7 +107,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// [`MAX_CAPACITY`], and [`BuildError::OutOfMemory`] when the
     /// allocator refuses.
     pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
-        let ring = Disruptor::single_producer(slots(self.capacity), || None);
+        let ring = Disruptor::single_producer(slots(self.capacity), Letter::empty);
+        let ring = ring.look_at_notices();
         self.with_one_receiver(ring)
     }
 
@@ -127,7 +129,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// As [`spsc`](Self::spsc).
     pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
-        let ring = Disruptor::multi_producer(slots(self.capacity), || None);
+        let ring = Disruptor::multi_producer(slots(self.capacity), Letter::empty);
         self.with_one_receiver(ring)
     }
 
@@ -152,7 +154,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(SingleSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = Disruptor::single_producer(slots(self.capacity), || None);
+        let ring = Disruptor::single_producer(slots(self.capacity), Letter::empty);
+        let ring = ring.look_at_notices();
         self.with_receivers(ring, receivers)
     }
 
@@ -177,25 +180,25 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(MultiSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = Disruptor::multi_producer(slots(self.capacity), || None);
+        let ring = Disruptor::multi_producer(slots(self.capacity), Letter::empty);
         self.with_receivers(ring, receivers)
     }
 
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(
         self,
-        ring: RingBuilder<'env, Option<T>, Q>,
+        ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
         let (producer, mut consumers) = ring.then_poller_mut(RECEIVER).build()?;
         let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
         let receiver = Receiver::new(poller, producer.capacity());
-        Ok((Sender::new(producer), receiver))
+        Ok((Sender::new(producer, Keeping::Moved), receiver))
     }
 
     #[allow(clippy::type_complexity)] // a pair, as every channel is
     fn with_receivers<'env, T: Send + Sync + 'env, Q: Sequencer>(
         self,
-        ring: RingBuilder<'env, Option<T>, Q>,
+        ring: RingBuilder<'env, Letter<T>, Q>,
         receivers: usize,
     ) -> Result<(Sender<T, Q>, Vec<BroadcastReceiver<T>>), BuildError> {
         if receivers > MAX_RECEIVERS {
@@ -213,7 +216,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
             .iter()
             .map(|name| consumers.take_poller(name).expect("each was added above, and once"));
         let receivers = pollers.map(|poller| BroadcastReceiver::new(poller, capacity)).collect();
-        Ok((Sender::new(producer), receivers))
+        Ok((Sender::new(producer, Keeping::Kept), receivers))
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::letter::Letter;
 use crate::consumer::{Access, Batch, Poller};
 
 /// The reading end of a channel's ring.
@@ -12,7 +13,7 @@ use crate::consumer::{Access, Batch, Poller};
 /// received one by one, each released at once, without another look: that is what the line of the
 /// cursor costs, which a sender writes all the time.
 pub(super) struct Inbox<T, A: Access> {
-    poller: Poller<Option<T>, A>,
+    poller: Poller<Letter<T>, A>,
     /// Events that the last look has shown and that are not received yet.
     known: usize,
     /// Slots of the ring.
@@ -20,7 +21,7 @@ pub(super) struct Inbox<T, A: Access> {
 }
 
 impl<T, A: Access> Inbox<T, A> {
-    pub(super) fn new(poller: Poller<Option<T>, A>, capacity: usize) -> Self {
+    pub(super) fn new(poller: Poller<Letter<T>, A>, capacity: usize) -> Self {
         Self { poller, known: 0, capacity }
     }
 
@@ -34,10 +35,11 @@ impl<T, A: Access> Inbox<T, A> {
     ///
     /// [`RecvError`] at the end of the channel.
     #[inline]
-    pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Option<T>, A>, RecvError> {
+    pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
         if self.known > 0 {
             return self.known_first().ok_or(RecvError);
         }
+        self.poller.expect_one(true);
         let batch = self.poller.wait().map_err(|_| RecvError)?;
         self.known = batch.len() - 1;
         Ok(batch)
@@ -49,10 +51,11 @@ impl<T, A: Access> Inbox<T, A> {
     ///
     /// [`TryRecvError`] if there is none.
     #[inline]
-    pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Option<T>, A>, TryRecvError> {
+    pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
         if self.known > 0 {
             return self.known_first().ok_or(TryRecvError::Disconnected);
         }
+        self.poller.expect_one(true);
         let batch = self.poller.poll().map_err(TryRecvError::new)?;
         self.known = batch.len() - 1;
         Ok(batch)
@@ -67,10 +70,11 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn wait_first_timeout(
         &mut self,
         timeout: Duration,
-    ) -> Result<Batch<'_, Option<T>, A>, RecvTimeoutError> {
+    ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
         if self.known > 0 {
             return self.known_first().ok_or(RecvTimeoutError::Disconnected);
         }
+        self.poller.expect_one(true);
         let batch = self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)?;
         self.known = batch.len() - 1;
         Ok(batch)
@@ -79,7 +83,7 @@ impl<T, A: Access> Inbox<T, A> {
     /// The first event of those that are known: the poller does not look for more. None only if the
     /// ring was halted.
     #[inline]
-    fn known_first(&mut self) -> Option<Batch<'_, Option<T>, A>> {
+    fn known_first(&mut self) -> Option<Batch<'_, Letter<T>, A>> {
         self.known -= 1;
         self.poller.poll_max(1).ok()
     }
@@ -90,7 +94,8 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// As [`wait_first`](Self::wait_first).
-    pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Option<T>, A>, RecvError> {
+    pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
+        self.poller.expect_one(false);
         self.known = 0;
         self.poller.wait().map_err(|_| RecvError)
     }
@@ -100,7 +105,8 @@ impl<T, A: Access> Inbox<T, A> {
     /// # Errors
     ///
     /// As [`poll_first`](Self::poll_first).
-    pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Option<T>, A>, TryRecvError> {
+    pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
+        self.poller.expect_one(false);
         self.known = 0;
         self.poller.poll().map_err(TryRecvError::new)
     }
@@ -113,7 +119,8 @@ impl<T, A: Access> Inbox<T, A> {
     pub(super) fn wait_batch_timeout(
         &mut self,
         timeout: Duration,
-    ) -> Result<Batch<'_, Option<T>, A>, RecvTimeoutError> {
+    ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
+        self.poller.expect_one(false);
         self.known = 0;
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }

@@ -47,13 +47,22 @@
 //! # Waiting
 //!
 //! Both sides wait by [`Adaptive`](crate::wait::Adaptive); [`Builder`] takes any other strategy
-//! for either.
+//! for either. Nothing waits for several channels: whoever reads several asks each by a `try_` call, and a channel's
+//! strategy is then never asked. To serve several rings on one thread there is
+//! [`Consumer::run_together`](crate::Consumer::run_together).
+//!
+//! # Latency
+//!
+//! Where there is one sender, a value lies beside the word that says that it is there, on one cache line if both fit.
+//! A receiver that waits for a lone value takes that line from the sender and no other, where a ring's consumer takes a
+//! cursor's line and then the event's. In a ring events lie side by side instead, which is what makes a batch a slice.
 
 mod broadcast;
 mod builder;
 mod error;
 mod inbox;
 mod iter;
+mod letter;
 mod receiver;
 mod send_batch;
 mod sender;

@@ -2,13 +2,15 @@
 //! their slots, so that the ring keeps nothing alive.
 
 use std::fmt;
+use std::mem;
 use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::inbox::Inbox;
 use super::iter::{IntoIter, Iter, TryIter};
-use super::values::Values;
-use crate::consumer::{Batch, Exclusive, Poller};
+use super::letter::Letter;
+use super::values::{Taken, Values};
+use crate::consumer::{Exclusive, Poller};
 
 /// The receiving end of [`spsc`](super::spsc) and [`mpsc`](super::mpsc).
 ///
@@ -47,11 +49,12 @@ use crate::consumer::{Batch, Exclusive, Poller};
 /// ```
 pub struct Receiver<T> {
     inbox: Inbox<T, Exclusive>,
+    taken: Taken,
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn new(poller: Poller<Option<T>, Exclusive>, capacity: usize) -> Self {
-        Self { inbox: Inbox::new(poller, capacity) }
+    pub(super) fn new(poller: Poller<Letter<T>, Exclusive>, capacity: usize) -> Self {
+        Self { inbox: Inbox::new(poller, capacity), taken: Taken::default() }
     }
 
     /// Number of values that fit.
@@ -90,7 +93,7 @@ impl<T> Receiver<T> {
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         loop {
-            if let Some(value) = take_first(self.inbox.wait_first()?) {
+            if let Some(value) = self.taken.take_first(self.inbox.wait_first()?) {
                 return Ok(value);
             }
         }
@@ -115,7 +118,7 @@ impl<T> Receiver<T> {
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         loop {
-            if let Some(value) = take_first(self.inbox.poll_first()?) {
+            if let Some(value) = self.taken.take_first(self.inbox.poll_first()?) {
                 return Ok(value);
             }
         }
@@ -148,7 +151,7 @@ impl<T> Receiver<T> {
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         loop {
-            if let Some(value) = take_first(self.inbox.wait_first_timeout(timeout)?) {
+            if let Some(value) = self.taken.take_first(self.inbox.wait_first_timeout(timeout)?) {
                 return Ok(value);
             }
         }
@@ -181,9 +184,10 @@ impl<T> Receiver<T> {
     /// # Blocking
     ///
     /// As [`recv`](Self::recv). [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    #[inline]
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
-        Ok(Values::new(self.inbox.wait_batch()?, capacity))
+        Ok(Values::new(self.inbox.wait_batch()?, &mut self.taken, capacity))
     }
 
     /// As [`recv_batch`](Self::recv_batch), but never waits.
@@ -201,9 +205,10 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// As [`try_recv`](Self::try_recv).
+    #[inline]
     pub fn try_recv_batch(&mut self) -> Result<Values<'_, T>, TryRecvError> {
         let capacity = self.capacity();
-        Ok(Values::new(self.inbox.poll_batch()?, capacity))
+        Ok(Values::new(self.inbox.poll_batch()?, &mut self.taken, capacity))
     }
 
     /// As [`recv_batch`](Self::recv_batch), but waits for `timeout` at most.
@@ -228,12 +233,13 @@ impl<T> Receiver<T> {
     /// # Blocking
     ///
     /// As [`recv_timeout`](Self::recv_timeout).
+    #[inline]
     pub fn recv_batch_timeout(
         &mut self,
         timeout: Duration,
     ) -> Result<Values<'_, T>, RecvTimeoutError> {
         let capacity = self.capacity();
-        Ok(Values::new(self.inbox.wait_batch_timeout(timeout)?, capacity))
+        Ok(Values::new(self.inbox.wait_batch_timeout(timeout)?, &mut self.taken, capacity))
     }
 
     /// Goes through the values as they come, until no sender is left.
@@ -287,14 +293,32 @@ impl<'a, T> IntoIterator for &'a mut Receiver<T> {
     }
 }
 
-impl<T> Drop for Receiver<T> {
-    /// Drops what is left here and now: a value that waits in a channel without a receiver may hold
-    /// what somebody waits for.
-    fn drop(&mut self) {
-        self.inbox.close();
-        while let Ok(values) = self.recv_batch() {
+impl<T> Receiver<T> {
+    /// Drops what comes until nothing more will. If the drop of a value panics, the others are dropped all the same.
+    fn drain(&mut self) {
+        let rest = Rest(self);
+        while let Ok(values) = rest.0.recv_batch() {
             values.for_each(drop);
         }
+        mem::forget(rest);
+    }
+}
+
+/// What is left for a receiver to drain when it unwinds.
+struct Rest<'a, T>(&'a mut Receiver<T>);
+
+impl<T> Drop for Rest<'_, T> {
+    fn drop(&mut self) {
+        self.0.drain();
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    /// Drops what is left here and now: a value that waits in a channel without a receiver may hold
+    /// what somebody waits for. Nor would anybody else: the ring does not know which were taken.
+    fn drop(&mut self) {
+        self.inbox.close();
+        self.drain();
     }
 }
 
@@ -302,11 +326,4 @@ impl<T> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver").field("inbox", &self.inbox).finish()
     }
-}
-
-/// Moves the first value out of its slot and releases that. None if it was taken before, from a
-/// batch that was then forgotten.
-#[inline]
-fn take_first<T>(mut batch: Batch<'_, Option<T>, Exclusive>) -> Option<T> {
-    batch.iter_mut().next().and_then(|(_, slot)| slot.take())
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::mem;
 
 use super::error::{SendError, TrySendError};
+use super::letter::{Keeping, Letter};
 use super::sender::Sender;
 use crate::error::BatchError;
 use crate::producer::ClaimBatch;
@@ -54,7 +55,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         let mut unsent = Unsent::new(values);
         while let Some(count) = unsent.next_run(longest) {
             let claim = self.producer.claim_up_to(count).map_err(|_| SendError(()))?;
-            unsent.put(claim)?;
+            unsent.put(claim, self.keeping)?;
         }
         Ok(())
     }
@@ -82,7 +83,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         let mut unsent = Unsent::new(values);
         while let Some(count) = unsent.next_run(longest) {
             match self.producer.try_claim_up_to(count) {
-                Ok(claim) => unsent.put(claim)?,
+                Ok(claim) => unsent.put(claim, self.keeping)?,
                 Err(BatchError::Full) => return Err(TrySendError::Full(())),
                 Err(_) => return Err(TrySendError::Disconnected(())),
             }
@@ -117,21 +118,36 @@ impl<'a, T> Unsent<'a, T> {
     /// left before.
     fn put<S: Sequencer>(
         &mut self,
-        mut claim: ClaimBatch<'_, Option<T>, S>,
+        claim: ClaimBatch<'_, Letter<T>, S>,
+        keeping: Keeping,
     ) -> Result<(), SendError<()>> {
-        let mut left = self.queue.len();
-        for slot in claim.slots().iter_mut() {
-            let former = mem::replace(slot, self.queue.pop_front());
-            left -= 1;
+        let mut left = self.queue.len() - claim.len();
+        let first = claim.sequences().start;
+        let mut notice = None;
+        for (sequence, letter) in claim.events() {
+            if sequence == first {
+                notice = Some(letter.pending_notice::<S>());
+            } else {
+                letter.give_notice_ahead::<S>(sequence);
+            }
+            let value = self.queue.pop_front().expect("a claim is no longer than what is unsent");
+            // SAFETY: I1: the claim has the slot; I14: what was moved is gone, since its receiver let go of the slot.
+            let former = unsafe { letter.put(value, keeping) };
             // Of a broadcast. Kept at the end for now: its drop is code of the user's, which must
             // not run before the claim is published.
             self.queue.extend(former);
         }
         let result = match claim.publish_or_keep() {
-            Ok(_) => Ok(()),
-            Err(mut refused) => {
-                for value in refused.slots().iter_mut().rev().filter_map(Option::take) {
-                    self.queue.push_front(value);
+            Ok(_) => {
+                // SAFETY: I4: the claim was borrowed from a producer, which has the ring.
+                notice.inspect(|notice| unsafe { notice.give(first) });
+                Ok(())
+            }
+            Err(refused) => {
+                for (_, letter) in refused.events().rev() {
+                    // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there
+                    // just now.
+                    self.queue.push_front(unsafe { letter.take_back() });
                     left += 1;
                 }
                 Err(SendError(()))

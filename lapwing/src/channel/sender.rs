@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::letter::{Keeping, Letter};
 use crate::producer::{Claim, Producer};
 use crate::sequencer::{Multi, Sequencer, Single};
 
@@ -58,12 +59,13 @@ pub type MultiSender<T> = Sender<T, Multi>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sender<T, S: Sequencer> {
-    pub(super) producer: Producer<Option<T>, S>,
+    pub(super) producer: Producer<Letter<T>, S>,
+    pub(super) keeping: Keeping,
 }
 
 impl<T, S: Sequencer> Sender<T, S> {
-    pub(super) fn new(producer: Producer<Option<T>, S>) -> Self {
-        Self { producer }
+    pub(super) fn new(producer: Producer<Letter<T>, S>, keeping: Keeping) -> Self {
+        Self { producer, keeping }
     }
 
     /// Number of values that fit.
@@ -124,7 +126,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.producer.claim() {
-            Ok(claim) => put(claim, value).map_err(SendError),
+            Ok(claim) => put(claim, value, self.keeping).map_err(SendError),
             Err(_) => Err(SendError(value)),
         }
     }
@@ -149,7 +151,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.producer.try_claim() {
-            Ok(claim) => put(claim, value).map_err(TrySendError::Disconnected),
+            Ok(claim) => put(claim, value, self.keeping).map_err(TrySendError::Disconnected),
             Err(error) => Err(TrySendError::new(error, value)),
         }
     }
@@ -181,7 +183,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     #[inline]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.producer.claim_timeout(timeout) {
-            Ok(claim) => put(claim, value).map_err(SendTimeoutError::Disconnected),
+            Ok(claim) => put(claim, value, self.keeping).map_err(SendTimeoutError::Disconnected),
             Err(error) => Err(SendTimeoutError::new(error, value)),
         }
     }
@@ -189,7 +191,7 @@ impl<T, S: Sequencer> Sender<T, S> {
 
 impl<T> Clone for MultiSender<T> {
     fn clone(&self) -> Self {
-        Self::new(self.producer.clone())
+        Self { producer: self.producer.clone(), keeping: self.keeping }
     }
 }
 
@@ -204,12 +206,23 @@ impl<T, S: Sequencer> fmt::Debug for Sender<T, S> {
 
 /// Publishes `value`; hands it back if the last receiver left before.
 #[inline(always)]
-fn put<T, S: Sequencer>(mut claim: Claim<'_, Option<T>, S>, value: T) -> Result<(), T> {
-    // Only receivers of a broadcast leave a value where it is. It is dropped after the publication,
+fn put<T, S: Sequencer>(
+    claim: Claim<'_, Letter<T>, S>,
+    value: T,
+    keeping: Keeping,
+) -> Result<(), T> {
+    // A receiver of a broadcast leaves a value where it is. It is dropped after the publication,
     // since its drop is code of the user's, which may panic, wait, or ask for this very value.
-    let _former = claim.replace(value);
+    // SAFETY: I1: the claim has the slot; I14: what was moved is gone, since its receiver let go of the slot.
+    let _former = unsafe { claim.put(value, keeping) };
+    let notice = claim.pending_notice::<S>();
     match claim.publish_or_keep() {
-        Ok(_) => Ok(()),
-        Err(mut refused) => Err(refused.take().expect("the value was put there just now")),
+        Ok(sequence) => {
+            // SAFETY: I4: the claim was borrowed from a producer, which has the ring.
+            unsafe { notice.give(sequence) };
+            Ok(())
+        }
+        // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there just now.
+        Err(refused) => Err(unsafe { refused.take_back() }),
     }
 }

@@ -3,13 +3,53 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
+use super::letter::Letter;
+use crate::Sequence;
 use crate::consumer::{Batch, Exclusive, Shared};
 
 /// Values that are taken from a batch are let go of after this part of the ring at the latest, so
 /// that senders can go on meanwhile; as for the batches of a stage with a handler.
 const RELEASES_PER_RING: usize = 4;
 
-/// The values of a batch, on their way out of the ring. Those that are not taken come again.
+/// How far the one receiver of a channel has moved values out: below, slots are empty. Its batches say how far it has let
+/// go of them, which is less where it forgot a batch (`mem::forget`) of which it took values.
+#[derive(Debug, Default)]
+pub(super) struct Taken(Sequence);
+
+impl Taken {
+    /// Consumes what is taken already.
+    fn pass_over<T>(&self, batch: &mut Batch<'_, Letter<T>, Exclusive>) {
+        let before = self.0.saturating_sub(batch.first_sequence());
+        batch.consume(before as usize);
+    }
+
+    /// Takes the first value of `batch`, and lets go of its slot. None if it was taken already.
+    #[inline]
+    pub(super) fn take_first<T>(
+        &mut self,
+        mut batch: Batch<'_, Letter<T>, Exclusive>,
+    ) -> Option<T> {
+        if batch.first_sequence() < self.0 {
+            batch.consume(1);
+            return None;
+        }
+        self.take(&mut batch)
+    }
+
+    /// Takes the next value of `batch`, of which none that is left was taken.
+    #[inline]
+    fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {
+        let (sequence, letter) = batch.iter().next()?;
+        debug_assert!(sequence >= self.0, "a value is taken once: sequence={sequence}");
+        self.0 = sequence + 1;
+        // SAFETY: I2: the batch has the slot, and its receiver is the only one; I14: of all that was sent, what is not
+        // below `self` has not been taken.
+        Some(unsafe { letter.take() })
+    }
+}
+
+/// The values of a batch, on their way out of the ring. Those that are not taken come again. One that an adapter such as
+/// `zip` or `peekable` has taken ahead and drops is gone.
 ///
 /// Slots are free again a quarter of the ring later at the latest, and when this is dropped.
 ///
@@ -27,7 +67,8 @@ const RELEASES_PER_RING: usize = 4;
 /// ```
 #[must_use = "values that are not taken come again"]
 pub struct Values<'a, T> {
-    batch: Batch<'a, Option<T>, Exclusive>,
+    batch: Batch<'a, Letter<T>, Exclusive>,
+    taken: &'a mut Taken,
     /// Values taken since slots were last let go of.
     unreleased: usize,
     /// Most of them.
@@ -35,14 +76,14 @@ pub struct Values<'a, T> {
 }
 
 impl<'a, T> Values<'a, T> {
-    pub(super) fn new(mut batch: Batch<'a, Option<T>, Exclusive>, capacity: usize) -> Self {
-        // Whoever took values from a batch and forgot it (`mem::forget`) has let go of nothing: the
-        // slots come again, and are empty.
-        while let Some(None) = batch.as_slice().first() {
-            batch.consume(1);
-        }
+    pub(super) fn new(
+        mut batch: Batch<'a, Letter<T>, Exclusive>,
+        taken: &'a mut Taken,
+        capacity: usize,
+    ) -> Self {
+        taken.pass_over(&mut batch);
         let release_every = (capacity / RELEASES_PER_RING).max(1);
-        Self { batch, unreleased: 0, release_every }
+        Self { batch, taken, unreleased: 0, release_every }
     }
 }
 
@@ -51,16 +92,16 @@ impl<T> Iterator for Values<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<T> {
-        let (_, slot) = self.batch.iter_mut().next()?;
-        let value = slot.take();
+        let value = self.taken.take(&mut self.batch)?;
         self.unreleased += 1;
         if self.unreleased == self.release_every {
             self.unreleased = 0;
             self.batch.release();
         }
-        value
+        Some(value)
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.batch.len(), Some(self.batch.len()))
     }
@@ -93,11 +134,11 @@ impl<T> fmt::Debug for Values<'_, T> {
 /// ```
 #[must_use = "values that are not looked at come again"]
 pub struct SharedValues<'a, T> {
-    batch: Batch<'a, Option<T>, Shared>,
+    batch: Batch<'a, Letter<T>, Shared>,
 }
 
 impl<'a, T> SharedValues<'a, T> {
-    pub(super) fn new(batch: Batch<'a, Option<T>, Shared>) -> Self {
+    pub(super) fn new(batch: Batch<'a, Letter<T>, Shared>) -> Self {
         Self { batch }
     }
 
@@ -153,8 +194,10 @@ impl<T> fmt::Debug for SharedValues<'_, T> {
     }
 }
 
-/// What a slot holds that is published and from which nothing is taken.
+/// What lies in a slot of a broadcast whose batch lends it.
 #[inline]
-pub(super) fn value_of<T>(slot: &Option<T>) -> &T {
-    slot.as_ref().expect("a sender publishes values, and receivers of a broadcast take none out")
+pub(super) fn value_of<T>(letter: &Letter<T>) -> &T {
+    // SAFETY: I2: the batch has the slot, for as long as it lends the letter; I14: it was published with a value, and of
+    // a broadcast none is taken.
+    unsafe { letter.value() }
 }

@@ -210,6 +210,12 @@ impl<E, A: Access> Poller<E, A> {
         self.reader.activity().set(doing);
     }
 
+    /// Says whether one event is as good as all that are there, from a call that has found nothing at first.
+    #[inline]
+    pub(crate) fn expect_one(&mut self, is_one_enough: bool) {
+        self.reader.expects_one = is_one_enough;
+    }
+
     /// Closes the ring, as [`Producer::close`](crate::Producer::close) does.
     pub(crate) fn close(&self) {
         self.reader.ring.control.close();

@@ -46,6 +46,12 @@ pub(crate) struct Reader<E> {
     swept: Sequence,
     /// Whether the last poll found nothing: it waits for a lone event, whose line is worth asking for.
     found_nothing: bool,
+    /// Whether a poll after one that found nothing need not find more than one event, where events have notices.
+    pub(super) expects_one: bool,
+    /// Whether the last look was for one event, and did not say whether there are more.
+    is_lone: bool,
+    /// Whether the strategy has said since that there is something: then a notice that does not show is late.
+    is_told: bool,
     /// Whether the last look found fewer events than it could have.
     pub(super) has_seen_all: bool,
     /// Most events of a batch.
@@ -61,7 +67,7 @@ impl<E> Reader<E> {
     ) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
         let upstream = ring.control.stages[stage].upstream.clone();
-        let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer));
+        let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices);
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         Self {
@@ -78,6 +84,9 @@ impl<E> Reader<E> {
             known: first,
             swept: first,
             found_nothing: false,
+            expects_one: false,
+            is_lone: false,
+            is_told: false,
             has_seen_all: false,
             max_batch,
         }
@@ -107,10 +116,11 @@ impl<E> Reader<E> {
             let longest = self.next + max.min(self.max_batch);
             let limit = self.ring.buffer.wrap_after(self.next).min(longest);
             let from = self.known.max(self.next);
-            if self.found_nothing {
-                self.barrier.fetch(from);
-            }
-            match self.look(from, limit)? {
+            let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
+            // A lone event, then: the cursor's line stays with the producer.
+            self.is_lone = self.expects_one && self.found_nothing && notice == Some(true);
+            let limit = if self.is_lone { from + 1 } else { limit };
+            match self.look_after(notice, from, limit)? {
                 Span::Events(end) => {
                     self.known = end;
                     self.has_seen_all = end < limit;
@@ -123,9 +133,37 @@ impl<E> Reader<E> {
             }
             self.found_nothing = self.known <= self.next;
             if self.found_nothing {
+                self.has_seen_all = true;
                 return Err(PollError::Empty);
             }
+            self.is_told = false;
             return Ok(self.next..self.known.min(limit));
+        }
+    }
+
+    /// What may be read from `from` on, below `limit`, where the notice of `from` is as it is: a look at no more lines of
+    /// the producer than that takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    #[inline]
+    fn look_after(
+        &self,
+        notice: Option<bool>,
+        from: Sequence,
+        limit: Sequence,
+    ) -> Result<Span, PollError> {
+        match notice {
+            Some(true) if limit == from + 1 => self.unless_ended(Span::Events(limit)),
+            Some(false) if !self.is_told && self.ring.control.life.is_open() => Ok(Span::Empty),
+            Some(_) => self.look(from, limit),
+            None => {
+                if self.found_nothing {
+                    self.barrier.fetch(from);
+                }
+                self.look(from, limit)
+            }
         }
     }
 
@@ -138,7 +176,18 @@ impl<E> Reader<E> {
     pub(super) fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         let control = &self.ring.control;
         let span = if from < limit { self.barrier.span(control, from, limit) } else { Span::Empty };
-        // O8: between the look at the cursor and the look for a close.
+        self.unless_ended(span)
+    }
+
+    /// `span`, which a look has just shown, or what is left of it in a ring that is not open.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    #[inline(always)]
+    fn unless_ended(&self, span: Span) -> Result<Span, PollError> {
+        let control = &self.ring.control;
+        // O8: between the look at the cursor, or at the notice that came after it, and the look for a close.
         control.fence.light();
         if control.life.is_open() { Ok(span) } else { self.at_the_end(span) }
     }
@@ -236,6 +285,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
+        // After a lone event it is known only now that it was all.
+        self.pace();
         let control = &self.ring.control;
         let activity: &Activity = &control.stages[self.stage].activity;
         activity.set(Doing::Waiting);
@@ -244,13 +295,14 @@ impl<E> Source<E> for Reader<E> {
         let awaited = NextEvent { control, barrier, next, stage, turn };
         let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&awaited, deadline) };
         self.strategy.wait(&waiting);
+        self.is_told = true;
         waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
     #[inline]
     fn sweep(&mut self) -> Option<Sweep> {
         let events = self.next - self.swept;
-        if events == 0 || self.known > self.next {
+        if events == 0 || self.known > self.next || self.is_lone {
             return None;
         }
         self.swept = self.next;

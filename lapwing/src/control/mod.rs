@@ -18,6 +18,8 @@
 //! 1         waiting producers       producers that wait       monitors
 //! 1         crowd                   waiters that yield        waiters
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
+//! in a slot notice (channels with   the sender                a receiver that waits
+//!           one sender)
 //! ```
 //!
 //! The words are plain: no pointer is stored in any of them.

@@ -11,6 +11,8 @@
 //! | I7 | The entry of a tap's slot is read by the readers that are counted in its state, or written by the writer that has sealed it; never both. | `Slot::seal` swaps only a state with no reader, `Slot::enter` only one that is not sealed, and all of that is one word. A `Visit` ends after its copy. |
 //! | I8 | A slot of a tap that can be entered has an entry. | A new slot is sealed; `Slots::write` opens it only after it has written the entry. |
 //! | I12 | Of the workers of a group, one touches an event: the one that has claimed it, until it has finished it or leaves it behind for one other to take over; by key, its owner, or who took over the owner's word, and before it has an owner whoever holds the lock, who only reads. | `Group::try_claim` and `take_over`, each by one atomic read-modify-write that only one worker wins; `Router`, whose lock is one too. |
+//! | I13 | Whoever waits looks at the notice of an event at any time, so nobody has a mutable reference to an event of a ring with notices. It is the first field of its slot. | `Letter`, the only such event, and `channel`, which has its rings to itself: what changes in a letter lies in cells, and senders and receivers use `Claim::deref`, `ClaimBatch::events` and `Batch::iter`, never their mutable twins. |
+//! | I14 | A letter that is published has its value until that is taken, once, or, if values stay, until the next one takes its place or the letter is dropped. In a channel all values stay, or none. | `Taken`: the only receiver notes a value as taken before it takes it, and consumes no slot without. `Letter::put` and `take_back`, with the claim (I1). The `Keeping` of a channel, which its builder chooses with the kind of its receivers. |
 //!
 //! # Consumers that join
 //!

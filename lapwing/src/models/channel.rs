@@ -90,3 +90,58 @@ fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
         thread.join().unwrap().unwrap();
     });
 }
+
+/// Receives `count` values by looking again and again.
+fn receive(receiver: &mut Receiver<u64>, count: usize) -> Vec<u64> {
+    let mut values = Vec::new();
+    while values.len() < count {
+        match receiver.try_recv() {
+            Ok(value) => values.push(value),
+            Err(_) => thread::yield_now(),
+        }
+    }
+    values
+}
+
+/// O30: the receiver that has found nothing goes by the notice alone, and then by the next one.
+#[test]
+fn loom_notice_brings_its_value() {
+    loom::model(|| {
+        let (mut sender, mut receiver) = channel(2).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+            sender
+        });
+        assert_eq!(receive(&mut receiver, 2), [1, 2]);
+        thread.join().unwrap();
+    });
+}
+
+/// O30: notices that are given before their publication show nothing to anybody who has not got there.
+#[test]
+fn loom_notices_of_a_batch_come_with_its_first() {
+    loom::model(|| {
+        let (mut sender, mut receiver) = channel(8).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            sender.send_batch(&mut vec![1, 2]).unwrap();
+            sender
+        });
+        assert_eq!(receive(&mut receiver, 2), [1, 2]);
+        thread.join().unwrap();
+    });
+}
+
+/// O30: the sender looks for sleepers before it gives the notice, so who lies down goes by the cursor.
+#[test]
+fn loom_parked_receiver_needs_no_notice() {
+    loom::model(|| {
+        let (mut sender, mut receiver) = channel(1).spsc().unwrap();
+        let thread = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender
+        });
+        assert_eq!(receiver.recv(), Ok(1));
+        thread.join().unwrap();
+    });
+}

@@ -270,6 +270,16 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         Slots { before_wrap, after_wrap, first: start }
     }
 
+    /// The events with their sequences, to fill where none is ever lent as mutable (I13).
+    #[inline]
+    pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = (Sequence, &E)> {
+        let buffer = &self.producer.ring.buffer;
+        self.range.clone().map(|sequence| {
+            // SAFETY: I1: as in `slots`, and `self` is borrowed.
+            (sequence, unsafe { buffer.event(sequence) })
+        })
+    }
+
     /// Publishes the events together and returns their sequences.
     ///
     /// ```

@@ -8,6 +8,7 @@
 //! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
 //! ```
 
+mod notices;
 mod prefetcher;
 
 use std::cell::UnsafeCell;
@@ -18,6 +19,7 @@ use crate::Sequence;
 use crate::memory::Room;
 use crate::sync::Arc;
 
+pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;
 
 /// Pre-allocated events, made once and reused in place; a clone is the same storage.

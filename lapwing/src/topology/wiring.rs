@@ -24,7 +24,7 @@ use crate::memory::Room;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
-use crate::ring_buffer::RingBuffer;
+use crate::ring_buffer::{Noticed, Notices, RingBuffer};
 use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
@@ -46,6 +46,8 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
     pub(super) first_sequence: Sequence,
     pub(super) placement: Placement,
+    /// Finds the notices of the events, if they have some.
+    notices: Option<fn(&RingBuffer<E>) -> Notices>,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -60,8 +62,18 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             producer_wait: Box::new(Adaptive::default()),
             first_sequence: 0,
             placement: Placement::default(),
+            notices: None,
             sequencer: PhantomData,
         }
+    }
+
+    /// Has first stages look at the notices of events while they wait. With one producer, and one that
+    /// gives them.
+    pub(super) fn look_at_notices(&mut self)
+    where
+        E: Noticed,
+    {
+        self.notices = Some(Notices::of::<E>);
     }
 
     /// Checks the graph, makes the ring, and hands out its ends. Starts nothing.
@@ -94,7 +106,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         for words in &groups {
             control.stages[words[0]].set_workers(&words[1..]);
         }
-        let ring = Ring::new(control, buffer, describe(self.name, &graph.nodes, &plan));
+        let notices = self.notices.map(|of| of(&buffer));
+        let description = describe(self.name, &graph.nodes, &plan);
+        let ring = Ring::new(control, buffer, notices, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {

@@ -134,7 +134,7 @@ impl Adaptive {
                 None => give_way(crowd),
             };
             spent_ns = spent_ns.saturating_add(cost_ns);
-            if waiting.is_over() {
+            if waiting.seems_over() {
                 return Some(spent_ns);
             }
             if spent_ns >= self.budget_ns() || waiting.is_expired() {
@@ -197,7 +197,7 @@ impl WaitStrategy for Adaptive {
     fn wait(&mut self, waiting: &Waiting<'_>) {
         self.pace /= 2;
         pause(self.gap);
-        if waiting.is_over() {
+        if waiting.seems_over() {
             self.last = Wait::There;
             return;
         }

@@ -91,6 +91,12 @@ pub(crate) trait Awaited {
     /// Whether it is there, or will never come.
     fn is_over(&self) -> bool;
 
+    /// A look that costs less: if true, it is over; if false, it is not, or has been for a moment only. For whoever
+    /// looks again and again, but not for who lies down.
+    fn seems_over(&self) -> bool {
+        self.is_over()
+    }
+
     /// Where to sleep: with something that is behind just now. Who has lain down looks again
     /// whether it still is. `None` if nothing is: then it looks again instead.
     fn event_count(&self) -> Option<&EventCount>;

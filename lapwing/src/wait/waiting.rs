@@ -190,10 +190,15 @@ impl Waiting<'_> {
         self.look_up_to(times, 1, yield_now)
     }
 
+    /// As [`is_over`](Self::is_over), for who looks again: see [`Awaited::seems_over`].
+    pub(super) fn seems_over(&self) -> bool {
+        self.awaited.seems_over()
+    }
+
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.
     pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
         for _ in 0..times {
-            if self.is_over() {
+            if self.seems_over() {
                 return true;
             }
             step();

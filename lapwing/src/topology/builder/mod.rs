@@ -13,6 +13,7 @@ use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
 use crate::producer::Producer;
+use crate::ring_buffer::Noticed;
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::wait::WaitStrategy;
 
@@ -175,6 +176,15 @@ pub struct Builder<'env, E, S> {
 impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     fn new(capacity: usize, factory: impl FnMut(usize) -> E + 'env) -> Self {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
+    }
+
+    /// Has first stages look at the notices that the producer gives.
+    pub(crate) fn look_at_notices(mut self) -> Self
+    where
+        E: Noticed,
+    {
+        self.parts.look_at_notices();
+        self
     }
 
     /// Name of the ring, for people who look at it with a [`Monitor`](crate::Monitor); any text,

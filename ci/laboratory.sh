@@ -53,7 +53,7 @@ import json
 import sys
 
 TOPOLOGIES = 5
-CONTENDERS = 16
+CONTENDERS = 17
 FOREIGN = {"lmax", "array-blocking-queue", "cpp-mutex-queue", "boost-lockfree", "moodycamel"}
 
 with open(sys.argv[1], encoding="utf-8") as file:

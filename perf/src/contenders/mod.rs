@@ -8,7 +8,7 @@
 //!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
 //!             +-- Disruptor              another ring for the whole graph
 //!             +-- OverRings<R: Rings>    one ring for each stage that sends: photon_ring, rtrb,
-//!             |                          and Lapwing once more
+//!             |                          and Lapwing twice more: its rings, its channels
 //!             +-- Foreign                a process in Java or C++
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
@@ -48,6 +48,8 @@ pub(crate) enum ContenderName {
     Lapwing,
     /// This project with a ring for each stage that sends: for each producer, if they are several.
     LapwingRings,
+    /// This project's channel for each arc: values are moved through it.
+    LapwingChannel,
     /// The baseline: a ring in a mutex with two condition variables, for each arc.
     BoundedQueue,
     /// `std::sync::mpsc::sync_channel` for each arc.
@@ -84,7 +86,7 @@ pub(crate) enum ContenderName {
 
 impl ContenderName {
     /// The rivals of a full comparison, in the order of the columns of a table.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Lapwing,
         Self::BoundedQueue,
         Self::StdMpsc,
@@ -96,6 +98,7 @@ impl ContenderName {
         Self::PhotonRing,
         Self::Rtrb,
         Self::LapwingRings,
+        Self::LapwingChannel,
         Self::Lmax,
         Self::ArrayBlockingQueue,
         Self::CppMutexQueue,
@@ -132,6 +135,7 @@ impl ContenderName {
             Self::PhotonRing => Ok(vec![photon_ring::entry()]),
             Self::Rtrb => Ok(vec![rtrb::entry()]),
             Self::LapwingRings => Ok(vec![lapwing::rings::entry()]),
+            Self::LapwingChannel => Ok(vec![lapwing::channel::entry()]),
             Self::Lmax => foreign::lmax(),
             Self::ArrayBlockingQueue => foreign::array_blocking_queue(),
             Self::CppMutexQueue => foreign::cpp_mutex_queue(),

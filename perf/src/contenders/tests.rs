@@ -152,6 +152,14 @@ fn rtrb_is_right_in_every_setting() {
 }
 
 #[test]
+fn lapwing_channel_is_right_in_every_setting() {
+    assert_right_in_every_setting(ContenderName::LapwingChannel, [1, 64]);
+    let candidates = present(ContenderName::LapwingChannel, &[]);
+    let leave_the_cpu = candidates.iter().filter(|candidate| candidate.wait() != "busy-spin");
+    leave_the_cpu.for_each(|candidate| assert_right_over_rings_of(&**candidate, [1, 64]));
+}
+
+#[test]
 fn lapwing_is_right_with_every_wait_strategy() {
     for contender in present(ContenderName::Lapwing, &WaitName::ALL.map(Setting::from)) {
         assert_right(&*contender, workload(64, EventBytes::B32, Publish::One));

@@ -1,5 +1,6 @@
 //! This project: one ring for the whole graph, events written and read in place.
 
+pub(super) mod channel; // a channel for each arc
 mod feed; // what a producer publishes
 mod paced; // timed events through three stages
 mod ping_pong; // a number there and back

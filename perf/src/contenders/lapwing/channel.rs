@@ -1,0 +1,235 @@
+//! This project's channel on every arc, as users of channels have it: values are moved in and out again, and
+//! there is no graph. Its readers take all that is there as a batch, or one value where no more is to come; its
+//! senders send one value, or a vector where they have several.
+//!
+//! A channel moves a value to one reader, so for several the sender sends a copy into a channel for each. Both
+//! ends wait by the same strategy, the default or one that never parks. No strategy waits for several channels,
+//! so a consumer of several producers reads theirs in turn, and pauses or yields the CPU where it finds nothing.
+//!
+//! Not here: Lapwing's rings on every arc, whose readers look at events in their slots (`rings`).
+
+use std::{hint, slice};
+
+use crossbeam_utils::Backoff;
+use lapwing::channel::{self, Builder, SingleSender, TryRecvError, Values};
+use lapwing::wait::{BusySpin, Yielding};
+
+use super::WaitName;
+use crate::contenders::over_rings::{self, Receiver, Rings, Sender};
+use crate::contenders::roster::Entry;
+use crate::measure::crew::Disconnected;
+
+/// The contender with each of its waits.
+pub(in crate::contenders) fn entry() -> Entry {
+    Entry::fastest_of(Channels::ALL.map(over_rings::contender).into())
+}
+
+/// A channel for each arc, and how both of its ends wait.
+#[derive(Clone, Copy, Debug)]
+enum Channels {
+    /// By the default strategy.
+    Adaptive,
+    /// Spins.
+    BusySpin,
+    /// Spins for a moment, then yields the CPU.
+    Yielding,
+}
+
+impl Channels {
+    const ALL: [Self; 3] = [Self::Adaptive, Self::BusySpin, Self::Yielding];
+
+    /// The two ends of an empty channel. Its slots are written as it is made.
+    fn channel<T: Send>(self, slots: usize) -> (SingleSender<T>, channel::Receiver<T>) {
+        let builder = Builder::new(slots);
+        let built = match self {
+            Self::Adaptive => builder.spsc(), // the default, whatever a builder has by itself
+            Self::BusySpin => builder.receiver_wait(BusySpin).sender_wait(BusySpin).spsc(),
+            Self::Yielding => {
+                let yielding = Yielding::default();
+                builder.receiver_wait(yielding).sender_wait(yielding).spsc()
+            }
+        };
+        built.expect("the number of slots is a power of two")
+    }
+}
+
+impl Rings for Channels {
+    const NAME: &'static str = "lapwing-channel";
+    const FEWEST_SLOTS: usize = 1;
+
+    type Sender<const N: usize, const READERS: usize> = SendEnd<N, READERS>;
+    type Receiver<const N: usize> = ReceiveEnd<N>;
+
+    fn wait(self) -> &'static str {
+        let wait = match self {
+            Self::Adaptive => WaitName::Adaptive,
+            Self::BusySpin => WaitName::BusySpin,
+            Self::Yielding => WaitName::Yielding,
+        };
+        wait.name()
+    }
+
+    fn ring<const N: usize, const READERS: usize>(
+        self,
+        slots: usize,
+    ) -> (SendEnd<N, READERS>, [ReceiveEnd<N>; READERS]) {
+        let mut arcs = Vec::with_capacity(READERS);
+        let receivers = [(); READERS].map(|()| {
+            let (sender, receiver) = self.channel(slots);
+            arcs.push(Arc { sender, unsent: Vec::new() });
+            ReceiveEnd(receiver)
+        });
+        let arcs = arcs.try_into().ok().expect("there is a sender for each reader");
+        (SendEnd { arcs }, receivers)
+    }
+
+    #[inline]
+    fn idle(self, backoff: &Backoff) {
+        match self {
+            Self::BusySpin => hint::spin_loop(),
+            Self::Adaptive | Self::Yielding => backoff.snooze(),
+        }
+    }
+}
+
+/// The sending end of a channel to each reader.
+struct SendEnd<const N: usize, const READERS: usize> {
+    arcs: [Arc<N>; READERS],
+}
+
+/// The sending end of one channel.
+struct Arc<const N: usize> {
+    sender: SingleSender<[u64; N]>,
+    /// The events of a batch on their way; empty between two of them, which share its memory.
+    unsent: Vec<[u64; N]>,
+}
+
+impl<const N: usize, const READERS: usize> Sender<N> for SendEnd<N, READERS> {
+    #[inline]
+    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
+        self.arcs.iter_mut().try_for_each(|arc| arc.send(event))
+    }
+
+    #[inline]
+    fn send_all(
+        &mut self,
+        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
+    ) -> Result<(), Disconnected> {
+        self.arcs.iter_mut().try_for_each(|arc| arc.send_all(events.clone()))
+    }
+}
+
+impl<const N: usize> Arc<N> {
+    #[inline]
+    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
+        self.sender.send(event).map_err(|_| Disconnected)
+    }
+
+    /// Sends `events` as a vector; a single one, which is what a relay has, without.
+    #[inline]
+    fn send_all(
+        &mut self,
+        mut events: impl ExactSizeIterator<Item = [u64; N]>,
+    ) -> Result<(), Disconnected> {
+        if events.len() == 1 {
+            return events.try_for_each(|event| self.send(event));
+        }
+        self.unsent.extend(events);
+        self.sender.send_batch(&mut self.unsent).map_err(|_| Disconnected)
+    }
+}
+
+/// The receiving end.
+struct ReceiveEnd<const N: usize>(channel::Receiver<[u64; N]>);
+
+impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
+    #[inline]
+    fn try_receive(
+        &mut self,
+        limit: usize,
+        each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
+    ) -> Result<usize, Disconnected> {
+        match self.0.try_recv_batch() {
+            Ok(values) => hand_over(values, limit, each),
+            Err(TryRecvError::Empty) => Ok(0),
+            Err(TryRecvError::Disconnected) => Err(Disconnected),
+        }
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        limit: usize,
+        mut each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
+    ) -> Result<usize, Disconnected> {
+        if limit == 1 {
+            // A lone event: one that is sent there and back, or the last of all.
+            let value = self.0.recv().map_err(|_| Disconnected)?;
+            each(slice::from_ref(&value))?;
+            return Ok(1);
+        }
+        let values = self.0.recv_batch().map_err(|_| Disconnected)?;
+        hand_over(values, limit, each)
+    }
+
+    #[inline]
+    fn receive_both(
+        &mut self,
+        other: &mut Self,
+        limit: usize,
+        mut each: impl FnMut(&[u64; N], &[u64; N]),
+    ) -> Result<usize, Disconnected> {
+        let own = self.0.recv_batch().map_err(|_| Disconnected)?;
+        let others = other.0.recv_batch().map_err(|_| Disconnected)?;
+        let count = own.len().min(others.len()).min(limit);
+        // Without `take`, `zip` would receive a value of a longer `own` that has no twin yet, and drop it.
+        own.take(count).zip(others).for_each(|(left, right)| each(&left, &right));
+        Ok(count)
+    }
+}
+
+/// Hands over all `values`, one by one.
+#[inline]
+fn hand_over<const N: usize>(
+    values: Values<'_, [u64; N]>,
+    limit: usize,
+    mut each: impl FnMut(&[[u64; N]]) -> Result<(), Disconnected>,
+) -> Result<usize, Disconnected> {
+    let count = values.len();
+    debug_assert!(count <= limit, "no more is there than is still to come: {count} > {limit}");
+    for value in values {
+        each(slice::from_ref(&value))?;
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reader_learns_that_its_sender_is_gone() {
+        Channels::ALL.into_iter().for_each(over_rings::assert_end_is_seen);
+    }
+
+    #[test]
+    fn sender_learns_that_its_reader_is_gone() {
+        Channels::ALL.into_iter().for_each(over_rings::assert_loss_is_seen);
+    }
+
+    #[test]
+    fn events_without_a_twin_are_received_with_it() {
+        for channels in Channels::ALL {
+            let (mut sender, [mut inbox, mut other]) = channels.ring::<1, 2>(4);
+            let [own, others] = &mut sender.arcs;
+            own.send_all([[1], [2], [3]].into_iter()).unwrap();
+            others.send([1]).unwrap();
+            let mut seen = Vec::new();
+            let mut each = |left: &[u64; 1], right: &[u64; 1]| seen.push((left[0], right[0]));
+            assert_eq!(inbox.receive_both(&mut other, 3, &mut each), Ok(1));
+            others.send_all([[2], [3]].into_iter()).unwrap();
+            assert_eq!(inbox.receive_both(&mut other, 2, &mut each), Ok(2));
+            assert_eq!(seen, [(1, 1), (2, 2), (3, 3)]);
+        }
+    }
+}

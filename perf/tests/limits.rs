@@ -23,6 +23,7 @@ fn whole_command_writes_a_row_for_each_limit() {
     let names = rows.iter().map(|row| (row["contender"].as_str(), row["event_bytes"].as_u64()));
     let expected = [
         ("exchange", 8),
+        ("stamp-exchange", 8),
         ("slot-exchange", 8),
         ("stream", 8),
         ("stream", 32),
@@ -34,7 +35,7 @@ fn whole_command_writes_a_row_for_each_limit() {
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 9 rows, 9 runs"), "{table}");
+    assert!(table.contains("all verified: 10 rows, 10 runs"), "{table}");
 }
 
 #[test]

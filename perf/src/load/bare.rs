@@ -16,6 +16,9 @@ use crate::measure::run::Pass;
 pub(crate) enum Carrier {
     /// One word: the limit of any answer.
     Word,
+    /// A slot of a ring with a stamp beside the number, on the same line: the limit where each number is
+    /// on a line that was not there just before.
+    Stamp,
     /// A slot of a ring, and the cursor that says that it is there: the limit where events lie side by side, as a
     /// slice shows them.
     Slot,
@@ -23,12 +26,13 @@ pub(crate) enum Carrier {
 
 impl Carrier {
     /// All of them, the fastest first.
-    pub(crate) const ALL: [Self; 2] = [Self::Word, Self::Slot];
+    pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Stamp, Self::Slot];
 
     /// The name in a report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Word => "bare",
+            Self::Stamp => "bare-stamp",
             Self::Slot => "bare-slot",
         }
     }
@@ -65,6 +69,7 @@ impl Look {
 pub(crate) fn run(carrier: Carrier, look: Look, exchange: Exchange) -> Result<Pass, RunError> {
     match carrier {
         Carrier::Word => over::<Word>(look, exchange),
+        Carrier::Stamp => over::<Stamped>(look, exchange),
         Carrier::Slot => over::<Slots>(look, exchange),
     }
 }
@@ -109,6 +114,39 @@ impl Way for Word {
             }
             look.pause();
         }
+    }
+}
+
+/// Numbers in a row, each with its stamp beside it.
+#[derive(Default)]
+struct Stamped {
+    slots: CachePadded<[(AtomicU64, AtomicU64); 32]>,
+}
+
+impl Stamped {
+    #[inline(always)]
+    fn slot(&self, number: u64) -> &(AtomicU64, AtomicU64) {
+        &self.slots[number as usize % self.slots.len()]
+    }
+}
+
+impl Way for Stamped {
+    #[inline(always)]
+    fn send(&self, number: u64) {
+        let (stamp, slot) = self.slot(number);
+        // Relaxed suffices: released by the stamp.
+        slot.store(number, Ordering::Relaxed);
+        stamp.store(number, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn receive(&self, number: u64, look: Look) -> u64 {
+        let (stamp, slot) = self.slot(number);
+        // Acquire: pairs with the Release in `send`; brings the slot.
+        while stamp.load(Ordering::Acquire) != number {
+            look.pause();
+        }
+        slot.load(Ordering::Relaxed)
     }
 }
 

@@ -21,6 +21,8 @@ use crate::measure::run::Pass;
 pub(crate) enum Case {
     /// A number to another thread and back over two bare words: the limit of any answer
     Exchange,
+    /// The same over the next slot of a ring each way, stamped: the limit where a line is new with most numbers
+    StampExchange,
     /// The same over a cursor and a slot each way: the limit where events lie side by side
     SlotExchange,
     /// Events to another thread in blocks: the limit of any hand-over of single events
@@ -38,8 +40,9 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Exchange,
+        Self::StampExchange,
         Self::SlotExchange,
         Self::Stream,
         Self::Claims,
@@ -51,6 +54,7 @@ impl Case {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Exchange => "exchange",
+            Self::StampExchange => "stamp-exchange",
             Self::SlotExchange => "slot-exchange",
             Self::Stream => "stream",
             Self::Claims => "claims",
@@ -100,6 +104,7 @@ impl Probe {
             }
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
             Case::Exchange => exchanges(Carrier::Word),
+            Case::StampExchange => exchanges(Carrier::Stamp),
             Case::SlotExchange => exchanges(Carrier::Slot),
             Case::Claims => BackOff::ALL.map(Setting::BackOff).to_vec(),
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
@@ -141,7 +146,7 @@ impl Subject for Probe {
 
     fn threads(&self) -> usize {
         match self.case {
-            Case::Exchange | Case::SlotExchange | Case::Stream => 2,
+            Case::Exchange | Case::StampExchange | Case::SlotExchange | Case::Stream => 2,
             Case::Claims => claims::THREADS,
             Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
         }
@@ -163,7 +168,7 @@ impl Subject for Probe {
     fn prepare(&mut self, events: u32) {
         let sum = u64::from(events) * (u64::from(events) + 1) / 2;
         self.expected = match (self.case, self.event_bytes) {
-            (Case::Exchange | Case::SlotExchange, _) => vec![sum],
+            (Case::Exchange | Case::StampExchange | Case::SlotExchange, _) => vec![sum],
             (Case::Claims, _) => claims::expected(events),
             (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
             (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),

@@ -16,13 +16,13 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
     }
     let mut closing = vec![
         lines.to_string(),
-        "exchange: one way of a number that goes there and back, two bare words; slot-exchange: a cursor and a"
+        "exchange: one way of a number that goes there and back, two bare words; stamp-exchange: the next slot of"
             .to_owned(),
-        "slot each way; stream: events in blocks from thread to thread; claims: three threads take numbers from"
+        "a ring each way, stamped; slot-exchange: a cursor and the next slot each way; stream: events in blocks"
             .to_owned(),
-        "one counter, and write and stamp a word for each; solo-ring: one thread through Lapwing's ring;"
+        "from thread to thread; claims: three threads take numbers from one counter, and write and stamp a word"
             .to_owned(),
-        "solo-loop: without a ring".to_owned(),
+        "for each; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
     let is_pair = |record: &Record| record.speed.threads == 2;
@@ -40,7 +40,8 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let median = speed.median_events_per_second;
     // Numbers that wait for an answer, or that nobody reads, move no bytes to speak of.
-    let moves_bytes = !["exchange", "slot-exchange", "claims"].contains(&record.contender);
+    let moves_bytes =
+        !["exchange", "stamp-exchange", "slot-exchange", "claims"].contains(&record.contender);
     let gigabytes = moves_bytes.then_some(median * *event_bytes as f64 / 1e9);
     [
         (*contender).to_owned(),

@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
 }
 
-/// Two bare words in each language, two bare slots, and everyone of `roster`; and who is missing. Other languages send
+/// Two bare words in each language, bare slots of two kinds, and everyone of `roster`; and who is missing. Other languages send
 /// without pauses.
 fn players(roster: Roster, pause_ns: u32) -> (Vec<Player>, Vec<Missing>) {
     let mut players: Vec<_> = Carrier::ALL.map(Player::Bare).into();
@@ -251,8 +251,8 @@ mod tests {
         let report = json::read_back(&records);
         let results = report["results"].as_array().unwrap();
         let names = results.iter().map(|result| result["contender"].as_str().unwrap());
-        assert!(names.eq(["bare", "bare-slot", "lapwing", "lapwing"]), "{report}");
-        assert_eq!(results[3]["wait"], "blocking");
+        assert!(names.eq(["bare", "bare-stamp", "bare-slot", "lapwing", "lapwing"]), "{report}");
+        assert_eq!(results[4]["wait"], "blocking");
         assert_eq!(results[0]["ratio_to_baseline"], 1.0);
         assert_eq!(results[0]["runs"].as_array().unwrap().len(), 2);
     }

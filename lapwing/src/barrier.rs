@@ -11,8 +11,8 @@ use crate::control::{Control, DETACHED, StageIndex};
 use crate::ring_buffer::{Notices, Prefetcher};
 use crate::stamps::Span;
 use crate::sync::Ordering;
-use crate::wait::Awaited;
 use crate::wait::event_count::EventCount;
+use crate::wait::{Awaited, Looks};
 
 /// The right to read of one stage.
 #[derive(Debug)]
@@ -40,6 +40,14 @@ impl Barrier {
     #[inline(always)]
     pub(crate) fn is_noticed(&self, next: Sequence) -> Option<bool> {
         self.notices.map(|notices| notices.show(next))
+    }
+
+    /// Looks at the notice of `next` until it shows, or as often as `looks` say; whether it does. `None` if it has none.
+    ///
+    /// In a loop of its own: the shorter the way from the look that finds it to the event, the sooner a lone one is seen.
+    #[inline(always)]
+    pub(crate) fn await_notice(&self, next: Sequence, looks: Looks) -> Option<bool> {
+        self.notices.map(|notices| looks.until(|| notices.show(next)))
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -108,6 +116,13 @@ impl Awaited for NextEvent<'_> {
                 is_there || self.control.is_stopping(self.stage, self.turn)
             }
             _ => self.is_over(),
+        }
+    }
+
+    fn seems_over_within(&self, looks: Looks) -> bool {
+        match self.barrier.await_notice(self.next, looks) {
+            Some(is_there) => is_there || self.seems_over(),
+            None => looks.until(|| self.is_over()),
         }
     }
 

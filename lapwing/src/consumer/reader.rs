@@ -17,7 +17,7 @@ use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Looks, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -112,15 +112,14 @@ impl<E> Reader<E> {
     /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
     #[inline]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
+        if let Some(lone) = self.poll_lone() {
+            return Ok(lone);
+        }
         loop {
             let longest = self.next + max.min(self.max_batch);
             let limit = self.ring.buffer.wrap_after(self.next).min(longest);
             let from = self.known.max(self.next);
-            let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
-            // A lone event, then: the cursor's line stays with the producer.
-            self.is_lone = self.expects_one && self.found_nothing && notice == Some(true);
-            let limit = if self.is_lone { from + 1 } else { limit };
-            match self.look_after(notice, from, limit)? {
+            match self.glance(from, limit)? {
                 Span::Events(end) => {
                     self.known = end;
                     self.has_seen_all = end < limit;
@@ -131,6 +130,7 @@ impl<E> Reader<E> {
                 }
                 Span::Empty | Span::Tombstones(_) => {}
             }
+            self.is_lone = false;
             self.found_nothing = self.known <= self.next;
             if self.found_nothing {
                 self.has_seen_all = true;
@@ -141,30 +141,23 @@ impl<E> Reader<E> {
         }
     }
 
-    /// What may be read from `from` on, below `limit`, where the notice of `from` is as it is: a look at no more lines of
-    /// the producer than that takes.
+    /// As [`look`](Self::look), with an eye on the lines that it takes from the producer. Where the event has a notice that
+    /// does not show, the cursor's stays there; where it has none, who has found nothing asks for the event's as well.
     ///
     /// # Errors
     ///
     /// As [`poll`](Self::poll).
     #[inline]
-    fn look_after(
-        &self,
-        notice: Option<bool>,
-        from: Sequence,
-        limit: Sequence,
-    ) -> Result<Span, PollError> {
+    fn glance(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
+        let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
         match notice {
-            Some(true) if limit == from + 1 => self.unless_ended(Span::Events(limit)),
-            Some(false) if !self.is_told && self.ring.control.life.is_open() => Ok(Span::Empty),
-            Some(_) => self.look(from, limit),
-            None => {
-                if self.found_nothing {
-                    self.barrier.fetch(from);
-                }
-                self.look(from, limit)
+            Some(false) if !self.is_told && self.ring.control.life.is_open() => {
+                return Ok(Span::Empty);
             }
+            None if self.found_nothing => self.barrier.fetch(from),
+            _ => {}
         }
+        self.look(from, limit)
     }
 
     /// What may be read from `from` on, below `limit`.
@@ -176,18 +169,7 @@ impl<E> Reader<E> {
     pub(super) fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         let control = &self.ring.control;
         let span = if from < limit { self.barrier.span(control, from, limit) } else { Span::Empty };
-        self.unless_ended(span)
-    }
-
-    /// `span`, which a look has just shown, or what is left of it in a ring that is not open.
-    ///
-    /// # Errors
-    ///
-    /// As [`poll`](Self::poll).
-    #[inline(always)]
-    fn unless_ended(&self, span: Span) -> Result<Span, PollError> {
-        let control = &self.ring.control;
-        // O8: between the look at the cursor, or at the notice that came after it, and the look for a close.
+        // O8: between the look at the cursor and the look for a close.
         control.fence.light();
         if control.life.is_open() { Ok(span) } else { self.at_the_end(span) }
     }
@@ -282,6 +264,32 @@ impl<E> Source<E> for Reader<E> {
     #[inline]
     fn spins(&self) -> bool {
         self.spins
+    }
+
+    #[inline(always)]
+    fn await_notice(&self, looks: Looks) -> Option<bool> {
+        self.barrier.await_notice(self.next, looks)
+    }
+
+    #[inline(always)]
+    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
+        // The cursor's line stays with the producer, which has it for the next one.
+        let is_one_enough = self.expects_one && self.found_nothing;
+        if !is_one_enough || self.barrier.is_noticed(self.next) != Some(true) {
+            return None;
+        }
+        let control = &self.ring.control;
+        // O8: between the look at the notice, which came after the cursor, and the look for a close.
+        control.fence.light();
+        if !control.life.is_open() {
+            return None;
+        }
+        self.known = self.next + 1;
+        self.is_lone = true;
+        self.has_seen_all = false;
+        self.found_nothing = false;
+        self.is_told = false;
+        Some(self.next..self.known)
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {

@@ -15,17 +15,15 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
 use crate::sync::{Arc, pause};
-use crate::wait::AnyWaitStrategy;
+use crate::wait::{AnyWaitStrategy, Looks};
 
-/// Of the looks of a consumer that spins, so many are followed by pause hints, for half a microsecond or
-/// more: in a stream the next event comes meanwhile, and its producer is to keep its lines until it has a few.
-/// Whoever waits longer than that waits for a lone event, which is seen sooner without.
-const HINTED_LOOKS: u32 = 11;
-/// Hints after each of these looks. Where an answer always takes as long, the CPU learns after how many looks it
-/// is there, if they are few, and goes on before the line has come: see `perf/results/experiments.md`.
-const HINTS: u32 = 3;
-/// Looks of a consumer that spins between two looks at its time limit and at a stop: a microsecond or two.
-const LOOKS_PER_CLOCK: u32 = 256;
+/// How a consumer looks that spins, between two looks at its time limit and at a stop: for a microsecond or two.
+///
+/// Hints for half a microsecond or more: in a stream the next event comes meanwhile, and its producer is to keep its
+/// lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen sooner without. Three
+/// hints: where an answer always takes as long, the CPU learns after how many looks it is there, if they are few, and goes
+/// on before the line has come: see `perf/results/experiments.md`.
+const LOOKS: Looks = Looks { all: 256, hinted: 11, hints: 3 };
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
@@ -134,25 +132,52 @@ pub(crate) trait Source<E> {
                     return Err(WaitTimeoutError::TimedOut);
                 }
                 Err(PollError::Empty) if self.spins() => {
-                    looks = looks.wrapping_add(1);
-                    is_expired = self.spin_once(looks, deadline);
+                    is_expired = match self.await_notice(LOOKS) {
+                        None => {
+                            looks = looks.wrapping_add(1);
+                            self.spin_once(looks, deadline)
+                        }
+                        Some(false) => self.is_time_over(deadline),
+                        Some(true) => match self.poll_lone() {
+                            Some(lone) => return Ok(lone),
+                            None => false,
+                        },
+                    };
                 }
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
         }
     }
 
+    /// Looks at the notice of the next event until it shows, or as often as `looks` say; whether it does. `None` if events
+    /// have none.
+    #[inline(always)]
+    fn await_notice(&self, looks: Looks) -> Option<bool> {
+        let _ = looks;
+        None
+    }
+
+    /// The next event alone, by its notice, if that shows and one event is as good as all that are there. Not more than
+    /// [`poll`](Self::poll) does, but sooner.
+    #[inline(always)]
+    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
+        None
+    }
+
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
     #[inline]
     fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
-        if looks <= HINTED_LOOKS {
-            pause(HINTS);
+        if looks <= LOOKS.hinted {
+            pause(LOOKS.hints);
         }
-        looks.is_multiple_of(LOOKS_PER_CLOCK) && {
-            self.activity().set(Doing::Waiting);
-            let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            is_late || self.is_stopping()
-        }
+        looks.is_multiple_of(LOOKS.all) && self.is_time_over(deadline)
+    }
+
+    /// Whether whoever looks by itself has no more time, or is asked to leave.
+    fn is_time_over(&self, deadline: Option<Instant>) -> bool {
+        self.activity().set(Doing::Waiting);
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        is_late || self.is_stopping()
     }
 
     /// What its batches since the last sweep came to, if it knows of nothing more.

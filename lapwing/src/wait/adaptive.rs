@@ -150,14 +150,14 @@ impl Adaptive {
         if !crowd.is_there() && self.waits.is_multiple_of(WAITS_PER_PROBE) {
             give_way(crowd);
         }
-        !crowd.is_there() && waiting.look(NEAR_LOOKS, || pause(HINTS))
+        !crowd.is_there() && waiting.look_hinted(NEAR_LOOKS, HINTS)
     }
 }
 
 /// Looks a few times with short pauses. Returns how long that took, in nanoseconds.
 fn spin(waiting: &Waiting<'_>) -> u32 {
     let start = Instant::now();
-    let _ = waiting.look(LOOKS_PER_CLOCK, || pause(HINTS));
+    let _ = waiting.look_hinted(LOOKS_PER_CLOCK, HINTS);
     nanoseconds(start.elapsed())
 }
 

@@ -86,6 +86,33 @@ use std::time::Duration;
 use event_count::EventCount;
 use watch::Turn;
 
+use crate::sync::pause;
+
+/// How to look again and again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    /// How often.
+    pub(crate) all: u32,
+    /// How many of them are followed by pause hints, from the first on.
+    pub(crate) hinted: u32,
+    /// Hints after each of these.
+    pub(crate) hints: u32,
+}
+
+impl Looks {
+    /// Looks until there is something; whether there is.
+    #[inline(always)]
+    pub(crate) fn until(self, is_there: impl Fn() -> bool) -> bool {
+        (0..self.all).any(|look| {
+            let is_there = is_there();
+            if !is_there && look < self.hinted {
+                pause(self.hints);
+            }
+            is_there
+        })
+    }
+}
+
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
 pub(crate) trait Awaited {
     /// Whether it is there, or will never come.
@@ -95,6 +122,11 @@ pub(crate) trait Awaited {
     /// looks again and again, but not for who lies down.
     fn seems_over(&self) -> bool {
         self.is_over()
+    }
+
+    /// Whether it seems over at one of so many `looks`.
+    fn seems_over_within(&self, looks: Looks) -> bool {
+        looks.until(|| self.seems_over())
     }
 
     /// Where to sleep: with something that is behind just now. Who has lain down looks again

@@ -5,10 +5,10 @@ use std::fmt;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::Awaited;
 use super::asymmetric::AsymmetricFence;
 use super::crowd::Crowd;
 use super::event_count::UNSEEN_SLEEP;
+use super::{Awaited, Looks};
 use crate::activity::Sleeper;
 use crate::life::Life;
 use crate::sync::{spin_loop, yield_now};
@@ -193,6 +193,11 @@ impl Waiting<'_> {
     /// As [`is_over`](Self::is_over), for who looks again: see [`Awaited::seems_over`].
     pub(super) fn seems_over(&self) -> bool {
         self.awaited.seems_over()
+    }
+
+    /// Looks with pause hints; true as soon as the wait is over.
+    pub(super) fn look_hinted(&self, times: u32, hints: u32) -> bool {
+        self.awaited.seems_over_within(Looks { all: times, hinted: times, hints })
     }
 
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.

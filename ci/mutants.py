@@ -107,7 +107,7 @@ MUTANTS = [
      "loom_fused_halt_against_full_ring"),
     ("O7", "control/mod.rs", "            stage.released.wake_all();", "            stage.released.notify(|| true);",
      "loom_halt_against_sleep_on_full_ring"),
-    ("O8", "consumer/reader.rs", "control.fence.light();", "",
+    ("O8", "consumer/reader.rs", "control.fence.light();\n        if control.life.is_open() { Ok(span)", "if control.life.is_open() { Ok(span)",
      "loom_close_against_publish"),
     ("O8", "control/mod.rs", "if !self.fence.heavy()", "if false",
      "loom_close_against_publish"),

@@ -37,7 +37,7 @@ impl<T, A: Access> Inbox<T, A> {
     #[inline]
     pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
         if self.known > 0 {
-            return self.known_first().ok_or(RecvError);
+            return Ok(self.known_first());
         }
         self.poller.expect_one(true);
         let batch = self.poller.wait().map_err(|_| RecvError)?;
@@ -53,7 +53,7 @@ impl<T, A: Access> Inbox<T, A> {
     #[inline]
     pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
         if self.known > 0 {
-            return self.known_first().ok_or(TryRecvError::Disconnected);
+            return Ok(self.known_first());
         }
         self.poller.expect_one(true);
         let batch = self.poller.poll().map_err(TryRecvError::new)?;
@@ -72,7 +72,7 @@ impl<T, A: Access> Inbox<T, A> {
         timeout: Duration,
     ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
         if self.known > 0 {
-            return self.known_first().ok_or(RecvTimeoutError::Disconnected);
+            return Ok(self.known_first());
         }
         self.poller.expect_one(true);
         let batch = self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)?;
@@ -80,12 +80,11 @@ impl<T, A: Access> Inbox<T, A> {
         Ok(batch)
     }
 
-    /// The first event of those that are known: the poller does not look for more. None only if the
-    /// ring was halted.
+    /// The first event of those that are known: the poller does not look for more.
     #[inline]
-    fn known_first(&mut self) -> Option<Batch<'_, Letter<T>, A>> {
+    fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
         self.known -= 1;
-        self.poller.poll_max(1).ok()
+        self.poller.next_known().expect("what a look has shown stays until it is consumed")
     }
 
     /// All events that are there, up to the end of the ring, to consume any number of; waits for

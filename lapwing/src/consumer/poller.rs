@@ -210,6 +210,13 @@ impl<E, A: Access> Poller<E, A> {
         self.reader.activity().set(doing);
     }
 
+    /// The next event, without a look, if the last one has shown it.
+    #[inline]
+    pub(crate) fn next_known(&mut self) -> Option<Batch<'_, E, A>> {
+        let range = self.reader.next_known()?;
+        Some(Batch::new(&mut self.reader, range))
+    }
+
     /// Says whether one event is as good as all that are there, from a call that has found nothing at first.
     #[inline]
     pub(crate) fn expect_one(&mut self, is_one_enough: bool) {

@@ -141,6 +141,12 @@ impl<E> Reader<E> {
         }
     }
 
+    /// The next event, if the last look has shown it.
+    #[inline]
+    pub(crate) fn next_known(&self) -> Option<Range<Sequence>> {
+        (self.known > self.next).then(|| self.next..self.next + 1)
+    }
+
     /// As [`look`](Self::look), with an eye on the lines that it takes from the producer. Where the event has a notice that
     /// does not show, the cursor's stays there; where it has none, who has found nothing asks for the event's as well.
     ///

@@ -30,12 +30,13 @@ fn whole_command_writes_a_row_for_each_limit() {
         ("stream", 64),
         ("stream", 256),
         ("claims", 8),
+        ("claims-read", 8),
         ("solo-ring", 8),
         ("solo-loop", 8),
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 10 rows, 10 runs"), "{table}");
+    assert!(table.contains("all verified: 11 rows, 11 runs"), "{table}");
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! The claims: three threads that take numbers from one counter, one at a time, write a word for each and
-//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot.
+//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot; or one thread reads, which keeps away for a
+//! while when there is nothing, and the others look how far it is once a lap.
 //!
 //! ```text
 //! thread 1 ─┐
-//! thread 2 ─┼─> counter ─> a word in the slot of its number ─> the slot's stamp
+//! thread 2 ─┼─> counter ─> a word in the slot of its number ─> the slot's stamp <─ (reader)
 //! thread 3 ─┘
 //! ```
 //!
 //! Why it is an upper bound for any ring with one order of all events, of all producers: each event needs a
-//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find.
+//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find. With the
+//! reader it is that ring and nothing else: it cannot be closed, nobody sleeps, and a claim is not to be given up.
 
-use std::hint;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::{hint, thread};
 
 use crossbeam_utils::CachePadded;
 
@@ -45,28 +47,52 @@ impl BackOff {
     ];
 }
 
+/// How a reader looks that finds nothing: pause hints, then it yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gap(u32);
+
+impl Gap {
+    /// Those to try.
+    pub(super) const ALL: [Self; 2] = [Self(16), Self(128)];
+}
+
 /// What the threads share.
 struct Shared {
     /// The next number.
     counter: CachePadded<AtomicU64>,
+    /// How many the reader has read.
+    read: CachePadded<AtomicU64>,
     slots: Vec<AtomicU64>,
     stamps: Vec<AtomicU32>,
 }
 
-/// Claims `events` numbers, all threads together. The answers are those of [`expected`].
+/// Claims `events` numbers, all threads together, and has them read if there is a `reader`. The answers are those of
+/// [`expected`].
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(super) fn run(back_off: BackOff, events: u32, placement: Placement) -> Result<Pass, RunError> {
+pub(super) fn run(
+    back_off: BackOff,
+    reader: Option<Gap>,
+    events: u32,
+    placement: Placement,
+) -> Result<Pass, RunError> {
     let shared = Shared::new();
     let shared = &shared;
     let mut crew = Crew::new(placement);
     for (origin, producer) in sequencer::producers() {
         let share = sequencer::share(events, origin);
         crew.enlist(producer, move || {
+            if reader.is_some() {
+                shared.publish_gated(back_off, share);
+                return Ok(Answers::new());
+            }
             Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off))])
         });
+    }
+    if let Some(gap) = reader {
+        crew.enlist("reader", move || Ok(vec![shared.read_all(events.into(), gap)]));
     }
     let pass = Pass::one_by_one(crew.run()?);
     let answers = vec![shared.counter.load(Ordering::Relaxed), pass.answers.iter().sum()];
@@ -83,6 +109,7 @@ impl Shared {
     fn new() -> Self {
         Self {
             counter: CachePadded::default(),
+            read: CachePadded::default(),
             slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             stamps: (0..SLOTS).map(|_| AtomicU32::new(0)).collect(),
         }
@@ -92,11 +119,58 @@ impl Shared {
     #[inline(always)]
     fn publish(&self, back_off: BackOff) -> u64 {
         let number = self.claim(back_off);
+        self.write(number);
+        number
+    }
+
+    /// The same `events` times, in slots that have been read.
+    fn publish_gated(&self, back_off: BackOff, events: u32) {
+        let mut limit = SLOTS as u64;
+        for _ in 0..events {
+            let number = self.claim(back_off);
+            while number >= limit {
+                // Acquire: pairs with the Release in `read_all`; the slot is read no more.
+                limit = self.read.load(Ordering::Acquire) + SLOTS as u64;
+                if number >= limit {
+                    thread::yield_now();
+                }
+            }
+            self.write(number);
+        }
+    }
+
+    #[inline(always)]
+    fn write(&self, number: u64) {
         let slot = number as usize % SLOTS;
         self.slots[slot].store(number, Ordering::Relaxed);
         // Release: as the word needs it that comes with the stamp.
-        self.stamps[slot].store((number / SLOTS as u64) as u32, Ordering::Release);
-        number
+        self.stamps[slot].store(stamp(number), Ordering::Release);
+    }
+
+    /// Reads `events` words in the order of their numbers. Returns their sum.
+    fn read_all(&self, events: u64, Gap(hints): Gap) -> u64 {
+        let (mut next, mut sum) = (0, 0);
+        while next < events {
+            let first = next;
+            while next < events && self.is_there(next) {
+                sum += self.slots[next as usize % SLOTS].load(Ordering::Relaxed);
+                next += 1;
+            }
+            if next > first {
+                // Release: pairs with the Acquire in `publish_gated`.
+                self.read.store(next, Ordering::Release);
+                (0..hints).for_each(|_| hint::spin_loop());
+            } else {
+                thread::yield_now();
+            }
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn is_there(&self, number: u64) -> bool {
+        // Acquire: pairs with the Release in `write`; brings the word.
+        self.stamps[number as usize % SLOTS].load(Ordering::Acquire) == stamp(number)
     }
 
     #[inline(always)]
@@ -120,16 +194,24 @@ impl Shared {
     }
 }
 
+/// What shows that the slot of `number` has its word. No lap has that of a slot that was never written.
+#[inline(always)]
+fn stamp(number: u64) -> u32 {
+    (number / SLOTS as u64) as u32 + 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_number_is_claimed_once() {
+    fn every_number_is_claimed_and_read_once() {
         for back_off in BackOff::ALL {
             for events in [1, 2, 3, 4, 100_000] {
-                let pass = run(back_off, events, Placement::Free).unwrap();
-                assert_eq!(pass.answers, expected(events), "{} {events}", back_off.name);
+                for reader in [None, Some(Gap::ALL[0]), Some(Gap::ALL[1])] {
+                    let pass = run(back_off, reader, events, Placement::Free).unwrap();
+                    assert_eq!(pass.answers, expected(events), "{} {events}", back_off.name);
+                }
             }
         }
     }

@@ -87,7 +87,7 @@ fn record(row: &Row<Probe>) -> Record {
         Setting::Slots(slots) => ring = Some(slots),
         Setting::Shape(chosen) => shape = Some(chosen),
         Setting::Exchange(_, look) => wait = Some(look.name),
-        Setting::BackOff(back_off) => wait = Some(back_off.name),
+        Setting::Claims(back_off, _) => wait = Some(back_off.name),
     }
     Record {
         benchmark: BENCHMARK,
@@ -121,11 +121,18 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, slots, claims, ring, plain] =
-            [Case::Exchange, Case::SlotExchange, Case::Claims, Case::SoloRing, Case::SoloLoop]
-                .map(|case| (case, EventBytes::B8));
+        let [exchange, slots, claims, read, ring, plain] = [
+            Case::Exchange,
+            Case::SlotExchange,
+            Case::Claims,
+            Case::ClaimsRead,
+            Case::SoloRing,
+            Case::SoloLoop,
+        ]
+        .map(|case| (case, EventBytes::B8));
         let [first, second, third, fourth] = streams;
-        records(&[exchange, first, second, third, fourth, claims, ring, plain, slots]).unwrap()
+        records(&[exchange, first, second, third, fourth, claims, ring, plain, slots, read])
+            .unwrap()
     }
 
     #[test]
@@ -165,6 +172,8 @@ mod tests {
         let slots = &report["results"][8];
         assert_eq!(slots["contender"], "slot-exchange");
         assert_eq!(slots["operations_per_event"], 2);
+        let read = &report["results"][9];
+        assert_eq!((&read["contender"], &read["threads"]), (&"claims-read".into(), &4.into()));
     }
 
     #[test]
@@ -172,6 +181,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 9 rows, 18 runs"), "{text}");
+        assert!(text.contains("all verified: 10 rows, 20 runs"), "{text}");
     }
 }

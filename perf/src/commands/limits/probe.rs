@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::claims::{self, BackOff};
+use super::claims::{self, BackOff, Gap};
 use super::solo;
 use super::stream::{self, Shape};
 use crate::load::bare::{self, Carrier, Look};
@@ -29,6 +29,8 @@ pub(crate) enum Case {
     Stream,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
     Claims,
+    /// The same, and one thread reads: the limit of a ring with one order
+    ClaimsRead,
     /// One thread publishes and polls through Lapwing's ring: the limit of the core
     SoloRing,
     /// One thread writes and folds without any ring: the limit of the work itself
@@ -40,12 +42,13 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Exchange,
         Self::StampExchange,
         Self::SlotExchange,
         Self::Stream,
         Self::Claims,
+        Self::ClaimsRead,
         Self::SoloRing,
         Self::SoloLoop,
     ];
@@ -58,6 +61,7 @@ impl Case {
             Self::SlotExchange => "slot-exchange",
             Self::Stream => "stream",
             Self::Claims => "claims",
+            Self::ClaimsRead => "claims-read",
             Self::SoloRing => "solo-ring",
             Self::SoloLoop => "solo-loop",
             Self::WrongAnswer => "wrong-answer",
@@ -89,8 +93,8 @@ pub(super) enum Setting {
     Slots(usize),
     /// What carries the number of an exchange, and how its threads look.
     Exchange(Carrier, Look),
-    /// What a thread does that lost a claim.
-    BackOff(BackOff),
+    /// What a thread does that lost a claim, and how somebody reads, if somebody does.
+    Claims(BackOff, Option<Gap>),
 }
 
 impl Probe {
@@ -106,7 +110,11 @@ impl Probe {
             Case::Exchange => exchanges(Carrier::Word),
             Case::StampExchange => exchanges(Carrier::Stamp),
             Case::SlotExchange => exchanges(Carrier::Slot),
-            Case::Claims => BackOff::ALL.map(Setting::BackOff).to_vec(),
+            Case::Claims => BackOff::ALL.map(|back_off| Setting::Claims(back_off, None)).to_vec(),
+            Case::ClaimsRead => {
+                let read = |back_off| Gap::ALL.map(|gap| Setting::Claims(back_off, Some(gap)));
+                BackOff::ALL.into_iter().flat_map(read).collect()
+            }
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
         };
         Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
@@ -130,7 +138,7 @@ impl Probe {
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
             Setting::Slots(slots) => solo::ring(slots, events, placement),
-            Setting::BackOff(back_off) => claims::run(back_off, events, placement),
+            Setting::Claims(back_off, reader) => claims::run(back_off, reader, events, placement),
             Setting::Only if self.case == Case::WrongAnswer => {
                 solo::plain_loop(events / 2, placement)
             }
@@ -148,6 +156,7 @@ impl Subject for Probe {
         match self.case {
             Case::Exchange | Case::StampExchange | Case::SlotExchange | Case::Stream => 2,
             Case::Claims => claims::THREADS,
+            Case::ClaimsRead => claims::THREADS + 1,
             Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
         }
     }
@@ -169,7 +178,7 @@ impl Subject for Probe {
         let sum = u64::from(events) * (u64::from(events) + 1) / 2;
         self.expected = match (self.case, self.event_bytes) {
             (Case::Exchange | Case::StampExchange | Case::SlotExchange, _) => vec![sum],
-            (Case::Claims, _) => claims::expected(events),
+            (Case::Claims | Case::ClaimsRead, _) => claims::expected(events),
             (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
             (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),
             (_, EventBytes::B64) => unicast::expected::<PAD_64>(events),

@@ -318,8 +318,9 @@ fn panicked_handler_is_handed_back<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).then_handler("bad", Bad(Point::Event(0))).build().unwrap();
-    let running = consumers.start().unwrap();
+    // Before the stage runs: it halts the ring at once, and who publishes meanwhile is told so.
     producer.publish(|_| {}).unwrap();
+    let running = consumers.start().unwrap();
     let mut report = running.shutdown().unwrap_err().into_report();
     assert!(report.take::<Bad>("bad").unwrap().0 == Point::Event(0));
 }

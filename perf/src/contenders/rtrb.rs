@@ -45,7 +45,7 @@ impl Rings for Wait {
     const NAME: &'static str = "rtrb";
     const FEWEST_SLOTS: usize = 1;
 
-    type Sender<const N: usize, const READERS: usize> = SendEnd<N, READERS>;
+    type Sender<const N: usize, const READERS: usize> = [Arc<N>; READERS];
     type Receiver<const N: usize> = ReceiveEnd<N>;
 
     fn wait(self) -> &'static str {
@@ -58,15 +58,11 @@ impl Rings for Wait {
     fn ring<const N: usize, const READERS: usize>(
         self,
         slots: usize,
-    ) -> (SendEnd<N, READERS>, [ReceiveEnd<N>; READERS]) {
-        let ends = [(); READERS].map(|()| touched_ring(slots));
-        let mut producers = Vec::with_capacity(READERS);
-        let receivers = ends.map(|(producer, consumer)| {
-            producers.push(Arc { producer, wait: self });
-            ReceiveEnd { consumer, wait: self }
-        });
-        let arcs = producers.try_into().ok().expect("there is a producer for each reader");
-        (SendEnd { arcs }, receivers)
+    ) -> ([Arc<N>; READERS], [ReceiveEnd<N>; READERS]) {
+        over_rings::one_each(|| {
+            let (producer, consumer) = touched_ring(slots);
+            (Arc { producer, wait: self }, ReceiveEnd { consumer, wait: self })
+        })
     }
 
     #[inline]
@@ -83,33 +79,13 @@ fn touched_ring<const N: usize>(slots: usize) -> (Producer<[u64; N]>, Consumer<[
     (producer, consumer)
 }
 
-/// The sending end of a ring to each reader.
-pub(super) struct SendEnd<const N: usize, const READERS: usize> {
-    arcs: [Arc<N>; READERS],
-}
-
 /// The sending end of one ring.
-struct Arc<const N: usize> {
+pub(super) struct Arc<const N: usize> {
     producer: Producer<[u64; N]>,
     wait: Wait,
 }
 
-impl<const N: usize, const READERS: usize> Sender<N> for SendEnd<N, READERS> {
-    #[inline]
-    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
-        self.arcs.iter_mut().try_for_each(|arc| arc.send(event))
-    }
-
-    #[inline]
-    fn send_all(
-        &mut self,
-        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
-    ) -> Result<(), Disconnected> {
-        self.arcs.iter_mut().try_for_each(|arc| arc.send_all(events.clone()))
-    }
-}
-
-impl<const N: usize> Arc<N> {
+impl<const N: usize> Sender<N> for Arc<N> {
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
         let backoff = Backoff::new();

@@ -57,7 +57,7 @@ impl Rings for Channels {
     const NAME: &'static str = "lapwing-channel";
     const FEWEST_SLOTS: usize = 1;
 
-    type Sender<const N: usize, const READERS: usize> = SendEnd<N, READERS>;
+    type Sender<const N: usize, const READERS: usize> = [Arc<N>; READERS];
     type Receiver<const N: usize> = ReceiveEnd<N>;
 
     fn wait(self) -> &'static str {
@@ -72,15 +72,11 @@ impl Rings for Channels {
     fn ring<const N: usize, const READERS: usize>(
         self,
         slots: usize,
-    ) -> (SendEnd<N, READERS>, [ReceiveEnd<N>; READERS]) {
-        let mut arcs = Vec::with_capacity(READERS);
-        let receivers = [(); READERS].map(|()| {
+    ) -> ([Arc<N>; READERS], [ReceiveEnd<N>; READERS]) {
+        over_rings::one_each(|| {
             let (sender, receiver) = self.channel(slots);
-            arcs.push(Arc { sender, unsent: Vec::new() });
-            ReceiveEnd(receiver)
-        });
-        let arcs = arcs.try_into().ok().expect("there is a sender for each reader");
-        (SendEnd { arcs }, receivers)
+            (Arc { sender, unsent: Vec::new() }, ReceiveEnd(receiver))
+        })
     }
 
     #[inline]
@@ -92,11 +88,6 @@ impl Rings for Channels {
     }
 }
 
-/// The sending end of a channel to each reader.
-struct SendEnd<const N: usize, const READERS: usize> {
-    arcs: [Arc<N>; READERS],
-}
-
 /// The sending end of one channel.
 struct Arc<const N: usize> {
     sender: SingleSender<[u64; N]>,
@@ -104,22 +95,7 @@ struct Arc<const N: usize> {
     unsent: Vec<[u64; N]>,
 }
 
-impl<const N: usize, const READERS: usize> Sender<N> for SendEnd<N, READERS> {
-    #[inline]
-    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
-        self.arcs.iter_mut().try_for_each(|arc| arc.send(event))
-    }
-
-    #[inline]
-    fn send_all(
-        &mut self,
-        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
-    ) -> Result<(), Disconnected> {
-        self.arcs.iter_mut().try_for_each(|arc| arc.send_all(events.clone()))
-    }
-}
-
-impl<const N: usize> Arc<N> {
+impl<const N: usize> Sender<N> for Arc<N> {
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
         self.sender.send(event).map_err(|_| Disconnected)
@@ -129,7 +105,7 @@ impl<const N: usize> Arc<N> {
     #[inline]
     fn send_all(
         &mut self,
-        mut events: impl ExactSizeIterator<Item = [u64; N]>,
+        mut events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
     ) -> Result<(), Disconnected> {
         if events.len() == 1 {
             return events.try_for_each(|event| self.send(event));
@@ -220,8 +196,7 @@ mod tests {
     #[test]
     fn events_without_a_twin_are_received_with_it() {
         for channels in Channels::ALL {
-            let (mut sender, [mut inbox, mut other]) = channels.ring::<1, 2>(4);
-            let [own, others] = &mut sender.arcs;
+            let ([mut own, mut others], [mut inbox, mut other]) = channels.ring::<1, 2>(4);
             own.send_all([[1], [2], [3]].into_iter()).unwrap();
             others.send([1]).unwrap();
             let mut seen = Vec::new();

@@ -89,6 +89,39 @@ pub(super) trait Sender<const N: usize>: Send {
     fn finish(&mut self) {}
 }
 
+/// A ring for each reader, where a ring has only one: each gets every event.
+impl<const N: usize, const READERS: usize, S: Sender<N>> Sender<N> for [S; READERS] {
+    #[inline]
+    fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
+        self.iter_mut().try_for_each(|sender| sender.send(event))
+    }
+
+    #[inline]
+    fn send_all(
+        &mut self,
+        events: impl ExactSizeIterator<Item = [u64; N]> + Clone,
+    ) -> Result<(), Disconnected> {
+        self.iter_mut().try_for_each(|sender| sender.send_all(events.clone()))
+    }
+
+    fn finish(&mut self) {
+        self.iter_mut().for_each(Sender::finish);
+    }
+}
+
+/// The ends of a ring for each reader, each made by `ring`.
+pub(super) fn one_each<S, R, const READERS: usize>(
+    mut ring: impl FnMut() -> (S, R),
+) -> ([S; READERS], [R; READERS]) {
+    let mut senders = Vec::with_capacity(READERS);
+    let receivers = [(); READERS].map(|()| {
+        let (sender, receiver) = ring();
+        senders.push(sender);
+        receiver
+    });
+    (senders.try_into().ok().expect("there is a sender for each reader"), receivers)
+}
+
 /// The end of one reader of a ring.
 pub(super) trait Receiver<const N: usize>: Send {
     /// Hands `each` what is there, at most `limit` events, in slices of their order, and returns

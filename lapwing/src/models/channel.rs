@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::thread;
 
 use super::PARK;
-use crate::channel::{Builder, Receiver, RecvError, SendError, Sender};
+use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender};
 use crate::sequencer::Sequencer;
 use crate::wait::Blocking;
 
@@ -91,30 +91,32 @@ fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
     });
 }
 
-/// Receives `count` values by looking again and again.
-fn receive(receiver: &mut Receiver<u64>, count: usize) -> Vec<u64> {
+/// Two values that `send` sends arrive in order at a receiver that looks again and again.
+fn arrive_while_looked_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
+    let (mut sender, mut receiver) = channel(capacity).spsc().unwrap();
+    let thread = thread::spawn(move || {
+        send(&mut sender);
+        sender
+    });
     let mut values = Vec::new();
-    while values.len() < count {
+    while values.len() < 2 {
         match receiver.try_recv() {
             Ok(value) => values.push(value),
             Err(_) => thread::yield_now(),
         }
     }
-    values
+    assert_eq!(values, [1, 2]);
+    thread.join().unwrap();
 }
 
 /// O30: the receiver that has found nothing goes by the notice alone, and then by the next one.
 #[test]
 fn loom_notice_brings_its_value() {
     loom::model(|| {
-        let (mut sender, mut receiver) = channel(2).spsc().unwrap();
-        let thread = thread::spawn(move || {
+        arrive_while_looked_for(2, |sender| {
             sender.send(1).unwrap();
             sender.send(2).unwrap();
-            sender
         });
-        assert_eq!(receive(&mut receiver, 2), [1, 2]);
-        thread.join().unwrap();
     });
 }
 
@@ -122,13 +124,7 @@ fn loom_notice_brings_its_value() {
 #[test]
 fn loom_notices_of_a_batch_come_with_its_first() {
     loom::model(|| {
-        let (mut sender, mut receiver) = channel(8).spsc().unwrap();
-        let thread = thread::spawn(move || {
-            sender.send_batch(&mut vec![1, 2]).unwrap();
-            sender
-        });
-        assert_eq!(receive(&mut receiver, 2), [1, 2]);
-        thread.join().unwrap();
+        arrive_while_looked_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap())
     });
 }
 

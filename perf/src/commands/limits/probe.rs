@@ -153,11 +153,10 @@ impl Subject for Probe {
     }
 
     fn threads(&self) -> usize {
-        match self.case {
-            Case::Exchange | Case::StampExchange | Case::SlotExchange | Case::Stream => 2,
-            Case::Claims => claims::THREADS,
-            Case::ClaimsRead => claims::THREADS + 1,
-            Case::SoloRing | Case::SoloLoop | Case::WrongAnswer => 1,
+        match self.setting() {
+            Setting::Exchange(..) | Setting::Shape(_) => 2,
+            Setting::Claims(_, reader) => claims::THREADS + usize::from(reader.is_some()),
+            Setting::Slots(_) | Setting::Only => 1,
         }
     }
 
@@ -176,9 +175,9 @@ impl Subject for Probe {
 
     fn prepare(&mut self, events: u32) {
         let sum = u64::from(events) * (u64::from(events) + 1) / 2;
-        self.expected = match (self.case, self.event_bytes) {
-            (Case::Exchange | Case::StampExchange | Case::SlotExchange, _) => vec![sum],
-            (Case::Claims | Case::ClaimsRead, _) => claims::expected(events),
+        self.expected = match (self.setting(), self.event_bytes) {
+            (Setting::Exchange(..), _) => vec![sum],
+            (Setting::Claims(..), _) => claims::expected(events),
             (_, EventBytes::B8) => unicast::expected::<PAD_8>(events),
             (_, EventBytes::B32) => unicast::expected::<PAD_32>(events),
             (_, EventBytes::B64) => unicast::expected::<PAD_64>(events),

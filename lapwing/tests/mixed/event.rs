@@ -87,8 +87,8 @@ pub(crate) struct Recorder<'a> {
     log: Vec<Seen>,
     /// One past the last event that it has marked.
     marked: Sequence,
-    /// The events below are let go of.
-    released: Sequence,
+    /// So many of `log` are let go of. Not a sequence: who takes over what another one left goes back.
+    released: usize,
     /// The event that it asked for again.
     again: Option<Sequence>,
     logs: &'a Logs,
@@ -110,7 +110,7 @@ impl<'a> Recorder<'a> {
             draw: plan.lcg(100 + 10 * id as u64 + worker as u64),
             log: Vec::new(),
             marked: 0,
-            released: plan.first,
+            released: 0,
             again: None,
             logs,
         }
@@ -139,20 +139,20 @@ impl<'a> Recorder<'a> {
         self.expect(event, sequence);
         match self.draw.below(80) {
             0 => {
-                self.released = sequence;
+                self.released = self.log.len();
                 self.again = Some(sequence);
                 return Action::Retry(Duration::from_micros(self.draw.below(2) * 20));
             }
             // By key, the order would be that of the second time.
             1 if self.keys.is_none() => {
-                let kept = self.log.partition_point(|seen| seen.sequence < self.released);
-                self.again = Some(self.log.get(kept).map_or(sequence, |seen| seen.sequence));
-                self.log.truncate(kept);
+                let first = self.log.get(self.released).map_or(sequence, |seen| seen.sequence);
+                self.again = Some(first);
+                self.log.truncate(self.released);
                 return Action::Rewind(Duration::ZERO);
             }
             2 => {
                 self.done(event, sequence);
-                self.released = sequence + 1;
+                self.released = self.log.len();
                 return Action::ReleaseNow;
             }
             3 => thread::yield_now(),
@@ -161,7 +161,7 @@ impl<'a> Recorder<'a> {
         }
         self.done(event, sequence);
         if is_last {
-            self.released = sequence + 1;
+            self.released = self.log.len();
         }
         Action::Continue
     }

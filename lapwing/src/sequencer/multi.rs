@@ -113,7 +113,7 @@ impl Claims for Multi {
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let claim = self.claim_from(control, |runway, claimed| {
             let end = claimed + count;
-            runway.reach(control, end)?;
+            runway.reach(control, claimed..end)?;
             Ok(end)
         });
         claim.map(|range| range.start)

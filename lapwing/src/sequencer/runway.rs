@@ -8,6 +8,9 @@
 //!         └ a claim up to `near` is one comparison
 //! ```
 //!
+//! A claim that is longer than that is asked for from its own beginning: it is all written before anything else
+//! looks.
+//!
 //! A slot that comes round again lies in the cache of the consumer that read it last, and the store to
 //! it waits for its line. Lines that are asked for together take hardly longer than one. What asks is
 //! the same look that reads the gate, taken more often: a claim that needs none compares two numbers
@@ -21,6 +24,10 @@ use crate::control::Control;
 use crate::error::TryPublishError;
 use crate::ring_buffer::Prefetcher;
 
+/// Bytes of slots that are asked for at once at most: half of the first-level cache where that is smallest, so that
+/// they are still there when they are written.
+const BYTES_AT_ONCE: u64 = 16 << 10;
+
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Runway {
@@ -33,16 +40,19 @@ pub(super) struct Runway {
     slots: Prefetcher,
     /// Slots that are asked for together; 0 if none are.
     stride: u64,
+    /// Most slots that are asked for at once, for a long claim.
+    most: u64,
 }
 
 impl Runway {
     /// That of a producer that has claimed nothing from `first` on, and asks for `stride` of the `slots`
     /// together, or for none.
     pub(super) fn new(first: Sequence, slots: Prefetcher, stride: u64) -> Self {
-        Self { near: first, asked: first, limit: first, slots, stride }
+        let most = slots.slots_in(BYTES_AT_ONCE);
+        Self { near: first, asked: first, limit: first, slots, stride, most }
     }
 
-    /// Makes sure that sequences below `end` may be claimed. Never waits.
+    /// Makes sure that `claim` may be claimed. Never waits.
     ///
     /// # Errors
     ///
@@ -51,10 +61,10 @@ impl Runway {
     pub(super) fn reach(
         &mut self,
         control: &Control,
-        end: Sequence,
+        claim: Range<Sequence>,
     ) -> Result<(), TryPublishError> {
-        if end > self.near {
-            *self = self.look(control, end)?;
+        if claim.end > self.near {
+            *self = self.look(control, claim)?;
         }
         Ok(())
     }
@@ -73,24 +83,33 @@ impl Runway {
         if wanted > self.limit {
             self.limit = gate::refresh(control, next + 1)?;
         }
-        Ok(wanted.min(self.limit))
+        let end = wanted.min(self.limit);
+        self.reach(control, next..end)?;
+        Ok(end)
     }
 
-    /// What is known after a look, if sequences below `end` may then be claimed. By value: the compiler need
-    /// not read again what lies beside a producer's runway after a call that has no pointer to it.
+    /// What is known after a look, if `claim` may then be claimed. By value: the compiler need not read again
+    /// what lies beside a producer's runway after a call that has no pointer to it.
     #[cold]
     #[inline(never)]
-    fn look(mut self, control: &Control, end: Sequence) -> Result<Self, TryPublishError> {
-        if end > self.limit {
-            self.limit = gate::refresh(control, end)?;
+    fn look(mut self, control: &Control, claim: Range<Sequence>) -> Result<Self, TryPublishError> {
+        if claim.end > self.limit {
+            self.limit = gate::refresh(control, claim.end)?;
         }
         if self.stride == 0 {
             return Ok(Self { near: self.limit, ..self });
         }
-        self.near = self.limit.min(end + self.stride);
-        // A stride further than that, so that there is time for the lines to come.
-        self.ask(control, self.asked.max(end)..self.limit.min(end + 2 * self.stride));
+        self.near = self.limit.min(claim.end + self.stride);
+        self.ask(control, self.wanted(&claim));
         Ok(self)
+    }
+
+    /// What to ask for at `claim` that has not been asked for.
+    fn wanted(&self, claim: &Range<Sequence>) -> Range<Sequence> {
+        let first = self.asked.max(claim.start);
+        // A stride further than `near`, so that there is time for the lines to come.
+        let end = self.limit.min(claim.end + 2 * self.stride);
+        first..end.min(first + self.most)
     }
 
     /// Asks for the lines of these slots and of their stamps.
@@ -126,10 +145,12 @@ mod tests {
             for finished in 0..3 * capacity {
                 let limit = finished + capacity;
                 for end in finished + 1..=limit {
-                    assert_eq!(runway.reach(&control, end), Ok(()), "{capacity} {end}");
+                    let claim = end - 1..end;
+                    assert_eq!(runway.reach(&control, claim), Ok(()), "{capacity} {end}");
                     assert!(runway.near <= limit && runway.asked <= limit, "{runway:?}");
                 }
-                assert_eq!(runway.reach(&control, limit + 1), Err(TryPublishError::Full));
+                let too_far = limit..limit + 1;
+                assert_eq!(runway.reach(&control, too_far), Err(TryPublishError::Full));
                 control.advance(0, finished + 1);
             }
         }
@@ -141,7 +162,7 @@ mod tests {
         let looks: Vec<_> = (1..=64)
             .filter(|&end| {
                 let before = runway.near;
-                assert_eq!(runway.reach(&control, end), Ok(()));
+                assert_eq!(runway.reach(&control, end - 1..end), Ok(()));
                 runway.near != before
             })
             .collect();
@@ -151,5 +172,16 @@ mod tests {
         }
         assert_eq!(looks, (0..64).step_by(5).map(|n| n + 1).collect::<Vec<_>>());
         assert_eq!(runway.asked, 64);
+    }
+
+    #[test]
+    fn a_long_claim_is_asked_for_from_its_beginning_and_no_longer_than_it_stays() {
+        let runway = Runway { limit: 1_000, stride: 4, most: 64, ..Runway::default() };
+        let asked = |asked, claim| Runway { asked, ..runway }.wanted(&claim);
+        assert_eq!(asked(0, 0..10), 0..18, "itself, and two strides beyond");
+        assert_eq!(asked(18, 10..20), 18..28, "no line twice");
+        assert_eq!(asked(18, 100..110), 100..118, "none of those that were claimed without a look");
+        assert_eq!(asked(0, 0..500), 0..64, "as many as stay");
+        assert_eq!(asked(998, 990..1_000), 998..1_000, "none beyond the gate");
     }
 }

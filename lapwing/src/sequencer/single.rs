@@ -51,7 +51,7 @@ impl Claims for Single {
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         control.life.check_open()?;
         let next = Self::next(control);
-        self.runway.reach(control, next + count)?;
+        self.runway.reach(control, next..next + count)?;
         Ok(next)
     }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
@@ -24,6 +24,7 @@ common::for_both_producers! {
     empty_side_and_empty_graph_change_nothing,
     batches_follow_each_other_and_end_at_the_wrap,
     max_batch_is_respected_by_every_kind_of_stage,
+    few_stages_have_longer_batches_than_many,
     batch_start_tells_of_the_batch_that_follows,
     end_of_batch_comes_with_the_last_event_of_a_batch,
 }
@@ -231,9 +232,9 @@ fn batches_follow_each_other_and_end_at_the_wrap<K: Kind>() {
 }
 
 /// Publishes a full ring before the stages start, so that its batches are known.
-fn run_on_a_full_ring<K: Kind>(
+fn run_on_a_full_ring<'env, K: Kind>(
     capacity: usize,
-    add: impl FnOnce(Builder<'_, u64, K::Sequencer>) -> Builder<'_, u64, K::Sequencer>,
+    add: impl FnOnce(Builder<'env, u64, K::Sequencer>) -> Builder<'env, u64, K::Sequencer>,
 ) {
     let (mut producer, consumers) = add(K::ring(capacity, || 0_u64)).build().unwrap();
     fill::<K>(&mut producer);
@@ -277,7 +278,7 @@ fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
             .then_batch_mut(Stage::new("writes").max_batch(1), |events, _| {
                 assert_eq!(events.len(), 1)
             })
-            .then_batch("the default, a quarter of the ring", |events, _| {
+            .then_batch("the default, a quarter of the ring among three", |events, _| {
                 assert!(events.len() <= 2)
             })
     });
@@ -289,6 +290,26 @@ fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
     drop(producer);
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
     assert_eq!(lengths, [3, 3, 2]);
+}
+
+fn few_stages_have_longer_batches_than_many<K: Kind>() {
+    let longest = AtomicUsize::new(0);
+    let see = |events: &[u64], _: Sequence| _ = longest.fetch_max(events.len(), Ordering::Relaxed);
+    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("alone", see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 32);
+    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("first", see).then_batch("second", see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 21, "two stages");
+    run_on_a_full_ring::<K>(64, |ring| {
+        let ring = ring.then_all(|side| side.read_batch("left", see).read_batch("right", see));
+        ring.then_batch("join", see)
+    });
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "three");
+    run_on_a_full_ring::<K>(64, |ring| {
+        (0..9).fold(ring, |ring, number| ring.then_batch(number.to_string(), see))
+    });
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "many");
+    run_on_a_full_ring::<K>(1, |ring| ring.then_batch("alone", see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 1, "one slot");
 }
 
 fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {

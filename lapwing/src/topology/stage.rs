@@ -7,8 +7,8 @@ use super::graph::StageId;
 use crate::consumer::FailurePolicy;
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
-/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits
-/// for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
+/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits for it can go on
+/// meanwhile. Few stages take larger parts. Measured: see `perf/results/experiments.md`.
 const BATCHES_PER_RING: u64 = 4;
 
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
@@ -208,8 +208,10 @@ impl Stage {
         self
     }
 
-    /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it. The default
-    /// is a quarter of the ring, and for a poller the whole.
+    /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it.
+    ///
+    /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
+    /// if there are more, for a worker, and for whoever takes a [seat](crate::Seats). For a poller it is the whole ring.
     ///
     /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
     /// producers follow more closely, and costs a cache line each.
@@ -371,7 +373,14 @@ impl fmt::Debug for Stage {
     }
 }
 
-/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events.
-pub(super) fn longest_batch(capacity: u64) -> u64 {
+/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events and so many `stages`. Few of
+/// them have equal parts of the ring, and the producers one: while each works on its own, who comes before it fills
+/// the next one.
+pub(super) fn longest_batch(capacity: u64, stages: usize) -> u64 {
+    (capacity / (stages as u64 + 1).min(BATCHES_PER_RING)).max(1)
+}
+
+/// As [`longest_batch`], of a worker or of whoever takes a seat: others may hold as much.
+pub(super) fn longest_shared_batch(capacity: u64) -> u64 {
     (capacity / BATCHES_PER_RING).max(1)
 }

@@ -12,7 +12,7 @@ use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
 use super::seats::Seats;
-use super::stage::longest_batch;
+use super::stage::{longest_batch, longest_shared_batch};
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
 use crate::control::{Control, StageIndex};
@@ -83,6 +83,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         count_cpus();
         let mut upstream = check(&graph.nodes)?;
+        let stages = graph.nodes.len();
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
@@ -117,7 +118,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         };
         let acknowledgers = acknowledged.iter().map(acknowledger).collect();
         let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
-        let mut ends = Ends { ring: &ring, wait: &*self.wait, plan: &plan, groups, owners, made };
+        let wait = &*self.wait;
+        let mut ends = Ends { ring: &ring, wait, stages, plan: &plan, groups, owners, made };
         for (index, node) in graph.nodes.into_iter().enumerate() {
             ends.add(index, node);
         }
@@ -141,6 +143,8 @@ struct Ends<'a, 'env, E> {
     ring: &'a Ring<E>,
     /// How stages wait that do not say.
     wait: &'a dyn AnyWaitStrategy,
+    /// Number of stages.
+    stages: usize,
     plan: &'a Plan,
     /// The words of the groups that come.
     groups: vec::IntoIter<Box<[StageIndex]>>,
@@ -167,9 +171,9 @@ impl<E> Default for Made<'_, E> {
 impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
     /// Makes the ends of the stage with `index`.
     fn add(&mut self, index: StageIndex, node: Node<'env, E>) {
-        let reader = || reader_of(self.ring, index, &node, self.wait);
         let name = node.stage.name.clone();
         self.made.names.push(name.clone());
+        let reader = || self.reader_of(index, &node);
         if let Some(workers) = node.workers() {
             let readers = (0..workers.max().unwrap_or(0)).map(|_| reader()).collect();
             self.add_workers(readers, index, name, node);
@@ -185,6 +189,21 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             _ => UntakenPoller::Shared(Poller::new(reader)),
         };
         self.made.pollers.insert(name, Some(poller));
+    }
+
+    /// The reading end of a stage, which waits as the ring does if it does not say.
+    fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> Reader<E> {
+        let stage = &node.stage;
+        let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
+        let capacity = self.ring.control.capacity;
+        let longest = match &node.body {
+            Body::Handler(_) => longest_batch(capacity, self.stages),
+            Body::Workers(..) => longest_shared_batch(capacity),
+            // Whoever polls lets go of what is done when it likes.
+            Body::Poller => capacity,
+        };
+        let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
+        Reader::new(self.ring.clone(), Place::Graph(index), wait, max_batch)
     }
 
     /// Makes the workers of the next group, each with one of `readers`.
@@ -224,24 +243,6 @@ fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
     } else {
         Err(BuildError::FirstSequence { requested })
     }
-}
-
-/// The reading end of a stage, which waits by `default` if it does not say.
-fn reader_of<E>(
-    ring: &Ring<E>,
-    index: StageIndex,
-    node: &Node<'_, E>,
-    default: &dyn AnyWaitStrategy,
-) -> Reader<E> {
-    let wait = node.stage.wait.clone().unwrap_or_else(|| default.boxed_clone());
-    let capacity = ring.control.capacity;
-    let longest = match &node.body {
-        Body::Handler(_) | Body::Workers(..) => longest_batch(capacity),
-        // Whoever polls lets go of what is done when it likes.
-        Body::Poller => capacity,
-    };
-    let max_batch = node.stage.max_batch.map_or(longest, |events| events as u64);
-    Reader::new(ring.clone(), Place::Graph(index), wait, max_batch)
 }
 
 /// Memory for all that a ring has by the slot: all of it is reserved before any of it is filled.

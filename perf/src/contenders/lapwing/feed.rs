@@ -15,51 +15,55 @@ pub(super) fn feed<'a, const PAD: usize, S: Sequencer>(
     events: u32,
     publish: Publish,
 ) -> crew::Feed<'a, Event<PAD>, S> {
-    crew::Feed::new(name, producer, move |producer| match publish {
-        Publish::One => publish_each(producer, origin, events),
-        Publish::Batch(size) => publish_batches(producer, origin, events, size.get()),
+    crew::Feed::new(name, producer, move |producer| match origin {
+        None => publish_all(producer, events, publish, Event::write),
+        Some(origin) => publish_all(producer, events, publish, |event: &mut Event<PAD>, value| {
+            event.write_as(value, origin);
+        }),
     })
 }
 
-/// Publishes one event at a time.
-fn publish_each<const PAD: usize, S: Sequencer>(
-    producer: &mut Producer<Event<PAD>, S>,
-    origin: Option<u8>,
+/// Publishes the events numbered `0..events`, each written in place by `write`.
+fn publish_all<E, S: Sequencer>(
+    producer: &mut Producer<E, S>,
     events: u32,
+    publish: Publish,
+    write: impl Fn(&mut E, u32),
+) -> Result<(), Disconnected> {
+    match publish {
+        Publish::One => publish_each(producer, events, write),
+        Publish::Batch(size) => publish_batches(producer, events, size.get(), write),
+    }
+}
+
+/// Publishes one event at a time.
+fn publish_each<E, S: Sequencer>(
+    producer: &mut Producer<E, S>,
+    events: u32,
+    write: impl Fn(&mut E, u32),
 ) -> Result<(), Disconnected> {
     for value in 0..events {
-        let published = producer.publish(|event| write(event, value, origin));
+        let published = producer.publish(|event| write(event, value));
         published.map_err(|_| Disconnected)?;
     }
     Ok(())
 }
 
 /// Publishes `size` events at a time, fewer at the end.
-fn publish_batches<const PAD: usize, S: Sequencer>(
-    producer: &mut Producer<Event<PAD>, S>,
-    origin: Option<u8>,
+fn publish_batches<E, S: Sequencer>(
+    producer: &mut Producer<E, S>,
     events: u32,
     size: usize,
+    write: impl Fn(&mut E, u32),
 ) -> Result<(), Disconnected> {
     let mut next = 0;
     while next < events {
-        let left = (events - next) as usize;
-        let published = producer.publish_batch(size.min(left), |slots| {
-            slots.iter_mut().for_each(|event| {
-                write(event, next, origin);
-                next += 1;
-            });
+        let count = size.min((events - next) as usize);
+        let published = producer.publish_batch(count, |slots| {
+            slots.iter_mut().zip(next..).for_each(|(event, value)| write(event, value));
         });
         published.map_err(|_| Disconnected)?;
+        next += count as u32;
     }
     Ok(())
-}
-
-/// Writes `event` in place.
-#[inline]
-fn write<const PAD: usize>(event: &mut Event<PAD>, value: u32, origin: Option<u8>) {
-    match origin {
-        None => event.write(value),
-        Some(origin) => event.write_as(value, origin),
-    }
 }

@@ -11,6 +11,9 @@ use crate::wait::{AnyWaitStrategy, WaitStrategy};
 /// meanwhile. Few stages take larger parts. Measured: see `perf/results/experiments.md`.
 const BATCHES_PER_RING: u64 = 4;
 
+/// Longest batch where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
+const MOST_OF_SEVERAL: u64 = 4096;
+
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
 ///
 /// ```
@@ -211,7 +214,8 @@ impl Stage {
     /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it.
     ///
     /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
-    /// if there are more, for a worker, and for whoever takes a [seat](crate::Seats). For a poller it is the whole ring.
+    /// if there are more, for a worker, and for whoever takes a [seat](crate::Seats). With several producers it is a
+    /// quarter for any handler, and 4096 events at most. For a poller it is the whole ring.
     ///
     /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
     /// producers follow more closely, and costs a cache line each.
@@ -374,9 +378,12 @@ impl fmt::Debug for Stage {
 }
 
 /// Longest batch of a handler that does not say so itself, in a ring of `capacity` events and so many `stages`. Few of
-/// them have equal parts of the ring, and the producers one: while each works on its own, who comes before it fills
+/// them have equal parts of the ring, and the producer one: while each works on its own, who comes before it fills
 /// the next one.
-pub(super) fn longest_batch(capacity: u64, stages: usize) -> u64 {
+pub(super) fn longest_batch(capacity: u64, stages: usize, is_multi: bool) -> u64 {
+    if is_multi {
+        return longest_shared_batch(capacity).min(MOST_OF_SEVERAL);
+    }
     (capacity / (stages as u64 + 1).min(BATCHES_PER_RING)).max(1)
 }
 

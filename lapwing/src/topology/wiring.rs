@@ -83,7 +83,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         count_cpus();
         let mut upstream = check(&graph.nodes)?;
-        let stages = graph.nodes.len();
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
@@ -96,6 +95,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
         let capacity = buffer.capacity();
+        let longest_batch = longest_batch(capacity, graph.nodes.len(), S::IS_MULTI);
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         // Whoever names a thread may run it himself, with others on it.
@@ -119,7 +119,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let acknowledgers = acknowledged.iter().map(acknowledger).collect();
         let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
         let wait = &*self.wait;
-        let mut ends = Ends { ring: &ring, wait, stages, plan: &plan, groups, owners, made };
+        let mut ends = Ends { ring: &ring, wait, longest_batch, plan: &plan, groups, owners, made };
         for (index, node) in graph.nodes.into_iter().enumerate() {
             ends.add(index, node);
         }
@@ -143,8 +143,8 @@ struct Ends<'a, 'env, E> {
     ring: &'a Ring<E>,
     /// How stages wait that do not say.
     wait: &'a dyn AnyWaitStrategy,
-    /// Number of stages.
-    stages: usize,
+    /// Of a handler that does not say so itself.
+    longest_batch: u64,
     plan: &'a Plan,
     /// The words of the groups that come.
     groups: vec::IntoIter<Box<[StageIndex]>>,
@@ -197,7 +197,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
         let capacity = self.ring.control.capacity;
         let longest = match &node.body {
-            Body::Handler(_) => longest_batch(capacity, self.stages),
+            Body::Handler(_) => self.longest_batch,
             Body::Workers(..) => longest_shared_batch(capacity),
             // Whoever polls lets go of what is done when it likes.
             Body::Poller => capacity,

@@ -8,8 +8,7 @@
 //!         └ a claim up to `near` is one comparison
 //! ```
 //!
-//! A claim that is longer than that is asked for from its own beginning: it is all written before anything else
-//! looks.
+//! A longer claim is asked for from its own beginning: the next look comes only when all of it is written.
 //!
 //! A slot that comes round again lies in the cache of the consumer that read it last, and the store to
 //! it waits for its line. Lines that are asked for together take hardly longer than one. What asks is

@@ -112,11 +112,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let ring = Ring::new(control, buffer, notices, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
-        let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
-            let acknowledger = Acknowledger::new(Arc::clone(&ring.control), words);
-            (graph.nodes[stage].stage.name.clone(), Some(acknowledger))
-        };
-        let acknowledgers = acknowledged.iter().map(acknowledger).collect();
+        let acknowledgers = acknowledgers(&ring.control, &graph.nodes, &acknowledged);
         let (groups, owners, made) = (groups.into_iter(), owners.into_iter(), Made::default());
         let wait = &*self.wait;
         let mut ends = Ends { ring: &ring, wait, longest_batch, plan: &plan, groups, owners, made };
@@ -136,6 +132,19 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
         self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
     }
+}
+
+/// Those of the stages that are `acknowledged`, each with its words, by the stage's name.
+fn acknowledgers<E>(
+    control: &Arc<Control>,
+    nodes: &[Node<'_, E>],
+    acknowledged: &[(StageIndex, StageIndex)],
+) -> HashMap<String, Option<Acknowledger>> {
+    let acknowledger = |&(stage, words): &(StageIndex, StageIndex)| {
+        let acknowledger = Acknowledger::new(Arc::clone(control), words);
+        (nodes[stage].stage.name.clone(), Some(acknowledger))
+    };
+    acknowledged.iter().map(acknowledger).collect()
 }
 
 /// The reading ends of a ring while they are made.

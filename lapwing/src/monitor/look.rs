@@ -40,17 +40,18 @@ impl Look {
         // O13, Relaxed: looks.
         let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
         let dropped = control.dropped.load(Ordering::Relaxed);
-        let stages = look_at_stages(control);
+        let mut stages = look_at_stages(control);
         let claimed = control.claimed();
         // O8: between the look at the cursor and the look for a close.
         control.fence.light();
         let state = RingState::of(&control.life);
         // A single producer's cursor may be past the end of a closed ring.
         let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
-        // No more than a lap ahead of the furthest behind, when that was looked at. The ring may have gone on
-        // for many laps since, if this thread had no CPU; it did pass this.
-        let claimed = furthest_behind(&stages)
-            .map_or(claimed, |gate| claimed.min(gate.saturating_add(control.capacity)));
+        let lap = end_of_lap(&stages, control.capacity);
+        let claimed = claimed.min(lap);
+        for sequence in stages.iter_mut().filter_map(|stage| stage.sequence.as_mut()) {
+            *sequence = (*sequence).min(lap);
+        }
         let published = match &control.stamps {
             None => claimed,
             Some(stamps) => {
@@ -101,6 +102,12 @@ impl Look {
 /// The least sequence of `stages`; `None` if all have left.
 fn furthest_behind(stages: &[StageLook]) -> Option<Sequence> {
     stages.iter().filter_map(|stage| stage.sequence).min()
+}
+
+/// The least sequence of `stages` and a lap more, which nothing shows ahead of. The ring may have gone on for
+/// many laps since that was looked at, if this thread had no CPU; it did pass this.
+fn end_of_lap(stages: &[StageLook], capacity: u64) -> Sequence {
+    furthest_behind(stages).map_or(Sequence::MAX, |gate| gate.saturating_add(capacity))
 }
 
 /// Whether the words at `index` are part of a stage: of its acknowledgement, or of one of its workers.
@@ -170,19 +177,22 @@ mod tests {
     use crate::seating::Seating;
     use crate::sync::Ordering;
 
+    /// Two stages, one after the other, of which the second was looked at before the ring went on.
     #[test]
-    fn no_stage_shows_more_than_a_lap_behind_when_the_ring_goes_on_during_the_look() {
-        let control = |capacity, cursor| {
-            let seating = Seating::new(1, 1, 0);
-            let upstream = vec![Box::default()];
-            let control = Control::new(capacity, None, upstream, vec![None], seating, false);
-            control.advance(0, 3);
+    fn nothing_shows_more_than_a_lap_ahead_when_the_ring_goes_on_during_the_look() {
+        let control = |cursor| {
+            let seating = Seating::new(2, 2, 0);
+            let upstream: Vec<Box<[_]>> = vec![Box::new([]), Box::new([0])];
+            let control = Control::new(8, None, upstream, vec![None, None], seating, false);
             control.cursor.store(cursor, Ordering::Relaxed);
+            control.advance(0, cursor);
+            control.advance(1, 3);
             control
         };
         for (cursor, shown) in [(3, 3), (10, 10), (11, 11), (12, 11), (1_000, 11)] {
-            let look = Look::at(&control(8, cursor));
+            let look = Look::at(&control(cursor));
             assert_eq!((look.claimed, look.published, look.gate()), (shown, shown, 3));
+            assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(shown), Some(3)));
         }
     }
 }

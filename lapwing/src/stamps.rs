@@ -79,6 +79,15 @@ impl Stamps {
         stamp(lap(sequence, self.lap_shift), fate)
     }
 
+    /// The first of the slots of `sequences`, as many of them as are of one lap, and the stamp of that lap. They lie
+    /// side by side, so that a loop over them compares or stores, and does no more.
+    #[inline(always)]
+    fn of_one_lap(&self, sequences: Range<Sequence>, fate: Fate) -> (&[AtomicU32], u32) {
+        let slots = &self.stamps[(sequences.start as usize) & (self.stamps.len() - 1)..];
+        let count = (sequences.end - sequences.start).min(slots.len() as u64);
+        (&slots[..count as usize], self.stamp(sequences.start, fate))
+    }
+
     /// Stamps claims with what became of them. The caller owns them.
     #[inline(always)]
     pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
@@ -86,16 +95,31 @@ impl Stamps {
             // O5, Relaxed: released by the stamps below.
             self.tombstones.fetch_add(1, Ordering::Relaxed);
         }
-        for sequence in claims {
-            // O4, Release: pairs with the Acquire in `fate`; carries the event.
-            self.slot(sequence).store(self.stamp(sequence, fate), Ordering::Release);
+        // One by one most of the time: without a loop, that is one store.
+        if claims.end - claims.start == 1 {
+            return self.settle_one(claims.start, fate);
         }
+        let mut next = claims.start;
+        while next < claims.end {
+            let (slots, stamp) = self.of_one_lap(next..claims.end, fate);
+            for slot in slots {
+                // O4, Release: pairs with the Acquire in `fate` and `end_of`; carries the event.
+                slot.store(stamp, Ordering::Release);
+            }
+            next += slots.len() as u64;
+        }
+    }
+
+    #[inline(always)]
+    fn settle_one(&self, claim: Sequence, fate: Fate) {
+        // O4, Release: as in `settle`.
+        self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
     }
 
     /// What became of `sequence`, if that is known yet.
     #[inline]
     fn fate(&self, sequence: Sequence) -> Option<Fate> {
-        // O4, Acquire: pairs with the Release in `settle`; brings the event.
+        // O4, Acquire: pairs with the Release in `settle` and `settle_one`; brings the event.
         let stamp = self.slot(sequence).load(Ordering::Acquire);
         let published = self.stamp(sequence, Fate::Published);
         match stamp ^ published {
@@ -111,11 +135,27 @@ impl Stamps {
         let Some(fate) = self.fate(next) else {
             return Span::Empty;
         };
-        let end = (next + 1..limit).find(|&at| self.fate(at) != Some(fate)).unwrap_or(limit);
+        let end = self.end_of(fate, next + 1..limit);
         match fate {
             Fate::Published => Span::Events(end),
             Fate::Tombstone => Span::Tombstones(end),
         }
+    }
+
+    /// The first of `sequences` that has another fate, or none yet; their end if there is none.
+    #[inline]
+    fn end_of(&self, fate: Fate, sequences: Range<Sequence>) -> Sequence {
+        let mut next = sequences.start;
+        while next < sequences.end {
+            let (slots, stamp) = self.of_one_lap(next..sequences.end, fate);
+            // O4, Acquire: as in `fate`.
+            let is_other = |slot: &AtomicU32| slot.load(Ordering::Acquire) != stamp;
+            if let Some(alike) = slots.iter().position(is_other) {
+                return next + alike as u64;
+            }
+            next += slots.len() as u64;
+        }
+        sequences.end
     }
 
     /// First sequence from `next` on, at most `limit`, whose claim is not settled yet; for
@@ -159,11 +199,32 @@ fn stamp(lap: u32, fate: Fate) -> u32 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Fate, Stamps};
+    use super::{Fate, Span, Stamps};
     use crate::memory::Room;
 
     fn stamps() -> Stamps {
         Stamps::new(Room::reserve(4).expect("a power of two"), 0)
+    }
+
+    #[test]
+    fn a_span_ends_where_the_fate_changes_or_none_is_known_in_any_lap() {
+        for first in [0, 1, 3, 4, 6, 4 * ((1 << 31) - 2), 4 * ((1 << 31) - 1) + 1] {
+            for (events, tombstones) in (0..=4).flat_map(|n| (0..=4 - n).map(move |m| (n, m))) {
+                let stamps = Stamps::new(Room::reserve(4).expect("a power of two"), first);
+                let (middle, end) = (first + events, first + events + tombstones);
+                stamps.settle(first..middle, Fate::Published);
+                stamps.settle(middle..end, Fate::Tombstone);
+                for limit in first + 1..=first + 4 {
+                    let seen = match (events, tombstones) {
+                        (0, 0) => Span::Empty,
+                        (0, _) => Span::Tombstones(end.min(limit)),
+                        _ => Span::Events(middle.min(limit)),
+                    };
+                    let case = format!("{first} {events} {tombstones} {limit}");
+                    assert_eq!(stamps.settled(first, limit), seen, "{case}");
+                }
+            }
+        }
     }
 
     #[test]

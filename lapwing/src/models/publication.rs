@@ -89,6 +89,27 @@ fn loom_multi_producer_stamps() {
     });
 }
 
+/// O4: a batch that goes on at the beginning of the ring.
+#[test]
+fn loom_multi_producer_stamps_of_batches() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = multi(2);
+        producer.publish(|event| *event = 1).unwrap();
+        assert_eq!(take(&mut poller).unwrap(), [(0, 1)]);
+        let batch = thread::spawn(move || {
+            producer
+                .publish_batch(2, |events| events.iter_mut().for_each(|event| *event = 2))
+                .unwrap();
+            producer
+        });
+        let mut seen = take(&mut poller).unwrap_or_default();
+        let end = batch.join().unwrap();
+        seen.extend(take(&mut poller).unwrap_or_default());
+        assert_eq!(seen, [(1, 2), (2, 2)]);
+        drop(end);
+    });
+}
+
 /// O2 for several producers: a claim a lap later comes after the reader.
 #[test]
 fn loom_multi_producer_wrap() {

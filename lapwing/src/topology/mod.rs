@@ -2,6 +2,7 @@
 //! and the wiring of both to a ring. Not here: what a stage does (`consumer`), who runs it
 //! (`lifecycle`).
 
+mod batch_length;
 mod builder;
 mod check;
 mod graph;

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use super::Stage;
-use super::stage::longest_shared_batch;
+use super::batch_length;
 use crate::Sequence;
 use crate::consumer::{
     Consumer, EventHandler, Guest, IntoAction, PerBatch, PerEvent, Place, Poller, Post, Processor,
@@ -349,7 +349,7 @@ impl<E: Send + Sync> Seat<E> {
         H: Work<E, Shared> + Send + 'env,
     {
         self.guest.has_handler();
-        let longest = longest_shared_batch(self.seats.ring.control.capacity);
+        let longest = batch_length::shared(self.seats.ring.control.capacity);
         let (reader, stage) = self.into_reader(longest);
         let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));

@@ -7,13 +7,6 @@ use super::graph::StageId;
 use crate::consumer::FailurePolicy;
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
-/// A stage lets go of its events after this part of the ring at the latest, so that whoever waits for it can go on
-/// meanwhile. Few stages take larger parts. Measured: see `perf/results/experiments.md`.
-const BATCHES_PER_RING: u64 = 4;
-
-/// Longest batch where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
-const MOST_OF_SEVERAL: u64 = 4096;
-
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
 ///
 /// ```
@@ -215,7 +208,8 @@ impl Stage {
     ///
     /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
     /// if there are more, for a worker, and for whoever takes a [seat](crate::Seats). With several producers it is a
-    /// quarter for any handler, and 4096 events at most. For a poller it is the whole ring.
+    /// quarter for any handler, and 4096 events at most; but as above for events of 32 to 64 bytes that fill 1 MiB by
+    /// then. For a poller it is the whole ring.
     ///
     /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
     /// producers follow more closely, and costs a cache line each.
@@ -375,19 +369,4 @@ impl fmt::Debug for Stage {
             .field("after", &self.after)
             .finish_non_exhaustive()
     }
-}
-
-/// Longest batch of a handler that does not say so itself, in a ring of `capacity` events and so many `stages`. Few of
-/// them have equal parts of the ring, and the producer one: while each works on its own, who comes before it fills
-/// the next one.
-pub(super) fn longest_batch(capacity: u64, stages: usize, is_multi: bool) -> u64 {
-    if is_multi {
-        return longest_shared_batch(capacity).min(MOST_OF_SEVERAL);
-    }
-    (capacity / (stages as u64 + 1).min(BATCHES_PER_RING)).max(1)
-}
-
-/// As [`longest_batch`], of a worker or of whoever takes a seat: others may hold as much.
-pub(super) fn longest_shared_batch(capacity: u64) -> u64 {
-    (capacity / BATCHES_PER_RING).max(1)
 }

@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::mem;
 use std::vec;
 
+use super::batch_length;
 use super::check::check;
 use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
 use super::seats::Seats;
-use super::stage::{longest_batch, longest_shared_batch};
 use crate::MAX_SEATS;
 use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
 use crate::control::{Control, StageIndex};
@@ -95,7 +95,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
         let capacity = buffer.capacity();
-        let longest_batch = longest_batch(capacity, graph.nodes.len(), S::IS_MULTI);
+        let longest_batch = batch_length::of_handler::<E>(capacity, graph.nodes.len(), S::IS_MULTI);
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         // Whoever names a thread may run it himself, with others on it.
@@ -207,7 +207,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let capacity = self.ring.control.capacity;
         let longest = match &node.body {
             Body::Handler(_) => self.longest_batch,
-            Body::Workers(..) => longest_shared_batch(capacity),
+            Body::Workers(..) => batch_length::shared(capacity),
             // Whoever polls lets go of what is done when it likes.
             Body::Poller => capacity,
         };

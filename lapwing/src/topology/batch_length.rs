@@ -1,0 +1,59 @@
+//! How many events a stage that does not say so itself takes at most before it lets go of them, so that
+//! whoever waits for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
+
+use std::ops::RangeInclusive;
+
+/// A stage holds this part of the ring at most; few stages hold larger parts.
+const BATCHES_PER_RING: u64 = 4;
+
+/// Most events where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
+const MOST_OF_SEVERAL: u64 = 4096;
+
+/// Bytes of an event of which one or two fill a cache line, and of a batch of them that is worth those wakes.
+const ONE_OR_TWO_TO_A_LINE: RangeInclusive<usize> = 32..=64;
+const WORTH_WAKING: u64 = 1 << 20;
+
+/// Of a handler, in a ring of `capacity` events `E` and so many `stages`. Few of them have equal parts of the ring, and
+/// the producer one: while each works on its own, who comes before it fills the next one.
+pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64 {
+    let part = (capacity / (stages as u64 + 1).min(BATCHES_PER_RING)).max(1);
+    let bytes = part.saturating_mul(size_of::<E>() as u64);
+    let is_worth_waking = ONE_OR_TWO_TO_A_LINE.contains(&size_of::<E>()) && bytes >= WORTH_WAKING;
+    if is_multi && !is_worth_waking { shared(capacity).min(MOST_OF_SEVERAL) } else { part }
+}
+
+/// Of a worker, or of whoever takes a seat: others may hold as much.
+pub(super) fn shared(capacity: u64) -> u64 {
+    (capacity / BATCHES_PER_RING).max(1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_stages_hold_larger_parts() {
+        let parts =
+            |capacity| [1, 2, 3, 9].map(|stages| of_handler::<u64>(capacity, stages, false));
+        assert_eq!(parts(1 << 16), [32_768, 21_845, 16_384, 16_384]);
+        assert_eq!(parts(1), [1; 4]);
+    }
+
+    #[test]
+    fn of_several_producers_a_batch_is_short_or_worth_their_wakes() {
+        let longest = |capacity| {
+            [
+                of_handler::<[u64; 1]>(capacity, 1, true),
+                of_handler::<[u64; 4]>(capacity, 1, true),
+                of_handler::<[u64; 8]>(capacity, 1, true),
+                of_handler::<[u64; 8]>(capacity, 3, true),
+                of_handler::<[u64; 32]>(capacity, 1, true),
+            ]
+        };
+        assert_eq!(longest(1), [1; 5]);
+        assert_eq!(longest(1 << 10), [1 << 8; 5]);
+        assert_eq!(longest(1 << 15), [4096, 4096, 1 << 14, 4096, 4096]);
+        assert_eq!(longest(1 << 16), [4096, 1 << 15, 1 << 15, 1 << 14, 4096]);
+        assert_eq!(longest(1 << 20), [4096, 1 << 19, 1 << 19, 1 << 18, 4096]);
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
-use std::slice;
 
+use super::events::{Events, EventsMut};
 use crate::Sequence;
 use crate::ring_buffer::RingBuffer;
 
@@ -41,7 +41,7 @@ pub trait Access: sealed::Access {
     /// The events of a slice, one after another.
     type Events<'a, E: 'a>: ExactSizeIterator<Item = Self::Ref<'a, E>>;
 
-    /// Goes through a slice.
+    /// Goes through a slice, with the lines of [large events](Events) fetched ahead.
     ///
     /// ```
     /// use lapwing::{Access, Exclusive, Shared};
@@ -97,10 +97,11 @@ pub enum Exclusive {}
 impl Access for Shared {
     type Ref<'a, E: 'a> = &'a E;
     type Slice<'a, E: 'a> = &'a [E];
-    type Events<'a, E: 'a> = slice::Iter<'a, E>;
+    type Events<'a, E: 'a> = Events<'a, E>;
 
-    fn events<'a, E: 'a>(slice: &'a [E]) -> slice::Iter<'a, E> {
-        slice.iter()
+    #[inline(always)]
+    fn events<'a, E: 'a>(slice: &'a [E]) -> Events<'a, E> {
+        Events::new(slice)
     }
 
     fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b E) -> &'a E {
@@ -111,10 +112,11 @@ impl Access for Shared {
 impl Access for Exclusive {
     type Ref<'a, E: 'a> = &'a mut E;
     type Slice<'a, E: 'a> = &'a mut [E];
-    type Events<'a, E: 'a> = slice::IterMut<'a, E>;
+    type Events<'a, E: 'a> = EventsMut<'a, E>;
 
-    fn events<'a, E: 'a>(slice: &'a mut [E]) -> slice::IterMut<'a, E> {
-        slice.iter_mut()
+    #[inline(always)]
+    fn events<'a, E: 'a>(slice: &'a mut [E]) -> EventsMut<'a, E> {
+        EventsMut::new(slice)
     }
 
     fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b mut E) -> &'a mut E {

@@ -10,6 +10,7 @@
 
 mod notices;
 mod prefetcher;
+mod read_ahead;
 
 use std::cell::UnsafeCell;
 use std::ops::Range;
@@ -21,6 +22,7 @@ use crate::sync::Arc;
 
 pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;
+pub(crate) use read_ahead::ReadAhead;
 
 /// Pre-allocated events, made once and reused in place; a clone is the same storage.
 ///

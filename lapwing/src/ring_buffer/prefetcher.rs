@@ -11,7 +11,7 @@ use super::RingBuffer;
 use crate::Sequence;
 
 /// Bytes of a cache line. Where they are longer, some are asked for twice.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Where the slots of a ring lie, for whoever may not touch them yet. One of no ring does no harm.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,15 +73,15 @@ impl Prefetcher {
 }
 
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
-mod cpu {
+pub(super) mod cpu {
     use std::arch::asm;
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-    pub(super) const HAS_HINTS: bool = true;
+    pub(in crate::ring_buffer) const HAS_HINTS: bool = true;
 
     /// The line at `address` will be read soon.
     #[inline(always)]
-    pub(super) fn hint_to_read(address: usize) {
+    pub(in crate::ring_buffer) fn hint_to_read(address: usize) {
         // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
         // (Intel SDM 2B, PREFETCHh).
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
@@ -89,7 +89,7 @@ mod cpu {
 
     /// The line at `address` will be written soon.
     #[inline(always)]
-    pub(super) fn hint_to_write(address: usize) {
+    pub(in crate::ring_buffer) fn hint_to_write(address: usize) {
         // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before
         // 2015 know this one as an instruction that does nothing.
         // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
@@ -101,14 +101,14 @@ mod cpu {
 }
 
 #[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable))))]
-mod cpu {
+pub(super) mod cpu {
     use std::arch::asm;
 
-    pub(super) const HAS_HINTS: bool = true;
+    pub(in crate::ring_buffer) const HAS_HINTS: bool = true;
 
     /// The line at `address` will be read soon.
     #[inline(always)]
-    pub(super) fn hint_to_read(address: usize) {
+    pub(in crate::ring_buffer) fn hint_to_read(address: usize) {
         // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
         // (Arm ARM, C6.2, PRFM).
         unsafe {
@@ -118,7 +118,7 @@ mod cpu {
 
     /// The line at `address` will be written soon.
     #[inline(always)]
-    pub(super) fn hint_to_write(address: usize) {
+    pub(in crate::ring_buffer) fn hint_to_write(address: usize) {
         // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
         // nor fault (Arm ARM, C6.2, PRFM).
         unsafe {
@@ -132,16 +132,16 @@ mod cpu {
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(loom, miri, lapwing_portable))
 )))]
-mod cpu {
-    pub(super) const HAS_HINTS: bool = false;
+pub(super) mod cpu {
+    pub(in crate::ring_buffer) const HAS_HINTS: bool = false;
 
     /// Nothing.
     #[inline(always)]
-    pub(super) fn hint_to_read(_: usize) {}
+    pub(in crate::ring_buffer) fn hint_to_read(_: usize) {}
 
     /// Nothing.
     #[inline(always)]
-    pub(super) fn hint_to_write(_: usize) {}
+    pub(in crate::ring_buffer) fn hint_to_write(_: usize) {}
 }
 
 #[cfg(all(test, not(loom)))]

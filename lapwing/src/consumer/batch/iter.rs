@@ -1,8 +1,7 @@
 //! The events of a batch one by one, with their sequences; each one that was yielded is consumed.
 
-use std::slice;
-
 use crate::Sequence;
+use crate::consumer::events::{Events, EventsMut};
 
 /// What both iterators are: the events left, and how many of the batch are consumed.
 #[derive(Debug)]
@@ -44,13 +43,13 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Iter<'a, E>(Consuming<'a, slice::Iter<'a, E>>);
+pub struct Iter<'a, E>(Consuming<'a, Events<'a, E>>);
 
 impl<'a, E> Iter<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self(Consuming { events: events.iter(), next, consumed })
+        Self(Consuming { events: Events::new(events), next, consumed })
     }
 }
 
@@ -84,13 +83,13 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct IterMut<'a, E>(Consuming<'a, slice::IterMut<'a, E>>);
+pub struct IterMut<'a, E>(Consuming<'a, EventsMut<'a, E>>);
 
 impl<'a, E> IterMut<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a mut [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self(Consuming { events: events.iter_mut(), next, consumed })
+        Self(Consuming { events: EventsMut::new(events), next, consumed })
     }
 }
 

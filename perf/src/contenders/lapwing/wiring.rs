@@ -1,7 +1,7 @@
 //! The five topologies over one ring: a stage for each consumer, in the order in which events pass
 //! them. The work is that of `topologies`, called on the event in its slot.
 
-use lapwing::{BuildError, Builder, Disruptor, Single, SingleProducer};
+use lapwing::{Access, BuildError, Builder, Disruptor, Shared, Single, SingleProducer};
 
 use super::Setting;
 use super::feed::feed;
@@ -63,7 +63,7 @@ impl Wiring<'_> {
                 sum.count(end_of_batch);
             }),
             Publish::Batch(_) => ring.then_batch("consumer", |events, _| {
-                events.iter().for_each(|event| sum.answer.add(event.digest()));
+                Shared::events(events).for_each(|event| sum.answer.add(event.digest()));
                 sum.count(true);
             }),
         };

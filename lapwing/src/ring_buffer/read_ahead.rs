@@ -5,8 +5,8 @@
 //!            └──── BYTES_AHEAD ──┘                        └ nothing beyond: that is a producer's
 //! ```
 //!
-//! The CPU fetches ahead of a stream by itself, but not across a page, and lines that another CPU has
-//! written take longer than its guess allows for. See `perf/results/experiments.md`.
+//! The CPU fetches ahead of a stream by itself, but not far enough for lines that another CPU has written.
+//! See `perf/results/experiments.md`.
 
 use std::marker::PhantomData;
 

@@ -55,7 +55,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     }
 
     /// Adds a stage that reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at
-    /// the end of the ring.
+    /// the end of the ring. Of large events a handler that goes through [`Events`](crate::Events) sees more a second.
     ///
     /// ```
     /// # use lapwing::Disruptor;

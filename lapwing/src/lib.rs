@@ -109,9 +109,9 @@ pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, S
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
-    Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, EventsMut,
-    Exclusive, Failure, FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller,
-    Retries, Shared, StopHandle,
+    Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, Exclusive, Failure,
+    FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
+    StopHandle,
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
 

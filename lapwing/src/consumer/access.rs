@@ -2,8 +2,9 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
+use std::slice;
 
-use super::events::{Events, EventsMut};
+use super::events::Events;
 use crate::Sequence;
 use crate::ring_buffer::RingBuffer;
 
@@ -97,11 +98,11 @@ pub enum Exclusive {}
 impl Access for Shared {
     type Ref<'a, E: 'a> = &'a E;
     type Slice<'a, E: 'a> = &'a [E];
-    type Events<'a, E: 'a> = Events<'a, E>;
+    type Events<'a, E: 'a> = Events<slice::Iter<'a, E>, E>;
 
     #[inline(always)]
-    fn events<'a, E: 'a>(slice: &'a [E]) -> Events<'a, E> {
-        Events::new(slice)
+    fn events<'a, E: 'a>(slice: &'a [E]) -> Self::Events<'a, E> {
+        Events::shared(slice)
     }
 
     fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b E) -> &'a E {
@@ -112,11 +113,11 @@ impl Access for Shared {
 impl Access for Exclusive {
     type Ref<'a, E: 'a> = &'a mut E;
     type Slice<'a, E: 'a> = &'a mut [E];
-    type Events<'a, E: 'a> = EventsMut<'a, E>;
+    type Events<'a, E: 'a> = Events<slice::IterMut<'a, E>, E>;
 
     #[inline(always)]
-    fn events<'a, E: 'a>(slice: &'a mut [E]) -> EventsMut<'a, E> {
-        EventsMut::new(slice)
+    fn events<'a, E: 'a>(slice: &'a mut [E]) -> Self::Events<'a, E> {
+        Events::exclusive(slice)
     }
 
     fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut &'b mut E) -> &'a mut E {

@@ -6,10 +6,10 @@ use std::slice;
 use crate::ring_buffer::ReadAhead;
 
 /// Goes through a batch, and has the lines of events further on fetched meanwhile, if an event takes half a line or
-/// more: up to 1.3 times as many a second as with the slice's own iterator, where their producer is on another CPU.
+/// more: up to 1.2 times as many a second as with the slice's own iterator `I`, where their producer is on another CPU.
 ///
-/// What [`Access::events`](super::Access::events) gives for [`Shared`](super::Shared). Handlers by the event and
-/// [`Batch::iter`](super::Batch::iter) go through their batches so; a handler by the batch may:
+/// What [`Access::events`](super::Access::events) gives. Handlers by the event and [`Batch::iter`](super::Batch::iter)
+/// go through their batches so; a handler by the batch may:
 ///
 /// ```
 /// use lapwing::{Access, Disruptor, Shared};
@@ -26,46 +26,30 @@ use crate::ring_buffer::ReadAhead;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Events<'a, E> {
-    events: slice::Iter<'a, E>,
+pub struct Events<I, E> {
+    events: I,
     ahead: ReadAhead<E>,
 }
 
-/// As [`Events`], for [`Exclusive`](super::Exclusive).
-///
-/// ```
-/// use lapwing::{Access, Exclusive};
-///
-/// let mut batch = [7, 8, 9];
-/// let mut events = Exclusive::events(&mut batch[..]);
-/// *events.next().unwrap() += 1;
-/// assert_eq!((events.len(), batch), (2, [8, 8, 9]));
-/// ```
-#[derive(Debug)]
-pub struct EventsMut<'a, E> {
-    events: slice::IterMut<'a, E>,
-    ahead: ReadAhead<E>,
-}
-
-impl<'a, E> Events<'a, E> {
+impl<'a, E> Events<slice::Iter<'a, E>, E> {
     #[inline(always)]
-    pub(super) fn new(events: &'a [E]) -> Self {
+    pub(super) fn shared(events: &'a [E]) -> Self {
         Self { ahead: ReadAhead::of(events), events: events.iter() }
     }
 }
 
-impl<'a, E> EventsMut<'a, E> {
+impl<'a, E> Events<slice::IterMut<'a, E>, E> {
     #[inline(always)]
-    pub(super) fn new(events: &'a mut [E]) -> Self {
+    pub(super) fn exclusive(events: &'a mut [E]) -> Self {
         Self { ahead: ReadAhead::of(events), events: events.iter_mut() }
     }
 }
 
-impl<'a, E> Iterator for Events<'a, E> {
-    type Item = &'a E;
+impl<I: ExactSizeIterator, E> Iterator for Events<I, E> {
+    type Item = I::Item;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<&'a E> {
+    fn next(&mut self) -> Option<I::Item> {
         let event = self.events.next()?;
         self.ahead.go_on();
         Some(event)
@@ -77,23 +61,5 @@ impl<'a, E> Iterator for Events<'a, E> {
     }
 }
 
-impl<'a, E> Iterator for EventsMut<'a, E> {
-    type Item = &'a mut E;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<&'a mut E> {
-        let event = self.events.next()?;
-        self.ahead.go_on();
-        Some(event)
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
-    }
-}
-
-impl<E> ExactSizeIterator for Events<'_, E> {}
-impl<E> ExactSizeIterator for EventsMut<'_, E> {}
-impl<E> FusedIterator for Events<'_, E> {}
-impl<E> FusedIterator for EventsMut<'_, E> {}
+impl<I: ExactSizeIterator, E> ExactSizeIterator for Events<I, E> {}
+impl<I: ExactSizeIterator + FusedIterator, E> FusedIterator for Events<I, E> {}

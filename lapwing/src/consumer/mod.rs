@@ -33,7 +33,7 @@ pub use access::{Access, Exclusive, Shared};
 pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
-pub use events::{Events, EventsMut};
+pub use events::Events;
 pub(crate) use failure::SharedPolicy;
 pub use failure::{Cause, Failure, FailurePolicy, Retries};
 pub use finished::{Finished, Outcome};

@@ -13,6 +13,11 @@ use crate::Sequence;
 /// Bytes of a cache line. Where they are longer, some are asked for twice.
 pub(super) const LINE: usize = 64;
 
+/// Whether an event of so many bytes takes half a line at least, so that there are hardly fewer lines than events.
+pub(super) const fn is_large(event_bytes: usize) -> bool {
+    event_bytes >= LINE / 2
+}
+
 /// Where the slots of a ring lie, for whoever may not touch them yet. One of no ring does no harm.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Prefetcher {
@@ -36,9 +41,9 @@ impl Prefetcher {
         Self { first: slots.as_ptr().addr(), mask: slots.len() as u64 - 1, stride: size_of::<T>() }
     }
 
-    /// Whether each of the slots takes half a line at least, so that there are hardly fewer lines than events.
+    /// Whether the slots are [large](is_large).
     pub(crate) fn are_large(self) -> bool {
-        self.stride >= LINE / 2
+        is_large(self.stride)
     }
 
     /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.

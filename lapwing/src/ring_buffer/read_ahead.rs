@@ -10,7 +10,7 @@
 
 use std::marker::PhantomData;
 
-use super::prefetcher::{LINE, cpu};
+use super::prefetcher::{LINE, cpu, is_large};
 
 /// How far ahead, in bytes, or the next event if that is larger; and most that is asked for of one.
 const BYTES_AHEAD: usize = 2048;
@@ -37,7 +37,7 @@ impl<E> ReadAhead<E> {
     /// their lines with others: there a hint for each would cost more than it saves.
     #[inline(always)]
     pub(crate) fn go_on(&mut self) {
-        if size_of::<E>() < LINE / 2 || self.next >= self.end {
+        if !is_large(size_of::<E>()) || self.next >= self.end {
             return;
         }
         let bytes = size_of::<E>().min(BYTES_AHEAD);

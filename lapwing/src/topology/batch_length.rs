@@ -9,8 +9,9 @@ const BATCHES_PER_RING: u64 = 4;
 /// Most events where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
 const MOST_OF_SEVERAL: u64 = 4096;
 
-/// Bytes of an event of which one or two fill a cache line, and of a batch of them that is worth those wakes.
+/// Bytes of an event of which one or two fill a cache line.
 const ONE_OR_TWO_TO_A_LINE: RangeInclusive<usize> = 32..=64;
+/// Bytes of a batch of such events that is worth those wakes.
 const WORTH_WAKING: u64 = 1 << 20;
 
 /// Of a handler, in a ring of `capacity` events `E` and so many `stages`. Few of them have equal parts of the ring, and

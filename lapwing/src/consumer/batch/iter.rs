@@ -1,7 +1,9 @@
 //! The events of a batch one by one, with their sequences; each one that was yielded is consumed.
 
+use std::slice;
+
 use crate::Sequence;
-use crate::consumer::events::{Events, EventsMut};
+use crate::consumer::events::Events;
 
 /// What both iterators are: the events left, and how many of the batch are consumed.
 #[derive(Debug)]
@@ -43,13 +45,13 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Iter<'a, E>(Consuming<'a, Events<'a, E>>);
+pub struct Iter<'a, E>(Consuming<'a, Events<slice::Iter<'a, E>, E>>);
 
 impl<'a, E> Iter<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self(Consuming { events: Events::new(events), next, consumed })
+        Self(Consuming { events: Events::shared(events), next, consumed })
     }
 }
 
@@ -83,13 +85,13 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct IterMut<'a, E>(Consuming<'a, EventsMut<'a, E>>);
+pub struct IterMut<'a, E>(Consuming<'a, Events<slice::IterMut<'a, E>, E>>);
 
 impl<'a, E> IterMut<'a, E> {
     /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
     #[inline]
     pub(super) fn new(events: &'a mut [E], next: Sequence, consumed: &'a mut u64) -> Self {
-        Self(Consuming { events: EventsMut::new(events), next, consumed })
+        Self(Consuming { events: Events::exclusive(events), next, consumed })
     }
 }
 

@@ -42,12 +42,26 @@ impl Barrier {
         self.notices.map(|notices| notices.show(next))
     }
 
-    /// Looks at the notice of `next` until it shows, or as often as `looks` say; whether it does. `None` if it has none.
+    /// Looks until `next` may be read, or as often as `looks` say; whether it may. At its notice, or else at what
+    /// [`span`](Self::span) reads, and has the event itself fetched meanwhile.
     ///
-    /// In a loop of its own: the shorter the way from the look that finds it to the event, the sooner a lone one is seen.
+    /// In loops of their own: the shorter the way from the look that finds it to the event, the sooner a lone one is seen.
     #[inline(always)]
-    pub(crate) fn await_notice(&self, next: Sequence, looks: Looks) -> Option<bool> {
-        self.notices.map(|notices| looks.until(|| notices.show(next)))
+    pub(crate) fn await_next(&self, control: &Control, next: Sequence, looks: Looks) -> bool {
+        if let Some(notices) = self.notices {
+            return looks.until(|| notices.show(next));
+        }
+        let fetched = |is_there: bool| {
+            if !is_there {
+                self.fetch(next);
+            }
+            is_there
+        };
+        if self.upstream.is_empty() && control.stamps.is_none() {
+            // O1, Acquire: as in `published`.
+            return looks.until(|| fetched(control.cursor.load(Ordering::Acquire) > next));
+        }
+        looks.until(|| fetched(self.span(control, next, next + 1) != Span::Empty))
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -120,10 +134,7 @@ impl Awaited for NextEvent<'_> {
     }
 
     fn seems_over_within(&self, looks: Looks) -> bool {
-        match self.barrier.await_notice(self.next, looks) {
-            Some(is_there) => is_there || self.seems_over(),
-            None => looks.until(|| self.is_over()),
-        }
+        self.barrier.await_next(self.control, self.next, looks) || self.seems_over()
     }
 
     fn is_over(&self) -> bool {

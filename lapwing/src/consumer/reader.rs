@@ -273,8 +273,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline(always)]
-    fn await_notice(&self, looks: Looks) -> Option<bool> {
-        self.barrier.await_notice(self.next, looks)
+    fn await_next(&self, looks: Looks) -> Option<bool> {
+        Some(self.barrier.await_next(&self.ring.control, self.next, looks))
     }
 
     #[inline(always)]

@@ -132,7 +132,7 @@ pub(crate) trait Source<E> {
                     return Err(WaitTimeoutError::TimedOut);
                 }
                 Err(PollError::Empty) if self.spins() => {
-                    is_expired = match self.await_notice(LOOKS) {
+                    is_expired = match self.await_next(LOOKS) {
                         None => {
                             looks = looks.wrapping_add(1);
                             self.spin_once(looks, deadline)
@@ -152,7 +152,7 @@ pub(crate) trait Source<E> {
     /// Looks at the notice of the next event until it shows, or as often as `looks` say; whether it does. `None` if events
     /// have none.
     #[inline(always)]
-    fn await_notice(&self, looks: Looks) -> Option<bool> {
+    fn await_next(&self, looks: Looks) -> Option<bool> {
         let _ = looks;
         None
     }

@@ -59,6 +59,9 @@ pub(crate) const IDLE: Sequence = DETACHED - 1;
 /// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
 pub(crate) const ONLY_TURN: u64 = 1;
 
+/// A first stage that has fewer events before it is one that waits.
+const FEW: u64 = if cfg!(loom) { 0 } else { 4 };
+
 /// A producer that sleeps on a full ring is woken when this part of it is free.
 const ROOMS_PER_RING: u64 = 4;
 
@@ -223,6 +226,16 @@ impl Control {
     /// Whether `stage` has not finished everything below `sequence`. One that has left holds nobody.
     pub(crate) fn is_behind(&self, stage: StageIndex, sequence: Sequence) -> bool {
         self.sequence_of(stage) < sequence
+    }
+
+    /// Whether the first stage is at most a few events behind the only producer, which has published all below `next`: then it
+    /// waits for most of them, and takes the cursor's line each time. Also where a full fence is run anyway.
+    pub(crate) fn is_tailed(&self, next: Sequence) -> bool {
+        let is_near = |stage: &StageControl| {
+            // O13, Relaxed: a look.
+            next.saturating_sub(stage.sequence.load(Ordering::Relaxed)) < FEW
+        };
+        self.fence == AsymmetricFence::Full || self.stages.first().is_none_or(is_near)
     }
 
     /// A wait in this ring, as a strategy sees it.

@@ -51,6 +51,17 @@ impl Runway {
         Self { near: first, asked: first, limit: first, slots, stride, most }
     }
 
+    /// Whether a claim up to `end` needs no look.
+    #[inline(always)]
+    pub(super) fn covers(&self, end: Sequence) -> bool {
+        end <= self.near
+    }
+
+    /// Lets a claim beyond `end` take a look.
+    pub(super) fn end_at(&mut self, end: Sequence) {
+        self.near = self.near.min(end);
+    }
+
     /// Makes sure that `claim` may be claimed. Never waits.
     ///
     /// # Errors
@@ -62,7 +73,7 @@ impl Runway {
         control: &Control,
         claim: Range<Sequence>,
     ) -> Result<(), TryPublishError> {
-        if claim.end > self.near {
+        if !self.covers(claim.end) {
             *self = self.look(control, claim)?;
         }
         Ok(())
@@ -91,7 +102,11 @@ impl Runway {
     /// what lies beside a producer's runway after a call that has no pointer to it.
     #[cold]
     #[inline(never)]
-    fn look(mut self, control: &Control, claim: Range<Sequence>) -> Result<Self, TryPublishError> {
+    pub(super) fn look(
+        mut self,
+        control: &Control,
+        claim: Range<Sequence>,
+    ) -> Result<Self, TryPublishError> {
         if claim.end > self.limit {
             self.limit = gate::refresh(control, claim.end)?;
         }

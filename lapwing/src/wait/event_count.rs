@@ -81,6 +81,12 @@ impl EventCount {
         self.epoch.is_marked()
     }
 
+    /// Not 0 if [it is](Self::is_awaited).
+    #[inline(always)]
+    pub(crate) fn mark(&self) -> u32 {
+        self.epoch.marked()
+    }
+
     /// Wakes the sleepers, if there are any and nobody else is about to; whether it did. The caller has
     /// advanced the thing that is waited for, and then run the light fence.
     #[inline(always)]

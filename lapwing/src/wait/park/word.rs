@@ -41,8 +41,14 @@ impl Epoch {
     /// Whether somebody sleeps here or is about to.
     #[inline(always)]
     pub(crate) fn is_marked(&self) -> bool {
+        self.marked() != 0
+    }
+
+    /// The mark, 0 if there is none: for who asks for several things at once.
+    #[inline(always)]
+    pub(crate) fn marked(&self) -> u32 {
         // O6, Relaxed: ordered after the caller's store by the light fence.
-        self.word.load(Ordering::Relaxed) & MARK != 0
+        self.word.load(Ordering::Relaxed) & MARK
     }
 
     /// Sleeps unless the word has left `seen`; until it does, `timeout` has passed, or for no reason

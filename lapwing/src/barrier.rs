@@ -58,8 +58,8 @@ impl Barrier {
             is_there
         };
         if self.upstream.is_empty() && control.stamps.is_none() {
-            // O1, Acquire: as in `published`.
-            return looks.until(|| fetched(control.cursor.load(Ordering::Acquire) > next));
+            // O1, Relaxed: whoever then reads the event looks by `span` first.
+            return looks.until(|| fetched(control.cursor.load(Ordering::Relaxed) > next));
         }
         looks.until(|| fetched(self.span(control, next, next + 1) != Span::Empty))
     }

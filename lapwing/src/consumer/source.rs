@@ -149,8 +149,8 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Looks at the notice of the next event until it shows, or as often as `looks` say; whether it does. `None` if events
-    /// have none.
+    /// Looks until the next event is there, or as often as `looks` say; whether it is. In a loop of its own, without an eye
+    /// on a close or a stop; `None` if this consumer has no such loop.
     #[inline(always)]
     fn await_next(&self, looks: Looks) -> Option<bool> {
         let _ = looks;

@@ -59,7 +59,8 @@ pub(crate) const IDLE: Sequence = DETACHED - 1;
 /// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
 pub(crate) const ONLY_TURN: u64 = 1;
 
-/// A first stage that has fewer events before it is one that waits.
+/// A first stage that has fewer events before it waits for most of them. In a model none does, so that those without a full
+/// fence have a producer that reads its cursor.
 const FEW: u64 = if cfg!(loom) { 0 } else { 4 };
 
 /// A producer that sleeps on a full ring is woken when this part of it is free.
@@ -228,8 +229,8 @@ impl Control {
         self.sequence_of(stage) < sequence
     }
 
-    /// Whether the first stage is at most a few events behind the only producer, which has published all below `next`: then it
-    /// waits for most of them, and takes the cursor's line each time. Also where a full fence is run anyway.
+    /// Whether the only producer, which has published all below `next`, does better with a note of that: where the first stage
+    /// has hardly an event before it, and so takes the cursor's line for each; and where each event pays for a full fence.
     pub(crate) fn is_tailed(&self, next: Sequence) -> bool {
         let is_near = |stage: &StageControl| {
             // O13, Relaxed: a look.

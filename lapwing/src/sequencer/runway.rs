@@ -27,6 +27,9 @@ use crate::ring_buffer::Prefetcher;
 /// they are still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
 
+/// Most events without a look.
+const LONGEST: u64 = 1 << 14;
+
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Runway {
@@ -55,11 +58,6 @@ impl Runway {
     #[inline(always)]
     pub(super) fn covers(&self, end: Sequence) -> bool {
         end <= self.near
-    }
-
-    /// Lets a claim beyond `end` take a look.
-    pub(super) fn end_at(&mut self, end: Sequence) {
-        self.near = self.near.min(end);
     }
 
     /// Makes sure that `claim` may be claimed. Never waits.
@@ -111,7 +109,7 @@ impl Runway {
             self.limit = gate::refresh(control, claim.end)?;
         }
         if self.stride == 0 {
-            return Ok(Self { near: self.limit, ..self });
+            return Ok(Self { near: self.limit.min(claim.end + LONGEST), ..self });
         }
         self.near = self.limit.min(claim.end + self.stride);
         self.ask(control, self.wanted(&claim));

@@ -14,8 +14,8 @@ use crate::wait::asymmetric::AsymmetricFence;
 /// Bytes of events whose lines are asked for together, unless events are small.
 const BYTES_AHEAD: u64 = 1024;
 
-/// Most events from one look at how its consumers wait to the next.
-const EVENTS_PER_LOOK: u64 = 4096;
+/// Events until it settles anew whether to keep the note, at the next look.
+const EVENTS_PER_LOOK: u64 = 1 << 14;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
 ///
@@ -28,53 +28,66 @@ const EVENTS_PER_LOOK: u64 = 4096;
 /// assert_eq!(producer.claim()?.sequence(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default)]
 pub struct Single {
     runway: Runway,
-    /// Not 0 while it keeps the note. A word, so that a claim asks for it and for a close at once.
-    keeps_note: u32,
-    /// What [`next`](Self::next) is, while it is kept.
-    note: Sequence,
-    /// The claim of this sequence settles anew whether it is.
-    unsettled: Sequence,
+    note: Note,
+}
+
+/// What a producer notes of its cursor, while that is of use.
+///
+/// The cursor says by itself what is next, and in a stream it is at hand, since the last store of it has hardly left the
+/// CPU: a note would be one more store for each event, and while stores wait for a slot's line, those that fit into the
+/// CPU's queue are the limit. But a consumer that waits for each event takes the cursor's line, and a claim would wait for
+/// that to come back before it knows which slot to write, whose line has to come as well.
+#[derive(Debug, Default, Clone, Copy)]
+struct Note {
+    /// Not 0 while it is kept. A word, so that a publication asks for it, for a close and for sleepers by one branch.
+    is_kept: u32,
+    /// First sequence that is not published, while it is kept.
+    next: Sequence,
+    /// A claim beyond this sequence settles anew whether it is.
+    settled_until: Sequence,
+}
+
+impl Note {
+    /// One that is kept, until the first claim.
+    fn starting_at(first: Sequence) -> Self {
+        Self { is_kept: 1, next: first, settled_until: first }
+    }
+
+    /// Settles from `claim` on, which is granted. By value, as [`Runway::look`].
+    #[cold]
+    #[inline(never)]
+    fn settled(control: &Control, claim: Range<Sequence>) -> Self {
+        Self {
+            is_kept: control.is_tailed(claim.start).into(),
+            next: claim.start,
+            settled_until: claim.end + EVENTS_PER_LOOK,
+        }
+    }
 }
 
 impl Single {
     /// First sequence that is not published, hence the next to claim.
-    ///
-    /// The cursor says so, and in a stream it is at hand, since the last store of it has hardly left the CPU: a note of it
-    /// would be one more store for each event, and while stores wait for a slot's line, those that fit into the CPU's
-    /// queue are the limit. But a consumer that waits for each event takes the cursor's line, and a claim would wait for
-    /// that to come back before it knows which slot to write, whose line has to come as well. Hence the note.
     #[inline(always)]
     fn next(&self, control: &Control) -> Sequence {
-        if self.keeps_note == 0 { own(&control.cursor) } else { self.note }
-    }
-
-    /// What is known after a look, if `claim` may then be claimed.
-    #[cold]
-    #[inline(never)]
-    fn look(mut self, control: &Control, claim: Range<Sequence>) -> Result<Self, TryPublishError> {
-        self.runway = self.runway.look(control, claim.clone())?;
-        self.settle(control, claim);
-        Ok(self)
+        if self.note.is_kept == 0 { own(&control.cursor) } else { self.note.next }
     }
 
     /// Settles whether to keep the note, unless that was done shortly before `claim`, which is granted.
+    #[inline(always)]
     fn settle(&mut self, control: &Control, claim: Range<Sequence>) {
-        if claim.end > self.unsettled {
-            self.keeps_note = control.is_tailed(claim.start).into();
-            self.note = claim.start;
-            self.unsettled = claim.end + EVENTS_PER_LOOK;
+        if claim.end > self.note.settled_until {
+            self.note = Note::settled(control, claim);
         }
-        self.runway.end_at(self.unsettled);
     }
 
     /// What comes after the store of the cursor, up to `end`, unless it is known that nobody sleeps, that the ring is open,
     /// and that there is no note.
     #[inline]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), Stopped> {
-        self.note = end;
+        self.note.next = end;
         // O6 and O8: as in `publish`.
         control.fence.light();
         control.notify_published();
@@ -88,22 +101,17 @@ impl Claims for Single {
 
     fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
         let stride = if slots.are_large() { slots.slots_in(BYTES_AHEAD) } else { 0 };
-        let runway = Runway::new(first, slots, stride);
-        // Settled at the first claim.
-        Self { runway, keeps_note: 1, note: first, unsettled: first }
+        Self { runway: Runway::new(first, slots, stride), note: Note::starting_at(first) }
     }
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        let next = if control.life.state() | self.keeps_note == 0 {
-            own(&control.cursor)
-        } else {
-            control.life.check_open()?;
-            self.next(control)
-        };
+        control.life.check_open()?;
+        let next = self.next(control);
         let end = next + count;
         if !self.runway.covers(end) {
-            *self = self.look(control, next..end)?;
+            self.runway = self.runway.look(control, next..end)?;
+            self.settle(control, next..end);
         }
         Ok(next)
     }
@@ -134,7 +142,7 @@ impl Claims for Single {
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
         // the compiler's order, there is a note, hence a `follow_up`.
         AsymmetricFence::Membarrier.light();
-        if control.published.mark() | control.life.state() | self.keeps_note == 0 {
+        if control.published.mark() | control.life.state() | self.note.is_kept == 0 {
             return Ok(());
         }
         self.follow_up(control, end)
@@ -150,4 +158,49 @@ fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
         return Err(Stopped::Halted);
     }
     if control.life.settled_end() < end { Err(Stopped::Closed) } else { Ok(()) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sequencer::tests::control;
+
+    /// Publishes events one by one until the note has been settled, each one while its consumer is `behind` so many;
+    /// whether there is one then.
+    fn keeps_note_after(single: &mut Single, control: &Control, behind: u64) -> bool {
+        for _ in 0..=2 * EVENTS_PER_LOOK {
+            let next = single.next(control);
+            control.advance(0, next.saturating_sub(behind));
+            assert_eq!(single.try_claim(control, 1), Ok(next));
+            single.publish(control, next, 1).unwrap();
+            assert_eq!((single.next(control), control.claimed()), (next + 1, next + 1));
+        }
+        single.note.is_kept != 0
+    }
+
+    #[test]
+    fn a_note_is_kept_while_a_consumer_waits_for_each_event() {
+        let control = control::<Single>(1 << 15);
+        let mut single = Single::starting_at(0, Prefetcher::default());
+        // A full fence takes longer than the note, which is then always kept.
+        let is_fenced = control.fence == AsymmetricFence::Full;
+        for _ in 0..3 {
+            assert!(keeps_note_after(&mut single, &control, 0));
+            assert_eq!(keeps_note_after(&mut single, &control, 100), is_fenced);
+        }
+    }
+
+    #[test]
+    fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_note() {
+        let control = control::<Single>(1 << 15);
+        let mut single = Single::starting_at(0, Prefetcher::default());
+        for behind in [0, 100] {
+            keeps_note_after(&mut single, &control, behind);
+            let next = single.try_claim(&control, 1).unwrap();
+            single.abandon(&control, next, 1);
+            assert_eq!(single.try_claim_up_to(&control, 3), Ok(next..next + 3));
+            single.publish(&control, next, 3).unwrap();
+            assert_eq!(single.next(&control), next + 3);
+        }
+    }
 }

@@ -28,7 +28,7 @@ use crate::ring_buffer::Prefetcher;
 const BYTES_AT_ONCE: u64 = 16 << 10;
 
 /// Most events without a look.
-const LONGEST: u64 = 1 << 14;
+const LONGEST: u64 = 1 << 12;
 
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]

@@ -15,7 +15,7 @@ use crate::wait::asymmetric::AsymmetricFence;
 const BYTES_AHEAD: u64 = 1024;
 
 /// Events until it settles anew whether to keep the note, at the next look.
-const EVENTS_PER_LOOK: u64 = 1 << 14;
+const EVENTS_PER_LOOK: u64 = 1 << 12;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
 ///

@@ -59,9 +59,8 @@ pub(crate) const IDLE: Sequence = DETACHED - 1;
 /// The turn of a consumer that is in the graph from the start: it is the only one of its stage.
 pub(crate) const ONLY_TURN: u64 = 1;
 
-/// A first stage that has fewer events before it waits for most of them. In a model none does, so that those without a full
-/// fence have a producer that reads its cursor.
-const FEW: u64 = if cfg!(loom) { 0 } else { 4 };
+/// A first stage that has fewer events before it waits for most of them.
+const FEW: u64 = 4;
 
 /// A producer that sleeps on a full ring is woken when this part of it is free.
 const ROOMS_PER_RING: u64 = 4;
@@ -236,7 +235,9 @@ impl Control {
             // O13, Relaxed: a look.
             next.saturating_sub(stage.sequence.load(Ordering::Relaxed)) < FEW
         };
-        self.fence == AsymmetricFence::Full || self.stages.first().is_none_or(is_near)
+        // In a model no stage is: those without a full fence have a producer that reads its cursor.
+        let is_awaited = || !cfg!(loom) && self.stages.first().is_none_or(is_near);
+        self.fence == AsymmetricFence::Full || is_awaited()
     }
 
     /// A wait in this ring, as a strategy sees it.

@@ -13,11 +13,13 @@
 //! A slot that comes round again lies in the cache of the consumer that read it last, and the store to
 //! it waits for its line. Lines that are asked for together take hardly longer than one. What asks is
 //! the same look that reads the gate, taken more often: a claim that needs none compares two numbers
-//! either way. Who gains by it, and how much, is in `perf/results/experiments.md`.
+//! either way. Whether it pays is tried now and then (`trial`). Who gains by it, and how much, is in
+//! `perf/results/experiments.md`.
 
 use std::ops::Range;
 
 use super::gate;
+use super::trial::{EVENTS_PER_STRETCH, Trial};
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::TryPublishError;
@@ -26,9 +28,6 @@ use crate::ring_buffer::Prefetcher;
 /// Bytes of slots that are asked for at once at most: half of the first-level cache where that is smallest, so that
 /// they are still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
-
-/// Most events without a look.
-const LONGEST: u64 = 1 << 12;
 
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,18 +39,20 @@ pub(super) struct Runway {
     /// First sequence that could not be claimed when the gate was last read; never too high.
     limit: Sequence,
     slots: Prefetcher,
-    /// Slots that are asked for together; 0 if none are.
+    /// Slots that are asked for together, while it [asks](Trial::asks).
     stride: u64,
     /// Most slots that are asked for at once, for a long claim.
     most: u64,
+    trial: Trial,
 }
 
 impl Runway {
-    /// That of a producer that has claimed nothing from `first` on, and asks for `stride` of the `slots`
+    /// That of a producer that has claimed nothing from `first` on, and may ask for `stride` of the `slots`
     /// together, or for none.
     pub(super) fn new(first: Sequence, slots: Prefetcher, stride: u64) -> Self {
         let most = slots.slots_in(BYTES_AT_ONCE);
-        Self { near: first, asked: first, limit: first, slots, stride, most }
+        let trial = if stride == 0 { Trial::default() } else { Trial::starting_at(first) };
+        Self { near: first, asked: first, limit: first, slots, stride, most, trial }
     }
 
     /// Whether a claim up to `end` needs no look.
@@ -108,8 +109,11 @@ impl Runway {
         if claim.end > self.limit {
             self.limit = gate::refresh(control, claim.end)?;
         }
-        if self.stride == 0 {
-            return Ok(Self { near: self.limit.min(claim.end + LONGEST), ..self });
+        if !self.trial.covers(claim.end) {
+            self.trial = self.trial.next(claim.start);
+        }
+        if !self.trial.asks() {
+            return Ok(Self { near: self.limit.min(claim.end + EVENTS_PER_STRETCH), ..self });
         }
         self.near = self.limit.min(claim.end + self.stride);
         self.ask(control, self.wanted(&claim));
@@ -195,5 +199,19 @@ mod tests {
         assert_eq!(asked(18, 100..110), 100..118, "none of those that were claimed without a look");
         assert_eq!(asked(0, 0..500), 0..64, "as many as stay");
         assert_eq!(asked(998, 990..1_000), 998..1_000, "none beyond the gate");
+    }
+
+    #[test]
+    fn lines_are_not_asked_for_while_a_trial_does_without() {
+        let (mut runway, control) = (runway(1 << 16), control::<Single>(1 << 16));
+        if runway.stride == 0 {
+            return;
+        }
+        let mut may_ask = Vec::new();
+        for end in 1..=1 << 16 {
+            assert_eq!(runway.reach(&control, end - 1..end), Ok(()));
+            may_ask.push(runway.trial.asks());
+        }
+        assert!(may_ask[0] && may_ask.contains(&false), "both ways are tried");
     }
 }

@@ -56,7 +56,7 @@ impl Note {
         Self { is_kept: 1, next: first, settled_until: first }
     }
 
-    /// Settles from `claim` on, which is granted. By value, as [`Runway::look`].
+    /// Settles from `claim` on, which is granted. By value, as a look of the runway.
     #[cold]
     #[inline(never)]
     fn settled(control: &Control, claim: Range<Sequence>) -> Self {

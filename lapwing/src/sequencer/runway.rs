@@ -19,7 +19,7 @@
 use std::ops::Range;
 
 use super::gate;
-use super::trial::{EVENTS_PER_STRETCH, Trial};
+use super::trial::Trial;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::TryPublishError;
@@ -28,6 +28,9 @@ use crate::ring_buffer::Prefetcher;
 /// Bytes of slots that are asked for at once at most: half of the first-level cache where that is smallest, so that
 /// they are still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
+
+/// Most events without a look. What a producer settles now and then, it settles at one.
+pub(super) const EVENTS_PER_LOOK: u64 = 1 << 12;
 
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -113,7 +116,7 @@ impl Runway {
             self.trial = self.trial.next(claim.start);
         }
         if !self.trial.asks() {
-            return Ok(Self { near: self.limit.min(claim.end + EVENTS_PER_STRETCH), ..self });
+            return Ok(Self { near: self.limit.min(claim.end + EVENTS_PER_LOOK), ..self });
         }
         self.near = self.limit.min(claim.end + self.stride);
         self.ask(control, self.wanted(&claim));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::runway::Runway;
+use super::runway::{EVENTS_PER_LOOK, Runway};
 use super::sealed::Claims;
 use crate::Sequence;
 use crate::control::Control;
@@ -13,9 +13,6 @@ use crate::wait::asymmetric::AsymmetricFence;
 
 /// Bytes of events whose lines are asked for together, unless events are small.
 const BYTES_AHEAD: u64 = 1024;
-
-/// Events until it settles anew whether to keep the note, at the next look.
-const EVENTS_PER_LOOK: u64 = 1 << 12;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
 ///
@@ -56,7 +53,7 @@ impl Note {
         Self { is_kept: 1, next: first, settled_until: first }
     }
 
-    /// Settles from `claim` on, which is granted. By value, as a look of the runway.
+    /// Settles from `claim` on, which is granted. By value, as [`Runway::look`].
     #[cold]
     #[inline(never)]
     fn settled(control: &Control, claim: Range<Sequence>) -> Self {

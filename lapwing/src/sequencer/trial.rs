@@ -6,21 +6,22 @@
 //! ```
 //!
 //! Where a slot's line has to come from a cache far away, asking for it early pays several times over. Where it is near, or
-//! where the CPU fetches ahead of the stores by itself, asking costs a quarter. Which of them it is changes with the CPU, with
-//! where the threads are just now, with the size of the ring and with what others do, so a producer tries it. One whose
-//! events are small never asks, has no trial, and never reads the clock. See `perf/results/experiments.md`.
+//! where the CPU fetches ahead of the stores by itself, asking costs up to half. Which of them it is changes with the CPU, with
+//! where the threads are just now, with the size of the ring and with what others do, so a producer tries it. One that never
+//! asks, alone and with small events, has no trial and never reads the clock. See `perf/results/experiments.md`.
 
 use std::time::{Duration, Instant};
 
+use super::runway::EVENTS_PER_LOOK;
 use crate::Sequence;
 
-/// Events of a stretch that is timed: some ten microseconds of a stream.
-pub(super) const EVENTS_PER_STRETCH: u64 = 1 << 12;
-/// A producer that takes longer than this for each event has time to ask, and a lone event gains by it.
+/// Events of a stretch that is timed, some ten microseconds of a stream. It ends at a look.
+const EVENTS_PER_STRETCH: u64 = EVENTS_PER_LOOK;
+/// A producer that takes longer than this for each event has time to ask, and does.
 const SLOW: Duration = Duration::from_nanos(100);
 /// Longest rest between two trials is two to this power of stretches: then trials are three events in a hundred.
 const MOST_TRUST: u32 = 6;
-/// What is left of the trust, if any, after a trial that the other way has won: one alone may be chance.
+/// Trust that a lost trial costs; where there is less, the other way is kept. One lost alone may be chance.
 const DISTRUST: u32 = 2;
 
 /// One producer's trials.
@@ -65,12 +66,11 @@ impl Trial {
     }
 
     /// Whether a claim up to `end` is still of this stretch.
-    #[inline(always)]
     pub(super) fn covers(&self, end: Sequence) -> bool {
         end <= self.until
     }
 
-    /// The stretch that begins with a claim of `first`. By value, as a look of the runway.
+    /// The stretch that begins with a claim of `first`. Out of line: most looks have none to begin.
     #[cold]
     #[inline(never)]
     pub(super) fn next(self, first: Sequence) -> Self {
@@ -104,10 +104,12 @@ impl Trial {
     fn settled(self, kept_ns: f64, other_ns: f64) -> Self {
         let has_time = kept_ns.min(other_ns) > SLOW.as_nanos() as f64;
         let is_other_better = if has_time { self.asks } else { other_ns < kept_ns };
-        match self.trust.checked_sub(DISTRUST) {
-            _ if !is_other_better => {
-                Self { asks: !self.asks, trust: (self.trust + 1).min(MOST_TRUST), ..self }
-            }
+        let trust = if is_other_better {
+            self.trust.checked_sub(DISTRUST)
+        } else {
+            Some((self.trust + 1).min(MOST_TRUST))
+        };
+        match trust {
             Some(trust) => Self { asks: !self.asks, trust, ..self },
             None => Self { trust: 0, ..self },
         }

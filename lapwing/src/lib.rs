@@ -105,7 +105,9 @@ pub use joining::StartAt;
 pub use placement::Placement;
 pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId, Workers};
 
-pub use producer::{Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, WhenFull};
+pub use producer::{
+    Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, SlotsIter, WhenFull,
+};
 pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{

@@ -8,6 +8,7 @@ mod claim;
 mod claiming;
 mod offer;
 mod publish;
+mod slots;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod up_to;
@@ -15,9 +16,10 @@ mod wait;
 
 use std::fmt;
 
-pub use batch::{ClaimBatch, Slots};
+pub use batch::ClaimBatch;
 pub use claim::Claim;
 pub use offer::WhenFull;
+pub use slots::{Slots, SlotsIter};
 
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;

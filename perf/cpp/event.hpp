@@ -1,4 +1,4 @@
-// What is moved: the same bytes, the same words and the same digest as `perf/src/event.rs`.
+// What is moved: the same bytes, the same words and the same digest as `perf/src/load/event.rs`.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,33 @@ template <std::size_t Pad>
 struct Message : Padding<Pad> {
     static constexpr std::size_t pad = Pad;
 
-    std::uint32_t value;
-    std::uint8_t left;
-    std::uint8_t right;
-    std::uint8_t reserved[2];
+    // The number and the properties: 32, 8 and 8 bits from the lowest on.
+    std::uint64_t first;
 
     // Writes every word, as the producer numbered `origin`.
     void write(std::uint32_t number, std::uint8_t origin) {
-        value = number;
-        left = origin;
-        right = 0;
-        reserved[0] = reserved[1] = 0;
+        first = number | std::uint64_t{origin} << LEFT_SHIFT;
         if constexpr (Pad > 0) {
             for (std::size_t index = 0; index < Pad; ++index) {
-                this->words[index] = std::uint64_t{number} + index;
+                this->words[index] = number;
             }
         }
     }
 
+    std::uint32_t value() const { return static_cast<std::uint32_t>(first); }
+    std::uint8_t left() const { return static_cast<std::uint8_t>(first >> LEFT_SHIFT); }
+    std::uint8_t right() const { return static_cast<std::uint8_t>(first >> RIGHT_SHIFT); }
+
+    // Puts `number` in the place of its number.
+    void change(std::uint32_t number) { first = first >> LEFT_SHIFT << LEFT_SHIFT | number; }
+
+    // Leaves a property, of an event that had none.
+    void leave_left(std::uint8_t property) { first |= std::uint64_t{property} << LEFT_SHIFT; }
+    void leave_right(std::uint8_t property) { first |= std::uint64_t{property} << RIGHT_SHIFT; }
+
     // Reads every word.
     std::uint64_t digest() const {
-        std::uint64_t sum = value;
+        std::uint64_t sum = value();
         if constexpr (Pad > 0) {
             for (std::size_t index = 0; index < Pad; ++index) {
                 sum += this->words[index];
@@ -46,6 +52,10 @@ struct Message : Padding<Pad> {
         }
         return sum;
     }
+
+private:
+    static constexpr unsigned LEFT_SHIFT = 32;
+    static constexpr unsigned RIGHT_SHIFT = 40;
 };
 
 static_assert(sizeof(Message<0>) == 8 && sizeof(Message<3>) == 32);

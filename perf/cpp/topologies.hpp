@@ -65,12 +65,12 @@ Finish pipeline(const Workload& load) {
     crew.enlist([&] { produce<M>(load.all(), first.sender()); });
     crew.enlist([&] {
         batches.of[0].value = relay(first.receiver, second.sender(), load.events, [](M& message) {
-            message.value = step_one(message.value, message.digest());
+            message.change(step_one(message.value(), message.digest()));
         });
     });
     crew.enlist([&] {
         batches.of[1].value = relay(second.receiver, third.sender(), load.events, [](M& message) {
-            message.value = step_two(message.value, message.digest());
+            message.change(step_two(message.value(), message.digest()));
         });
     });
     crew.enlist([&] { batches.of[2].value = consume(third.receiver, load.events, answer); });
@@ -93,7 +93,7 @@ Finish sequencer(const Workload& load) {
     crew.enlist([&] {
         Fold folds[PRODUCERS];
         batches.of[0].value = receive_all(arc.receiver, load.events, [&](M& message) {
-            folds[message.left].add(message.digest());
+            folds[message.left()].add(message.digest());
         });
         for (const Fold& fold : folds) {
             answers.push_back(fold.answer);
@@ -130,8 +130,8 @@ FizzBuzz join(Single<M>& left, Single<M>& right, std::uint64_t events) {
     for (std::uint64_t count = 0; count < events; ++count) {
         const M with_fizz = left.receiver.receive();
         const M with_buzz = right.receiver.receive();
-        const std::uint64_t mismatch = with_fizz.value ^ with_buzz.value;
-        joined.add(with_fizz.digest() + mismatch, with_fizz.left, with_buzz.right);
+        const std::uint64_t mismatch = with_fizz.value() ^ with_buzz.value();
+        joined.add(with_fizz.digest() + mismatch, with_fizz.left(), with_buzz.right());
     }
     return joined;
 }
@@ -146,12 +146,12 @@ Finish diamond(const Workload& load) {
     crew.enlist([&] { produce<M>(load.all(), to_fizz.sender(), to_buzz.sender()); });
     crew.enlist([&] {
         batches.of[0].value = relay(to_fizz.receiver, left.sender(), load.events, [](M& message) {
-            message.left = fizz(message.digest());
+            message.leave_left(fizz(message.digest()));
         });
     });
     crew.enlist([&] {
         batches.of[1].value = relay(to_buzz.receiver, right.sender(), load.events, [](M& message) {
-            message.right = buzz(message.digest());
+            message.leave_right(buzz(message.digest()));
         });
     });
     crew.enlist([&] { joined = join(left, right, load.events); });

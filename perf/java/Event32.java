@@ -7,8 +7,8 @@ final class Event32 extends Event {
         long number64 = Integer.toUnsignedLong(number);
         value = number;
         w0 = number64;
-        w1 = number64 + 1;
-        w2 = number64 + 2;
+        w1 = number64;
+        w2 = number64;
     }
 
     @Override

@@ -7,12 +7,12 @@ final class Event64 extends Event {
         long number64 = Integer.toUnsignedLong(number);
         value = number;
         w0 = number64;
-        w1 = number64 + 1;
-        w2 = number64 + 2;
-        w3 = number64 + 3;
-        w4 = number64 + 4;
-        w5 = number64 + 5;
-        w6 = number64 + 6;
+        w1 = number64;
+        w2 = number64;
+        w3 = number64;
+        w4 = number64;
+        w5 = number64;
+        w6 = number64;
     }
 
     @Override

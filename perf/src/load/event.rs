@@ -9,7 +9,6 @@
 //! The producer writes every word and every consumer reads every word, so a large event really
 //! moves.
 
-use std::array;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// Words of padding in an event of 8 bytes.
@@ -22,35 +21,109 @@ pub(crate) const PAD_64: usize = 7;
 pub(crate) const PAD_256: usize = 31;
 
 const _: () = {
-    assert!(size_of::<Event<PAD_8>>() == 8 && size_of::<Message<PAD_8>>() == 8);
-    assert!(size_of::<Event<PAD_32>>() == 32 && size_of::<Message<PAD_32>>() == 32);
-    assert!(size_of::<Event<PAD_64>>() == 64 && size_of::<Message<PAD_64>>() == 64);
-    assert!(size_of::<Event<PAD_256>>() == 256 && size_of::<Message<PAD_256>>() == 256);
-    assert!(size_of::<SharedEvent<PAD_8>>() == 8 && size_of::<SharedEvent<PAD_256>>() == 256);
+    assert!(size_of::<Event<PAD_8>>() == 8 && size_of::<SharedEvent<PAD_8>>() == 8);
+    assert!(size_of::<Event<PAD_32>>() == 32 && size_of::<SharedEvent<PAD_32>>() == 32);
+    assert!(size_of::<Event<PAD_64>>() == 64 && size_of::<SharedEvent<PAD_64>>() == 64);
+    assert!(size_of::<Event<PAD_256>>() == 256 && size_of::<SharedEvent<PAD_256>>() == 256);
 };
 
-/// A slot of a ring. Written alone by the producer; the two properties are also written by stages
-/// that run side by side and therefore share `&Event`.
-#[derive(Debug)]
+/// Bits before the first property.
+const LEFT_SHIFT: u32 = 32;
+/// Bits before the second property.
+const RIGHT_SHIFT: u32 = 40;
+
+/// What a ring or a queue carries from stages that have it alone: plain words, copied or written in place. One store
+/// more or less decides how many of them a CPU takes a second, so everybody writes the same ones.
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Event<const PAD: usize> {
-    /// The event's number, `0..events`; a pipeline overwrites it.
-    pub(crate) value: u32,
-    /// The property left by the first of two side-by-side stages, or the producer's number.
-    left: AtomicU8,
-    /// The property left by the second of two side-by-side stages.
-    right: AtomicU8,
-    /// Fills the first word; never read.
-    reserved: [u8; 2],
-    /// Written from `value` by the producer, never changed by a stage.
+    /// The number and the properties.
+    first: u64,
+    /// Written from the number by the producer, never changed by a stage.
     pad: [u64; PAD],
 }
 
 impl<const PAD: usize> Default for Event<PAD> {
     /// An event that no producer has written yet.
     fn default() -> Self {
+        Self { first: 0, pad: [0; PAD] }
+    }
+}
+
+impl<const PAD: usize> Event<PAD> {
+    /// The event numbered `value`, of the producer numbered `origin`.
+    #[inline]
+    pub(crate) fn new(value: u32, origin: u8) -> Self {
+        Self { first: u64::from(value) | u64::from(origin) << LEFT_SHIFT, pad: pad_of(value) }
+    }
+
+    /// Writes every word in place.
+    #[inline]
+    pub(crate) fn write(&mut self, value: u32) {
+        *self = Self::new(value, 0);
+    }
+
+    /// Its number, `0..events`, or what a step of a pipeline has made of it.
+    #[inline]
+    pub(crate) fn value(&self) -> u32 {
+        self.first as u32 // the low half
+    }
+
+    /// Puts `value` in the place of its number.
+    #[inline]
+    pub(crate) fn change(&mut self, value: u32) {
+        self.first = self.first >> LEFT_SHIFT << LEFT_SHIFT | u64::from(value);
+    }
+
+    /// The first property, or the producer's number.
+    #[inline]
+    pub(crate) fn left(&self) -> u8 {
+        (self.first >> LEFT_SHIFT) as u8 // the byte
+    }
+
+    /// The second property.
+    #[inline]
+    pub(crate) fn right(&self) -> u8 {
+        (self.first >> RIGHT_SHIFT) as u8 // the byte
+    }
+
+    /// Leaves the first property, of an event that had none.
+    #[inline]
+    pub(crate) fn leave_left(&mut self, property: u8) {
+        self.first |= u64::from(property) << LEFT_SHIFT;
+    }
+
+    /// Leaves the second property, of an event that had none.
+    #[inline]
+    pub(crate) fn leave_right(&mut self, property: u8) {
+        self.first |= u64::from(property) << RIGHT_SHIFT;
+    }
+
+    /// Reads every word.
+    #[inline]
+    pub(crate) fn digest(&self) -> u64 {
+        digest_of(self.value(), &self.pad)
+    }
+}
+
+/// The same bytes in a slot of a ring that stages change while others look: those that run side by side, and the steps
+/// of a pipeline where a ring lets no stage alter an event.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct SharedEvent<const PAD: usize> {
+    value: AtomicU32,
+    left: AtomicU8,
+    right: AtomicU8,
+    /// Fills the first word; never read.
+    reserved: [u8; 2],
+    pad: [u64; PAD],
+}
+
+impl<const PAD: usize> Default for SharedEvent<PAD> {
+    /// An event that no producer has written yet.
+    fn default() -> Self {
         Self {
-            value: 0,
+            value: AtomicU32::new(0),
             left: AtomicU8::new(0),
             right: AtomicU8::new(0),
             reserved: [0; 2],
@@ -59,98 +132,55 @@ impl<const PAD: usize> Default for Event<PAD> {
     }
 }
 
-impl<const PAD: usize> Event<PAD> {
-    /// Writes every word in place. The properties keep what the slot's last event left there, as
-    /// whoever reads them comes after whoever leaves them.
-    #[inline]
-    pub(crate) fn write(&mut self, value: u32) {
-        self.value = value;
-        self.pad = pad_of(value);
-    }
-
-    /// Writes every word in place, as the producer numbered `origin`.
-    #[inline]
-    pub(crate) fn write_as(&mut self, value: u32, origin: u8) {
-        self.write(value);
-        *self.left.get_mut() = origin;
-    }
-
-    /// Reads every word.
-    #[inline]
-    pub(crate) fn digest(&self) -> u64 {
-        digest_of(self.value, &self.pad)
-    }
-
-    /// The first property.
-    #[inline]
-    pub(crate) fn left(&self) -> u8 {
-        // Relaxed suffices: the contender orders the stages, the property only travels with the
-        // event.
-        self.left.load(Ordering::Relaxed)
-    }
-
-    /// The second property.
-    #[inline]
-    pub(crate) fn right(&self) -> u8 {
-        // Relaxed suffices: as for `left`.
-        self.right.load(Ordering::Relaxed)
-    }
-
-    /// Leaves the first property in the event.
-    #[inline]
-    pub(crate) fn leave_left(&self, property: u8) {
-        // Relaxed suffices: the contender publishes this store with the stage's progress.
-        self.left.store(property, Ordering::Relaxed);
-    }
-
-    /// Leaves the second property in the event.
-    #[inline]
-    pub(crate) fn leave_right(&self, property: u8) {
-        // Relaxed suffices: as for `leave_left`.
-        self.right.store(property, Ordering::Relaxed);
-    }
-}
-
-/// A slot of a ring that lets no stage alter an event: the number of an [`Event`] is an atomic here,
-/// so that the steps of a pipeline can change it through the `&SharedEvent` that they are handed.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct SharedEvent<const PAD: usize> {
-    /// As [`Event::value`].
-    value: AtomicU32,
-    /// Where the properties of an [`Event`] are; never read.
-    reserved: [u8; 4],
-    /// As in [`Event`].
-    pad: [u64; PAD],
-}
-
-impl<const PAD: usize> Default for SharedEvent<PAD> {
-    /// An event that no producer has written yet.
-    fn default() -> Self {
-        Self { value: AtomicU32::new(0), reserved: [0; 4], pad: [0; PAD] }
-    }
-}
-
 impl<const PAD: usize> SharedEvent<PAD> {
-    /// As [`Event::write`].
+    /// Writes its number and every word of padding in place. The properties keep what the slot's last event left there,
+    /// as whoever reads them comes after whoever leaves them.
     #[inline]
     pub(crate) fn write(&mut self, value: u32) {
         *self.value.get_mut() = value;
         self.pad = pad_of(value);
     }
 
-    /// Its number, or what a step has made of it.
+    /// As [`Event::value`].
     #[inline]
     pub(crate) fn value(&self) -> u32 {
-        // Relaxed suffices: the contender orders the steps, the number only travels with the event.
+        // Relaxed suffices: the contender orders the stages, the number only travels with the event.
         self.value.load(Ordering::Relaxed)
     }
 
-    /// Puts `value` in the place of its number.
+    /// As [`Event::change`].
     #[inline]
     pub(crate) fn change(&self, value: u32) {
-        // Relaxed suffices: the contender publishes this store with the step's progress.
+        // Relaxed suffices: the contender publishes this store with the stage's progress.
         self.value.store(value, Ordering::Relaxed);
+    }
+
+    /// As [`Event::left`].
+    #[inline]
+    pub(crate) fn left(&self) -> u8 {
+        // Relaxed suffices: as for `value`.
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// As [`Event::right`].
+    #[inline]
+    pub(crate) fn right(&self) -> u8 {
+        // Relaxed suffices: as for `value`.
+        self.right.load(Ordering::Relaxed)
+    }
+
+    /// Puts `property` in the place of the first.
+    #[inline]
+    pub(crate) fn leave_left(&self, property: u8) {
+        // Relaxed suffices: as for `change`.
+        self.left.store(property, Ordering::Relaxed);
+    }
+
+    /// Puts `property` in the place of the second.
+    #[inline]
+    pub(crate) fn leave_right(&self, property: u8) {
+        // Relaxed suffices: as for `change`.
+        self.right.store(property, Ordering::Relaxed);
     }
 
     /// As [`Event::digest`].
@@ -160,47 +190,11 @@ impl<const PAD: usize> SharedEvent<PAD> {
     }
 }
 
-/// What a queue carries: the fields of [`Event`] as plain values, copied from arc to arc.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Message<const PAD: usize> {
-    /// As [`Event::value`].
-    pub(crate) value: u32,
-    /// The first property, or the producer's number.
-    pub(crate) left: u8,
-    /// The second property.
-    pub(crate) right: u8,
-    /// Fills the first word.
-    reserved: [u8; 2],
-    /// As in [`Event`].
-    pad: [u64; PAD],
-}
-
-impl<const PAD: usize> Default for Message<PAD> {
-    /// A message with every word zero, to touch the memory of a queue before the clock starts.
-    fn default() -> Self {
-        Self { value: 0, left: 0, right: 0, reserved: [0; 2], pad: [0; PAD] }
-    }
-}
-
-impl<const PAD: usize> Message<PAD> {
-    /// Writes every word, as the producer numbered `origin`.
-    #[inline]
-    pub(crate) fn new(value: u32, origin: u8) -> Self {
-        Self { value, left: origin, right: 0, reserved: [0; 2], pad: pad_of(value) }
-    }
-
-    /// Reads every word.
-    #[inline]
-    pub(crate) fn digest(&self) -> u64 {
-        digest_of(self.value, &self.pad)
-    }
-}
-
-/// The padding of the event numbered `value`; every word depends on it.
+/// The padding of the event numbered `value`. All words alike: were they numbered, some contenders' loops would be compiled to
+/// stores of two words that cross lines and others' to stores that do not, which no contender has earned.
 #[inline]
 fn pad_of<const PAD: usize>(value: u32) -> [u64; PAD] {
-    array::from_fn(|index| u64::from(value) + index as u64)
+    [u64::from(value); PAD]
 }
 
 /// One number from every word: a word left over from an earlier lap changes it.
@@ -214,32 +208,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn event_and_message_have_the_same_digest() {
-        let mut event = Event::<PAD_64>::default();
-        event.write_as(7, 2);
-        let message = Message::<PAD_64>::new(7, 2);
+    fn an_event_that_stages_share_has_the_same_digest_number_and_properties() {
+        let mut shared = SharedEvent::<PAD_64>::default();
+        shared.write(7);
+        let mut event = Event::<PAD_64>::new(7, 0);
+        assert_eq!(shared.digest(), event.digest());
 
-        assert_eq!(event.digest(), message.digest());
-        assert_eq!((event.left(), event.right()), (message.left, message.right));
+        shared.change(u32::MAX);
+        shared.leave_left(3);
+        shared.leave_right(5);
+        event.change(u32::MAX);
+        event.leave_left(3);
+        event.leave_right(5);
+        assert_eq!((event.value(), event.left(), event.right()), (u32::MAX, 3, 5));
+        assert_eq!((shared.value(), shared.left(), shared.right()), (u32::MAX, 3, 5));
+        assert_eq!(shared.digest(), event.digest());
     }
 
     #[test]
-    fn event_whose_number_is_shared_has_the_same_digest() {
-        let mut event = SharedEvent::<PAD_64>::default();
-        event.write(7);
-        assert_eq!(event.digest(), Message::<PAD_64>::new(7, 0).digest());
-
+    fn a_new_number_leaves_the_properties() {
+        let mut event = Event::<PAD_8>::new(u32::MAX, 2);
+        event.leave_right(1);
         event.change(9);
-        let mut message = Message::<PAD_64>::new(7, 0);
-        message.value = 9;
-        assert_eq!((event.value(), event.digest()), (9, message.digest()));
+        assert_eq!((event.value(), event.left(), event.right()), (9, 2, 1));
     }
 
     #[test]
     fn digest_changes_when_one_word_is_stale() {
-        let fresh = Message::<PAD_32>::new(9, 0);
+        let fresh = Event::<PAD_32>::new(9, 0);
         let mut torn = fresh;
-        torn.pad[2] = Message::<PAD_32>::new(8, 0).pad[2];
+        torn.pad[2] = Event::<PAD_32>::new(8, 0).pad[2];
 
         assert_ne!(fresh.digest(), torn.digest());
     }

@@ -5,7 +5,7 @@ use std::hint;
 
 use lapwing::{BuildError, Disruptor, TakeError};
 
-use crate::load::event::{Event, Message, PAD_8};
+use crate::load::event::{Event, PAD_8};
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Crew, Disconnected, RunError};
@@ -65,7 +65,7 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
 ///
 /// As [`ring`].
 pub(super) fn plain_loop(events: u32, placement: Placement) -> Result<Pass, RunError> {
-    let mut memory = vec![Message::<PAD_8>::default(); LOOP_EVENTS];
+    let mut memory = vec![Event::<PAD_8>::default(); LOOP_EVENTS];
     let mut crew = Crew::new(placement);
     crew.enlist("solo", move || {
         let mut fold = Fold::new();
@@ -73,7 +73,7 @@ pub(super) fn plain_loop(events: u32, placement: Placement) -> Result<Pass, RunE
         while next < events {
             let end = next + (events - next).min(LOOP_EVENTS as u32);
             for (slot, value) in memory.iter_mut().zip(next..end) {
-                *slot = Message::new(value, 0);
+                *slot = Event::new(value, 0);
             }
             // What was written must be read: the compiler cannot know that it is the same.
             let written = &hint::black_box(&mut memory[..])[..(end - next) as usize];

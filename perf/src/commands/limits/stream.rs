@@ -20,7 +20,7 @@ use std::thread;
 
 use crossbeam_utils::CachePadded;
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
@@ -85,7 +85,7 @@ pub(super) fn run<const PAD: usize>(
 /// What the two threads share.
 struct Stream<const PAD: usize> {
     /// The events, block by block.
-    blocks: Vec<CachePadded<Mutex<Vec<Message<PAD>>>>>,
+    blocks: Vec<CachePadded<Mutex<Vec<Event<PAD>>>>>,
     /// Events of a block.
     block_events: u32,
     /// Blocks that the producer has filled.
@@ -113,8 +113,8 @@ impl<const PAD: usize> Drop for End<PAD> {
 impl<const PAD: usize> Stream<PAD> {
     /// A stream whose memory was touched.
     fn new(shape: Shape) -> Self {
-        let block_events = shape.block_bytes / size_of::<Message<PAD>>();
-        let block = || CachePadded::new(Mutex::new(vec![Message::default(); block_events]));
+        let block_events = shape.block_bytes / size_of::<Event<PAD>>();
+        let block = || CachePadded::new(Mutex::new(vec![Event::default(); block_events]));
         Self {
             blocks: (0..shape.buffer_bytes / shape.block_bytes).map(|_| block()).collect(),
             block_events: block_events as u32,
@@ -161,7 +161,7 @@ impl<const PAD: usize> Stream<PAD> {
     }
 
     /// The block of this number, which the caller's cursor allows.
-    fn open(&self, block: u64) -> Result<MutexGuard<'_, Vec<Message<PAD>>>, Disconnected> {
+    fn open(&self, block: u64) -> Result<MutexGuard<'_, Vec<Event<PAD>>>, Disconnected> {
         let index = block as usize % self.blocks.len();
         self.blocks[index].try_lock().map_err(|_| Disconnected)
     }
@@ -197,9 +197,9 @@ impl Cursor {
 }
 
 /// Writes the events numbered `next..end`.
-fn fill<const PAD: usize>(block: &mut [Message<PAD>], next: u32, end: u32) {
+fn fill<const PAD: usize>(block: &mut [Event<PAD>], next: u32, end: u32) {
     for (slot, value) in block.iter_mut().zip(next..end) {
-        *slot = Message::new(value, 0);
+        *slot = Event::new(value, 0);
     }
 }
 

@@ -140,7 +140,7 @@ impl Wiring<'_> {
 
         let feeds = sequencer::producers().map(|(origin, name)| {
             let share = sequencer::share(self.workload.events, origin);
-            let write = move |event: &mut Event<PAD>, value| event.write_as(value, origin);
+            let write = move |event: &mut Event<PAD>, value| *event = Event::new(value, origin);
             (name, producer.clone(), share, write)
         });
         let feeds = feeds.collect();
@@ -180,22 +180,22 @@ impl Wiring<'_> {
         let (joined, joined_seen) = line.seat(FizzBuzz::default());
 
         let mut seats = self.seats(1);
-        let builder = build_single_producer(self.workload.ring, Event::<PAD>::default, self.wait);
-        let builder = seats.next(builder, "fizz").handle_events_with(
-            left.handler(|(), event: &Event<PAD>| event.leave_left(diamond::fizz(event.digest()))),
-        );
         let builder =
-            seats.next(builder, "buzz").handle_events_with(right.handler(
-                |(), event: &Event<PAD>| event.leave_right(diamond::buzz(event.digest())),
-            ));
+            build_single_producer(self.workload.ring, SharedEvent::<PAD>::default, self.wait);
+        let builder = seats.next(builder, "fizz").handle_events_with(left.handler(
+            |(), event: &SharedEvent<PAD>| event.leave_left(diamond::fizz(event.digest())),
+        ));
+        let builder = seats.next(builder, "buzz").handle_events_with(right.handler(
+            |(), event: &SharedEvent<PAD>| event.leave_right(diamond::buzz(event.digest())),
+        ));
         let producer = seats
             .next(builder.and_then(), "fizz-buzz")
-            .handle_events_with(joined.handler(|joined, event: &Event<PAD>| {
+            .handle_events_with(joined.handler(|joined, event: &SharedEvent<PAD>| {
                 joined.add(event.digest(), event.left(), event.right());
             }))
             .build();
 
-        let finish = self.drive_one(producer, &seats, line, Event::<PAD>::write)?;
+        let finish = self.drive_one(producer, &seats, line, SharedEvent::<PAD>::write)?;
         let Seen { state, batches } = joined_seen.take()?;
         let batches = [left_seen.take()?.batches, right_seen.take()?.batches, batches];
         Ok(self.pass(finish, state.answers(), &batches))

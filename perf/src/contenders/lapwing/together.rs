@@ -71,7 +71,9 @@ fn three_rings<const PAD: usize>(workload: &Workload) -> Result<Pass, RunError> 
                 .build()
                 .map_err(refused)?;
         let events = sequencer::share(workload.events, origin);
-        let feed = feed(name, producer, Some(origin), events, workload.publish);
+        let feed = feed(name, producer, events, workload.publish, move |event, value| {
+            *event = Event::new(value, origin);
+        });
         crew::enlist(&mut threads, vec![feed]);
         stages.extend(consumers);
     }

@@ -5,7 +5,7 @@ use lapwing::{Access, BuildError, Builder, Disruptor, Shared, Single, SingleProd
 
 use super::Setting;
 use super::feed::feed;
-use crate::load::event::Event;
+use crate::load::event::{Event, SharedEvent};
 use crate::load::fold::Fold;
 use crate::load::topologies::diamond::{self, FizzBuzz};
 use crate::load::topologies::multicast::CONSUMERS;
@@ -48,15 +48,15 @@ impl Wiring<'_> {
     }
 
     /// A ring for one producer, without stages.
-    fn ring<'env, const PAD: usize>(self) -> Builder<'env, Event<PAD>, Single> {
-        let builder = Disruptor::single_producer(self.workload.ring, Event::default);
+    fn ring<'env, E: Default + Send + 'static>(self) -> Builder<'env, E, Single> {
+        let builder = Disruptor::single_producer(self.workload.ring, E::default);
         self.setting.applied_to(builder, 1)
     }
 
     /// The consumer folds: by the event or, where events are published so, by the batch.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sum = Tally::<Fold>::new();
-        let ring = self.ring::<PAD>();
+        let ring = self.ring::<Event<PAD>>();
         let ring = match self.workload.publish {
             Publish::One => ring.then("consumer", |event, _, end_of_batch| {
                 sum.answer.add(event.digest());
@@ -69,7 +69,8 @@ impl Wiring<'_> {
         };
         let (producer, consumers) = ring.build().map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let feeds = self.one_feed(producer, Event::write);
+        let finish = crew::run(feeds, consumers, self.workload.placement)?;
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
@@ -79,13 +80,13 @@ impl Wiring<'_> {
         let mut second = Tally::<()>::new();
         let mut third = Tally::<Fold>::new();
         let (producer, consumers) = self
-            .ring::<PAD>()
+            .ring::<Event<PAD>>()
             .then_mut("step-1", |event, _, end_of_batch| {
-                event.value = pipeline::step_one(event.value, event.digest());
+                event.change(pipeline::step_one(event.value(), event.digest()));
                 first.count(end_of_batch);
             })
             .then_mut("step-2", |event, _, end_of_batch| {
-                event.value = pipeline::step_two(event.value, event.digest());
+                event.change(pipeline::step_two(event.value(), event.digest()));
                 second.count(end_of_batch);
             })
             .then("step-3", |event, _, end_of_batch| {
@@ -95,7 +96,8 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let feeds = self.one_feed(producer, Event::write);
+        let finish = crew::run(feeds, consumers, self.workload.placement)?;
         let batches = [first.batches, second.batches, third.batches];
         Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
@@ -117,7 +119,9 @@ impl Wiring<'_> {
 
         let feeds = sequencer::producers().map(|(origin, name)| {
             let events = sequencer::share(workload.events, origin);
-            feed(name, producer.clone(), Some(origin), events, workload.publish)
+            feed(name, producer.clone(), events, workload.publish, move |event, value| {
+                *event = Event::new(value, origin);
+            })
         });
         let feeds = feeds.collect();
         drop(producer); // only the feeds keep the ring open
@@ -129,7 +133,7 @@ impl Wiring<'_> {
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
         let (producer, consumers) = self
-            .ring::<PAD>()
+            .ring::<Event<PAD>>()
             .then_all(|side| {
                 CONSUMERS.iter().zip(&mut sums).fold(side, |side, (name, sum)| {
                     side.read(*name, |event, _, end_of_batch| {
@@ -141,7 +145,8 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let feeds = self.one_feed(producer, Event::write);
+        let finish = crew::run(feeds, consumers, self.workload.placement)?;
         let answers = sums.iter().map(|sum| sum.answer.answer()).collect();
         let batches = sums.each_ref().map(|sum| sum.batches);
         Ok(self.pass(finish, answers, &batches))
@@ -153,7 +158,7 @@ impl Wiring<'_> {
         let mut right = Tally::<()>::new();
         let mut joined = Tally::<FizzBuzz>::new();
         let (producer, consumers) = self
-            .ring::<PAD>()
+            .ring::<SharedEvent<PAD>>()
             .then_all(|side| {
                 side.read("fizz", |event, _, end_of_batch| {
                     event.leave_left(diamond::fizz(event.digest()));
@@ -171,17 +176,19 @@ impl Wiring<'_> {
             .build()
             .map_err(refused)?;
 
-        let finish = crew::run(self.one_feed(producer), consumers, self.workload.placement)?;
+        let feeds = self.one_feed(producer, SharedEvent::write);
+        let finish = crew::run(feeds, consumers, self.workload.placement)?;
         let batches = [left.batches, right.batches, joined.batches];
         Ok(self.pass(finish, joined.answer.answers(), &batches))
     }
 
     /// The only producer publishes every event.
-    fn one_feed<const PAD: usize>(
+    fn one_feed<E: 'static>(
         self,
-        producer: SingleProducer<Event<PAD>>,
-    ) -> Vec<Feed<'static, Event<PAD>, Single>> {
-        vec![feed("producer", producer, None, self.workload.events, self.workload.publish)]
+        producer: SingleProducer<E>,
+        write: impl Fn(&mut E, u32) + Copy + Send + 'static,
+    ) -> Vec<Feed<'static, E, Single>> {
+        vec![feed("producer", producer, self.workload.events, self.workload.publish, write)]
     }
 
     /// A run that came to its `finish`, whose consumers were handed `batches` each.

@@ -1,12 +1,10 @@
-//! An event as an array of words: the bytes of a [`Message`](crate::load::event::Message), in a type that
+//! An event as an array of words: the bytes of a [`Event`](crate::load::event::Event), in a type that
 //! every ring can carry, even one that asks for an `unsafe` promise about any other.
 //!
 //! ```text
 //! word   0                                     1 ..
 //!        | value: 32 | left: 8 | right: 8 | 0 | padding |
 //! ```
-
-use std::array;
 
 /// Words of an event of 8 bytes.
 pub(super) const IN_8: usize = 1;
@@ -25,10 +23,9 @@ const RIGHT_SHIFT: u32 = 40;
 /// The event numbered `value`, of the producer numbered `origin`: every word is written.
 #[inline]
 pub(super) fn event<const N: usize>(value: u32, origin: u8) -> [u64; N] {
-    array::from_fn(|index| match index {
-        0 => u64::from(value) | u64::from(origin) << LEFT_SHIFT,
-        _ => u64::from(value) + (index as u64 - 1),
-    })
+    let mut event = [u64::from(value); N];
+    event[0] |= u64::from(origin) << LEFT_SHIFT;
+    event
 }
 
 /// Its number, or what a step has made of it.
@@ -80,14 +77,14 @@ pub(super) fn digest<const N: usize>(event: &[u64; N]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::event::{Message, PAD_8, PAD_64};
+    use crate::load::event::{Event, PAD_8, PAD_64};
 
     #[test]
     fn words_are_those_of_a_message() {
-        let message = Message::<PAD_64>::new(u32::MAX, 2);
+        let message = Event::<PAD_64>::new(u32::MAX, 2);
         let words = event::<IN_64>(u32::MAX, 2);
         assert_eq!(digest(&words), message.digest());
-        assert_eq!((value(&words), left(&words)), (message.value, message.left));
+        assert_eq!((value(&words), left(&words)), (message.value(), message.left()));
     }
 
     #[test]
@@ -96,8 +93,8 @@ mod tests {
         let changed = with_value(words, 7);
         assert_eq!((value(&changed), left(&changed), right(&changed)), (7, 3, 5));
 
-        let mut message = Message::<PAD_8>::new(9, 0);
-        message.value = 7;
+        let mut message = Event::<PAD_8>::new(9, 0);
+        message.change(7);
         assert_eq!(digest(&changed), message.digest());
     }
 }

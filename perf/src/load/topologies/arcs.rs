@@ -1,7 +1,7 @@
 //! What a worker does at the ends of its queues. A worker knows how many events to expect, so a
 //! stream needs no mark at its end. A lost neighbour ends the worker.
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::{Receiver, Sender};
 use crate::measure::crew::{Answers, Disconnected};
@@ -9,12 +9,12 @@ use crate::measure::crew::{Answers, Disconnected};
 /// Sends the events numbered `0..events` into every one of `arcs`, as the producer numbered
 /// `origin`.
 pub(super) fn produce<const PAD: usize>(
-    arcs: &[impl Sender<Message<PAD>>],
+    arcs: &[impl Sender<Event<PAD>>],
     events: u32,
     origin: u8,
 ) -> Result<Answers, Disconnected> {
     for value in 0..events {
-        let message = Message::new(value, origin);
+        let message = Event::new(value, origin);
         for arc in arcs {
             arc.send(message)?;
         }
@@ -24,10 +24,10 @@ pub(super) fn produce<const PAD: usize>(
 
 /// Receives `events`, changes each by `step` and sends it on.
 pub(super) fn relay<const PAD: usize>(
-    from: &impl Receiver<Message<PAD>>,
-    to: &impl Sender<Message<PAD>>,
+    from: &impl Receiver<Event<PAD>>,
+    to: &impl Sender<Event<PAD>>,
     events: u32,
-    step: impl Fn(&mut Message<PAD>),
+    step: impl Fn(&mut Event<PAD>),
 ) -> Result<Answers, Disconnected> {
     for _ in 0..events {
         let mut message = from.receive()?;
@@ -39,7 +39,7 @@ pub(super) fn relay<const PAD: usize>(
 
 /// Receives `events` and folds each.
 pub(super) fn consume<const PAD: usize>(
-    from: &impl Receiver<Message<PAD>>,
+    from: &impl Receiver<Event<PAD>>,
     events: u32,
 ) -> Result<Answers, Disconnected> {
     let mut fold = Fold::new();

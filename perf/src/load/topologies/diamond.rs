@@ -6,7 +6,7 @@
 //!     +--> EP2 (buzz) --+
 //! ```
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::{Queue, Receiver};
 use crate::load::topologies::arcs;
@@ -53,7 +53,7 @@ impl FizzBuzz {
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut joined = FizzBuzz::default();
     for value in 0..events {
-        let digest = Message::<PAD>::new(value, 0).digest();
+        let digest = Event::<PAD>::new(value, 0).digest();
         joined.add(digest, fizz(digest), buzz(digest));
     }
     joined.answers()
@@ -64,22 +64,22 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (fizz_sender, fizz_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
-    let (buzz_sender, buzz_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
-    let (left_sender, left_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
-    let (right_sender, right_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (fizz_sender, fizz_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (buzz_sender, buzz_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (left_sender, left_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (right_sender, right_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
     let senders = [fizz_sender, buzz_sender];
 
     let mut crew = Crew::new(workload.placement);
     crew.enlist("producer", move || arcs::produce(&senders, events, 0));
     crew.enlist("fizz", move || {
         arcs::relay(&fizz_receiver, &left_sender, events, |message| {
-            message.left = fizz(message.digest());
+            message.leave_left(fizz(message.digest()));
         })
     });
     crew.enlist("buzz", move || {
         arcs::relay(&buzz_receiver, &right_sender, events, |message| {
-            message.right = buzz(message.digest());
+            message.leave_right(buzz(message.digest()));
         })
     });
     crew.enlist("fizz-buzz", move || join(&left_receiver, &right_receiver, events));
@@ -89,17 +89,17 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
 /// Receives `events` from both sides. A message that is not the other one's twin changes the
 /// answer.
 fn join<const PAD: usize>(
-    left: &impl Receiver<Message<PAD>>,
-    right: &impl Receiver<Message<PAD>>,
+    left: &impl Receiver<Event<PAD>>,
+    right: &impl Receiver<Event<PAD>>,
     events: u32,
 ) -> Result<Answers, Disconnected> {
     let mut joined = FizzBuzz::default();
     for _ in 0..events {
         let with_fizz = left.receive()?;
         let with_buzz = right.receive()?;
-        let mismatch = u64::from(with_fizz.value ^ with_buzz.value);
+        let mismatch = u64::from(with_fizz.value() ^ with_buzz.value());
         let digest = with_fizz.digest().wrapping_add(mismatch);
-        joined.add(digest, with_fizz.left, with_buzz.right);
+        joined.add(digest, with_fizz.left(), with_buzz.right());
     }
     Ok(joined.answers())
 }

@@ -6,7 +6,7 @@
 //!     +--> EP3
 //! ```
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::queue::Queue;
 use crate::load::topologies::{arcs, unicast};
 use crate::load::workload::Workload;
@@ -29,7 +29,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
 
     let mut crew = Crew::new(workload.placement);
     for consumer in CONSUMERS {
-        let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+        let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
         senders.push(sender);
         crew.enlist(consumer, move || arcs::consume(&receiver, events));
     }

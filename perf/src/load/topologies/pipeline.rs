@@ -4,7 +4,7 @@
 //! P1 --> EP1 --> EP2 --> EP3
 //! ```
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::Queue;
 use crate::load::topologies::arcs;
@@ -36,9 +36,9 @@ fn low_half(digest: u64) -> u32 {
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut fold = Fold::new();
     for value in 0..events {
-        let mut message = Message::<PAD>::new(value, 0);
-        message.value = step_one(message.value, message.digest());
-        message.value = step_two(message.value, message.digest());
+        let mut message = Event::<PAD>::new(value, 0);
+        message.change(step_one(message.value(), message.digest()));
+        message.change(step_two(message.value(), message.digest()));
         fold.add(message.digest());
     }
     vec![fold.answer()]
@@ -49,21 +49,21 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (first_sender, first_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
-    let (second_sender, second_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
-    let (third_sender, third_receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (first_sender, first_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (second_sender, second_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
+    let (third_sender, third_receiver) = Q::bounded::<Event<PAD>>(workload.ring);
     let senders = [first_sender];
 
     let mut crew = Crew::new(workload.placement);
     crew.enlist("producer", move || arcs::produce(&senders, events, 0));
     crew.enlist("step-1", move || {
         arcs::relay(&first_receiver, &second_sender, events, |message| {
-            message.value = step_one(message.value, message.digest());
+            message.change(step_one(message.value(), message.digest()));
         })
     });
     crew.enlist("step-2", move || {
         arcs::relay(&second_receiver, &third_sender, events, |message| {
-            message.value = step_two(message.value, message.digest());
+            message.change(step_two(message.value(), message.digest()));
         })
     });
     crew.enlist("step-3", move || arcs::consume(&third_receiver, events));

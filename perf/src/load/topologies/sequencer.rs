@@ -7,7 +7,7 @@
 //! P3 --+
 //! ```
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::{Queue, Receiver};
 use crate::load::topologies::arcs;
@@ -56,7 +56,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut folds = FoldPerProducer::default();
     for (origin, _) in producers() {
         for value in 0..share(events, origin) {
-            folds.add(origin, Message::<PAD>::new(value, origin).digest());
+            folds.add(origin, Event::<PAD>::new(value, origin).digest());
         }
     }
     folds.answers()
@@ -67,7 +67,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
 
     let mut crew = Crew::new(workload.placement);
     for (origin, producer) in producers() {
@@ -80,7 +80,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
         let mut folds = FoldPerProducer::default();
         for _ in 0..events {
             let message = receiver.receive()?;
-            folds.add(message.left, message.digest());
+            folds.add(message.left(), message.digest());
         }
         Ok(folds.answers())
     });

@@ -4,7 +4,7 @@
 //! P1 --> EP1
 //! ```
 
-use crate::load::event::Message;
+use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::load::queue::Queue;
 use crate::load::topologies::arcs;
@@ -15,7 +15,7 @@ use crate::measure::crew::{Answers, Crew, Finish, RunError};
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut fold = Fold::new();
     for value in 0..events {
-        fold.add(Message::<PAD>::new(value, 0).digest());
+        fold.add(Event::<PAD>::new(value, 0).digest());
     }
     vec![fold.answer()]
 }
@@ -25,7 +25,7 @@ pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {
     let events = workload.events;
-    let (sender, receiver) = Q::bounded::<Message<PAD>>(workload.ring);
+    let (sender, receiver) = Q::bounded::<Event<PAD>>(workload.ring);
     let senders = [sender];
 
     let mut crew = Crew::new(workload.placement);

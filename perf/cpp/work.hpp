@@ -1,4 +1,4 @@
-// What the stages compute: the same numbers as `perf/src/fold.rs` and `perf/src/topologies`.
+// What the stages compute: the same numbers as `perf/src/load/fold.rs` and `perf/src/load/topologies`.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline std::uint32_t rotate_left(std::uint32_t word, unsigned bits) {
 struct Fold {
     std::uint64_t answer = 0x9E3779B97F4A7C15u;
 
-    void add(std::uint64_t digest) { answer = rotate_left(answer, 5) + digest; }
+    void add(std::uint64_t digest) { answer = rotate_left(answer, 5) ^ digest; }
 };
 
 // The value after the first step of a pipeline.

@@ -1,5 +1,5 @@
 /**
- * What the stages compute: the numbers of {@code perf/src/fold.rs} and {@code perf/src/topologies}.
+ * What the stages compute: the numbers of {@code perf/src/load/fold.rs} and {@code perf/src/load/topologies}.
  */
 final class Work {
     /** A fold over no digests. */
@@ -11,7 +11,7 @@ final class Work {
 
     /** {@code fold} with one digest more. */
     static long add(long fold, long digest) {
-        return Long.rotateLeft(fold, 5) + digest;
+        return Long.rotateLeft(fold, 5) ^ digest;
     }
 
     /** The first step of a pipeline. */

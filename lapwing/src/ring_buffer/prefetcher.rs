@@ -41,11 +41,6 @@ impl Prefetcher {
         Self { first: slots.as_ptr().addr(), mask: slots.len() as u64 - 1, stride: size_of::<T>() }
     }
 
-    /// Whether the slots are [large](is_large).
-    pub(crate) fn are_large(self) -> bool {
-        is_large(self.stride)
-    }
-
     /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.
     pub(crate) fn slots_in(self, bytes: u64) -> u64 {
         if cpu::HAS_HINTS { (bytes / self.stride.max(1) as u64).max(1) } else { 0 }

@@ -11,7 +11,7 @@ use crate::ring_buffer::Prefetcher;
 use crate::sync::{Ordering, own};
 use crate::wait::asymmetric::AsymmetricFence;
 
-/// Bytes of events whose lines are asked for together, unless events are small.
+/// Bytes of events whose lines are asked for together.
 const BYTES_AHEAD: u64 = 1024;
 
 /// Sequencer of a ring with one producer. A claim that is given up is simply claimed again.
@@ -97,8 +97,8 @@ impl Claims for Single {
     const IS_MULTI: bool = false;
 
     fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
-        let stride = if slots.are_large() { slots.slots_in(BYTES_AHEAD) } else { 0 };
-        Self { runway: Runway::new(first, slots, stride), note: Note::starting_at(first) }
+        let runway = Runway::new(first, slots, slots.slots_in(BYTES_AHEAD));
+        Self { runway, note: Note::starting_at(first) }
     }
 
     #[inline(always)]

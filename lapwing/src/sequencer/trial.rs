@@ -7,8 +7,8 @@
 //!
 //! Where a slot's line has to come from a cache far away, asking for it early pays several times over. Where it is near, or
 //! where the CPU fetches ahead of the stores by itself, asking costs up to half. Which of them it is changes with the CPU, with
-//! where the threads are just now, with the size of the ring and with what others do, so a producer tries it. One that never
-//! asks, alone and with small events, has no trial and never reads the clock. See `perf/results/experiments.md`.
+//! where the threads are just now, with the size of the ring and with what others do, so a producer tries it. Where the CPU
+//! cannot be asked there is no trial, and no clock is read. See `perf/results/experiments.md`.
 
 use std::time::{Duration, Instant};
 

@@ -99,6 +99,7 @@ mod sync;
 #[allow(unsafe_code)]
 pub mod tap;
 mod topology;
+mod trial;
 pub mod wait;
 
 pub use joining::StartAt;

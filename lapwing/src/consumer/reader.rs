@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::guest::Place;
+use super::looks::LearntLooks;
 use super::source::{Source, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
@@ -17,7 +18,7 @@ use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited, Looks, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -34,6 +35,8 @@ pub(crate) struct Reader<E> {
     pub(super) strategy: Box<dyn AnyWaitStrategy>,
     /// Whether it looks by itself, as the strategy says.
     spins: bool,
+    /// How it looks then.
+    looks: LearntLooks,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
@@ -77,6 +80,7 @@ impl<E> Reader<E> {
             place: Some(place),
             barrier,
             spins: strategy.spins(),
+            looks: LearntLooks::starting_at(first),
             strategy,
             failing,
             first,
@@ -273,7 +277,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline(always)]
-    fn await_next(&self, looks: Looks) -> Option<bool> {
+    fn await_next(&mut self) -> Option<bool> {
+        let looks = self.looks.next(self.next);
         Some(self.barrier.await_next(&self.ring.control, self.next, looks))
     }
 

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::finished::Outcome;
+use super::looks::LONG;
 use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
@@ -15,15 +16,8 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
 use crate::sync::{Arc, pause};
-use crate::wait::{AnyWaitStrategy, Looks};
+use crate::wait::AnyWaitStrategy;
 
-/// How a consumer looks that spins, between two looks at its time limit and at a stop: for a microsecond or two.
-///
-/// Hints for half a microsecond or more: in a stream the next event comes meanwhile, and its producer is to keep its
-/// lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen sooner without. Three
-/// hints: where an answer always takes as long, the CPU learns after how many looks it is there, if they are few, and goes
-/// on before the line has come: see `perf/results/experiments.md`.
-const LOOKS: Looks = Looks { all: 256, hinted: 11, hints: 3 };
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
@@ -132,7 +126,7 @@ pub(crate) trait Source<E> {
                     return Err(WaitTimeoutError::TimedOut);
                 }
                 Err(PollError::Empty) if self.spins() => {
-                    is_expired = match self.await_next(LOOKS) {
+                    is_expired = match self.await_next() {
                         None => {
                             looks = looks.wrapping_add(1);
                             self.spin_once(looks, deadline)
@@ -149,11 +143,10 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Looks until the next event is there, or as often as `looks` say; whether it is. In a loop of its own, without an eye
+    /// Looks until the next event is there, or for a microsecond or two; whether it is. In a loop of its own, without an eye
     /// on a close or a stop; `None` if this consumer has no such loop.
     #[inline(always)]
-    fn await_next(&self, looks: Looks) -> Option<bool> {
-        let _ = looks;
+    fn await_next(&mut self) -> Option<bool> {
         None
     }
 
@@ -167,10 +160,10 @@ pub(crate) trait Source<E> {
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
     #[inline]
     fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
-        if looks <= LOOKS.hinted {
-            pause(LOOKS.hints);
+        if looks <= LONG.hinted {
+            pause(LONG.hints);
         }
-        looks.is_multiple_of(LOOKS.all) && self.is_time_over(deadline)
+        looks.is_multiple_of(LONG.all) && self.is_time_over(deadline)
     }
 
     /// Whether whoever looks by itself has no more time, or is asked to leave.

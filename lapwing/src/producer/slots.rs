@@ -321,7 +321,7 @@ mod tests {
                 for n in (from_the_front..6).rev() {
                     assert_eq!(iter.next_back(), Some(&mut { n }));
                 }
-                assert_eq!((iter.next(), iter.next_back(), iter.nth(0)), (None, None, None));
+                assert_eq!((iter.next(), iter.next_back(), iter.nth(1)), (None, None, None));
             });
         }
     }

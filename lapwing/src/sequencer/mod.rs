@@ -15,7 +15,6 @@ mod gate;
 mod multi;
 mod runway;
 mod single;
-mod trial;
 
 use std::fmt::Debug;
 use std::ops::Range;

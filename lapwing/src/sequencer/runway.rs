@@ -19,18 +19,20 @@
 use std::ops::Range;
 
 use super::gate;
-use super::trial::Trial;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::TryPublishError;
 use crate::ring_buffer::Prefetcher;
+use crate::trial::{EVENTS_PER_STRETCH, Trial};
 
 /// Bytes of slots that are asked for at once at most: half of the first-level cache where that is smallest, so that
 /// they are still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
 
 /// Most events without a look. What a producer settles now and then, it settles at one.
-pub(super) const EVENTS_PER_LOOK: u64 = 1 << 12;
+pub(super) const EVENTS_PER_LOOK: u64 = EVENTS_PER_STRETCH;
+/// A producer that takes longer than this for each event has time to ask, and does.
+const SLOW_NS: u64 = 100;
 
 /// What one producer knows of the slots before it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,11 +44,12 @@ pub(super) struct Runway {
     /// First sequence that could not be claimed when the gate was last read; never too high.
     limit: Sequence,
     slots: Prefetcher,
-    /// Slots that are asked for together, while it [asks](Trial::asks).
+    /// Slots that are asked for together, while it asks.
     stride: u64,
     /// Most slots that are asked for at once, for a long claim.
     most: u64,
-    trial: Trial,
+    /// Whether to ask.
+    trial: Trial<SLOW_NS>,
 }
 
 impl Runway {
@@ -115,7 +118,7 @@ impl Runway {
         if !self.trial.covers(claim.end) {
             self.trial = self.trial.next(claim.start);
         }
-        if !self.trial.asks() {
+        if !self.trial.is_first() {
             return Ok(Self { near: self.limit.min(claim.end + EVENTS_PER_LOOK), ..self });
         }
         self.near = self.limit.min(claim.end + self.stride);
@@ -196,7 +199,11 @@ mod tests {
     #[test]
     fn a_long_claim_is_asked_for_from_its_beginning_and_no_longer_than_it_stays() {
         let runway = Runway { limit: 1_000, stride: 4, most: 64, ..Runway::default() };
-        let asked = |asked, claim| Runway { asked, ..runway }.wanted(&claim);
+        let asked = |asked, claim| {
+            let mut runway = runway;
+            runway.asked = asked;
+            runway.wanted(&claim)
+        };
         assert_eq!(asked(0, 0..10), 0..18, "itself, and two strides beyond");
         assert_eq!(asked(18, 10..20), 18..28, "no line twice");
         assert_eq!(asked(18, 100..110), 100..118, "none of those that were claimed without a look");
@@ -214,8 +221,8 @@ mod tests {
         for end in 1..=1 << 16 {
             let asked = runway.asked;
             assert_eq!(runway.reach(&control, end - 1..end), Ok(()));
-            assert!(runway.trial.asks() || runway.asked == asked, "{runway:?}");
-            ways[usize::from(runway.trial.asks())] = true;
+            assert!(runway.trial.is_first() || runway.asked == asked, "{runway:?}");
+            ways[usize::from(runway.trial.is_first())] = true;
         }
         assert_eq!(ways, [true; 2], "both are tried");
     }

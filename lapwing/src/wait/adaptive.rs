@@ -26,14 +26,14 @@ const GAPS: RangeInclusive<u32> = 8..=128;
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 1024;
 
-/// Looks before the clock is read for the first time: about a microsecond, in which most answers come.
-const NEAR_LOOKS: u32 = 24;
+/// Looks before the clock is read for the first time: one to three microseconds, in which most answers come.
+const NEAR_LOOKS: u32 = 72;
 /// What a wait that ended within those counts as, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
-/// Pause hints between two looks: some 40 ns, by which an event is seen late at most.
-const HINTS: u32 = 3;
+/// Pause hints between two looks: 15 to 45 ns, by which an event is seen late at most.
+const HINTS: u32 = 1;
 /// Looks of a spinning waiter between two looks at the clock.
-const LOOKS_PER_CLOCK: u32 = 8;
+const LOOKS_PER_CLOCK: u32 = 24;
 
 /// What parking and being woken costs both sides together, and so the longest that it pays to stay
 /// awake, in nanoseconds: then neither choice is ever far from the better one.
@@ -49,7 +49,7 @@ const SWITCH_NS: u32 = 500;
 /// system lets those in sooner who wake up.
 const HOGGED: Duration = Duration::from_millis(1);
 /// Of so many waits that need no yield, one begins with one: who spins would not notice a crowd.
-const WAITS_PER_PROBE: u32 = 16;
+const WAITS_PER_PROBE: u32 = 64;
 
 /// Keeps away for a learnt gap, stays awake for a learnt time, then parks: the latency of spinning
 /// while events flow, no CPU when they do not.

@@ -1,0 +1,57 @@
+//! How a consumer that spins looks for its next event, between two looks at its time limit and at a stop: for a microsecond
+//! or two.
+//!
+//! With pause hints after each look, for half a microsecond or more: in a stream the next event comes meanwhile, and its
+//! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
+//! sooner without.
+//!
+//! How many hints is tried (`trial`). One, and an event is seen as soon as it is there: a quarter less for a hop between CPUs
+//! that share a cache. But a stream may do better with three, which leave its producer alone for longer; and so may answers
+//! that always take as long, where a line takes long: the CPU learns after how many looks the answer is there, if they are
+//! few, and goes on before the line has come. See `perf/results/experiments.md`.
+
+use crate::Sequence;
+use crate::trial::Trial;
+use crate::wait::Looks;
+
+/// Where events take longer than this, their consumer is not what is waited for.
+const SLOW_NS: u64 = 10_000;
+/// One hint after each.
+const SHORT: Looks = Looks { all: 256, hinted: 33, hints: 1 };
+/// Three.
+pub(super) const LONG: Looks = Looks { all: 256, hinted: 11, hints: 3 };
+
+/// The looks of one consumer.
+#[derive(Debug)]
+pub(super) struct LearntLooks(Trial<SLOW_NS>);
+
+impl LearntLooks {
+    /// Of a consumer whose first event is `first`.
+    pub(super) fn starting_at(first: Sequence) -> Self {
+        Self(Trial::starting_at(first))
+    }
+
+    /// How to look for the event `next`, which was not there.
+    #[inline(always)]
+    pub(super) fn next(&mut self, next: Sequence) -> Looks {
+        if !self.0.covers(next) {
+            self.0 = self.0.next(next);
+        }
+        if self.0.is_first() { SHORT } else { LONG }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::trial::EVENTS_PER_STRETCH;
+
+    #[test]
+    fn a_consumer_that_waits_tries_both_and_begins_with_one_hint() {
+        let mut looks = LearntLooks::starting_at(7);
+        let hints: Vec<_> =
+            (7..7 + 4 * EVENTS_PER_STRETCH).map(|next| looks.next(next).hints).collect();
+        assert_eq!(hints[0], 1);
+        assert!(hints.contains(&3), "never tried");
+    }
+}

@@ -1,0 +1,211 @@
+//! Which of two ways is faster here and now: learnt by going the other one for a moment.
+//!
+//! ```text
+//! events ─── as it is kept ───┬── kept, timed ──┬── other, timed ──┬─── the faster of them ───
+//!           4096 to 262,144   │      4096       │       4096       │
+//! ```
+//!
+//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), and how long to look away
+//! while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
+//! size of the ring and with what others do. By several times, and within seconds where a host moves its CPUs. So whoever
+//! goes one of the ways tries the other now and then. See `perf/results/experiments.md`.
+
+use std::time::Instant;
+
+use crate::Sequence;
+
+/// Events of a stretch that is timed, some ten microseconds of a stream.
+pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
+/// Longest rest between two trials is two to this power of stretches: then trials are three events in a hundred.
+const MOST_TRUST: u32 = 6;
+/// Trust that a lost trial costs; where there is less, the other way is kept. One lost alone may be chance.
+const DISTRUST: u32 = 2;
+
+/// The trials of one end of a ring: of a first way, and of the other. Where both take longer than `SLOW_NS` nanoseconds for
+/// each event, neither makes the difference, and the first is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial<const SLOW_NS: u64> {
+    /// An event beyond this sequence ends the stretch.
+    until: Sequence,
+    stretch: Stretch,
+    /// Whether the first way is gone in this stretch.
+    is_first: bool,
+    /// How well the way that is kept has stood its trials.
+    trust: u32,
+}
+
+/// What a stretch is for. One that is timed has its beginning.
+#[derive(Debug, Clone, Copy)]
+enum Stretch {
+    /// Nothing but the work, in the way that is kept.
+    Rest,
+    /// To time the way that is kept.
+    Kept(Instant),
+    /// To time the other one, when the kept one has taken `kept_ns` for each event.
+    Other { start: Instant, kept_ns: f64 },
+}
+
+impl<const SLOW_NS: u64> Default for Trial<SLOW_NS> {
+    /// None at all, and always the other way.
+    fn default() -> Self {
+        Self { until: Sequence::MAX, is_first: false, stretch: Stretch::Rest, trust: 0 }
+    }
+}
+
+impl<const SLOW_NS: u64> Trial<SLOW_NS> {
+    /// Trials that begin with the first way and the event `first`.
+    pub(crate) fn starting_at(first: Sequence) -> Self {
+        Self { until: first + EVENTS_PER_STRETCH, is_first: true, ..Self::default() }
+    }
+
+    /// Whether to go the first way just now.
+    #[inline(always)]
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// Whether events up to `end` are still of this stretch.
+    #[inline(always)]
+    pub(crate) fn covers(&self, end: Sequence) -> bool {
+        end <= self.until
+    }
+
+    /// The stretch that begins with the event `first`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn next(self, first: Sequence) -> Self {
+        self.next_at(first, Instant::now())
+    }
+
+    fn next_at(self, first: Sequence, now: Instant) -> Self {
+        let until = first + EVENTS_PER_STRETCH;
+        match self.stretch {
+            Stretch::Rest => Self { until, stretch: Stretch::Kept(now), ..self },
+            Stretch::Kept(start) => {
+                let kept_ns = self.ns_per_event(start, first, now);
+                let stretch = Stretch::Other { start: now, kept_ns };
+                Self { until, is_first: !self.is_first, stretch, ..self }
+            }
+            Stretch::Other { start, kept_ns } => {
+                let settled = self.settled(kept_ns, self.ns_per_event(start, first, now));
+                let until = first + (EVENTS_PER_STRETCH << settled.trust);
+                Self { until, stretch: Stretch::Rest, ..settled }
+            }
+        }
+    }
+
+    /// Nanoseconds for each event of the timed stretch that began at `start` and has ended before `first`.
+    fn ns_per_event(&self, start: Instant, first: Sequence, now: Instant) -> f64 {
+        let events = first.saturating_sub(self.until - EVENTS_PER_STRETCH).max(1);
+        now.duration_since(start).as_secs_f64() * 1e9 / events as f64
+    }
+
+    /// What is kept after a trial of both ways, of which the other is the present one.
+    fn settled(self, kept_ns: f64, other_ns: f64) -> Self {
+        let is_slow = kept_ns.min(other_ns) > SLOW_NS as f64;
+        let is_other_better = if is_slow { self.is_first } else { other_ns < kept_ns };
+        let trust = if is_other_better {
+            self.trust.checked_sub(DISTRUST)
+        } else {
+            Some((self.trust + 1).min(MOST_TRUST))
+        };
+        match trust {
+            Some(trust) => Self { is_first: !self.is_first, trust, ..self },
+            None => Self { trust: 0, ..self },
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// An end of a ring that takes so many nanoseconds for an event on the first way, and on the other.
+    struct End {
+        trial: Trial<100>,
+        next: Sequence,
+        now: Instant,
+        first_ns: u64,
+        other_ns: u64,
+    }
+
+    impl End {
+        fn new(first_ns: u64, other_ns: u64) -> Self {
+            let (trial, now) = (Trial::starting_at(0), Instant::now());
+            Self { trial, next: 0, now, first_ns, other_ns }
+        }
+
+        /// Does so many events; how many of them on the first way.
+        fn work(&mut self, events: u64) -> u64 {
+            let mut first = 0;
+            for _ in 0..events {
+                if !self.trial.covers(self.next + 1) {
+                    self.trial = self.trial.next_at(self.next, self.now);
+                }
+                self.next += 1;
+                first += u64::from(self.trial.is_first());
+                let ns = if self.trial.is_first() { self.first_ns } else { self.other_ns };
+                self.now += Duration::from_nanos(ns);
+            }
+            first
+        }
+    }
+
+    const SETTLES: u64 = 4 * EVENTS_PER_STRETCH;
+    const MANY: u64 = 1 << 21;
+
+    #[test]
+    fn what_is_faster_is_kept_and_the_other_tried_for_two_events_in_a_hundred() {
+        for (first_ns, other_ns, is_kept) in [(3, 4, true), (4, 3, false), (50, 200, true)] {
+            let mut end = End::new(first_ns, other_ns);
+            end.work(MANY);
+            let first = end.work(MANY);
+            let kept = if is_kept { first } else { MANY - first };
+            assert!((MANY / 100 * 98..MANY).contains(&kept), "{first_ns} {other_ns}: {kept}");
+        }
+    }
+
+    #[test]
+    fn the_first_trial_settles_it() {
+        let mut end = End::new(4, 3);
+        end.work(SETTLES);
+        assert!(!end.trial.is_first());
+    }
+
+    #[test]
+    fn it_changes_when_the_machine_does() {
+        let mut end = End::new(3, 4);
+        end.work(MANY);
+        (end.first_ns, end.other_ns) = (4, 3);
+        end.work(MANY);
+        assert!(end.work(MANY) < MANY / 50);
+        (end.first_ns, end.other_ns) = (3, 4);
+        end.work(MANY);
+        assert!(end.work(MANY) > MANY / 100 * 98);
+    }
+
+    #[test]
+    fn one_lost_trial_is_chance() {
+        let mut end = End::new(3, 4);
+        end.work(MANY);
+        let trust = end.trial.trust;
+        let lost = end.trial.settled(4.0, 3.0);
+        // `settled` is called at the end of a stretch of the way that is not kept: here, as it were, the first.
+        assert_eq!((trust, lost.trust, lost.is_first), (MOST_TRUST, MOST_TRUST - DISTRUST, false));
+    }
+
+    #[test]
+    fn who_is_slow_keeps_to_the_first_way() {
+        let mut end = End::new(400, 300);
+        end.work(MANY);
+        assert!(end.work(MANY) > MANY / 100 * 98);
+    }
+
+    #[test]
+    fn who_has_no_trial_goes_the_other_way() {
+        let trial = Trial::<100>::default();
+        assert!(!trial.is_first() && trial.covers(1 << 62));
+    }
+}

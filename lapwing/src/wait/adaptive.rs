@@ -59,7 +59,7 @@ const WAITS_PER_PROBE: u32 = 64;
 /// when it ends, so that a steady stream is taken in batches, and halves when it is not, so that
 /// a lone event is not kept waiting.
 ///
-/// After that it looks for a microsecond, then stays awake for as long as parking costs, 50 µs, if
+/// After that it looks for one to three microseconds, then stays awake for as long as parking costs, 50 µs, if
 /// its waits are mostly over by then; if they are not, it parks at once. Awake, it spins if a CPU can
 /// be spared: of all that wait so in the process, one fewer may spin than there are CPUs, and none
 /// in a ring whose threads want more CPUs than they get. The rest yield between looks, which gives

@@ -202,7 +202,9 @@ impl<'a, E> Slots<'a, E> {
 /// producer.publish_batch(3, |slots| {
 ///     let mut iter = slots.iter_mut();
 ///     assert_eq!(iter.len(), 3);
-///     iter.next_back().map(|last| *last = 9);
+///     if let Some(last) = iter.next_back() {
+///         *last = 9;
+///     }
 ///     iter.zip([7, 8]).for_each(|(slot, value)| *slot = value);
 /// })?;
 /// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring

@@ -32,13 +32,61 @@ const LEFT_SHIFT: u32 = 32;
 /// Bits before the second property.
 const RIGHT_SHIFT: u32 = 40;
 
+/// The first word of an event: its number and its properties.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(transparent)]
+pub(crate) struct First(pub(crate) u64);
+
+impl First {
+    /// That of the event numbered `value`, of the producer numbered `origin`.
+    #[inline]
+    pub(crate) fn new(value: u32, origin: u8) -> Self {
+        Self(u64::from(value) | u64::from(origin) << LEFT_SHIFT)
+    }
+
+    /// The number, `0..events`, or what a step of a pipeline has made of it.
+    #[inline]
+    pub(crate) fn value(self) -> u32 {
+        self.0 as u32 // the low half
+    }
+
+    /// The first property, or the producer's number.
+    #[inline]
+    pub(crate) fn left(self) -> u8 {
+        (self.0 >> LEFT_SHIFT) as u8 // the byte
+    }
+
+    /// The second property.
+    #[inline]
+    pub(crate) fn right(self) -> u8 {
+        (self.0 >> RIGHT_SHIFT) as u8 // the byte
+    }
+
+    /// With `value` in the place of the number.
+    #[inline]
+    pub(crate) fn with_value(self, value: u32) -> Self {
+        Self(self.0 >> LEFT_SHIFT << LEFT_SHIFT | u64::from(value))
+    }
+
+    /// With the first property, which it did not have.
+    #[inline]
+    pub(crate) fn with_left(self, property: u8) -> Self {
+        Self(self.0 | u64::from(property) << LEFT_SHIFT)
+    }
+
+    /// With the second property, which it did not have.
+    #[inline]
+    pub(crate) fn with_right(self, property: u8) -> Self {
+        Self(self.0 | u64::from(property) << RIGHT_SHIFT)
+    }
+}
+
 /// What a ring or a queue carries from stages that have it alone: plain words, copied or written in place. One store
 /// more or less decides how many of them a CPU takes a second, so everybody writes the same ones.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Event<const PAD: usize> {
-    /// The number and the properties.
-    first: u64,
+    first: First,
     /// Written from the number by the producer, never changed by a stage.
     pad: [u64; PAD],
 }
@@ -46,7 +94,7 @@ pub(crate) struct Event<const PAD: usize> {
 impl<const PAD: usize> Default for Event<PAD> {
     /// An event that no producer has written yet.
     fn default() -> Self {
-        Self { first: 0, pad: [0; PAD] }
+        Self { first: First::default(), pad: [0; PAD] }
     }
 }
 
@@ -54,7 +102,7 @@ impl<const PAD: usize> Event<PAD> {
     /// The event numbered `value`, of the producer numbered `origin`.
     #[inline]
     pub(crate) fn new(value: u32, origin: u8) -> Self {
-        Self { first: u64::from(value) | u64::from(origin) << LEFT_SHIFT, pad: pad_of(value) }
+        Self { first: First::new(value, origin), pad: pad_of(value) }
     }
 
     /// Writes every word in place.
@@ -63,40 +111,40 @@ impl<const PAD: usize> Event<PAD> {
         *self = Self::new(value, 0);
     }
 
-    /// Its number, `0..events`, or what a step of a pipeline has made of it.
+    /// As [`First::value`].
     #[inline]
     pub(crate) fn value(&self) -> u32 {
-        self.first as u32 // the low half
+        self.first.value()
     }
 
     /// Puts `value` in the place of its number.
     #[inline]
     pub(crate) fn change(&mut self, value: u32) {
-        self.first = self.first >> LEFT_SHIFT << LEFT_SHIFT | u64::from(value);
+        self.first = self.first.with_value(value);
     }
 
-    /// The first property, or the producer's number.
+    /// As [`First::left`].
     #[inline]
     pub(crate) fn left(&self) -> u8 {
-        (self.first >> LEFT_SHIFT) as u8 // the byte
+        self.first.left()
     }
 
-    /// The second property.
+    /// As [`First::right`].
     #[inline]
     pub(crate) fn right(&self) -> u8 {
-        (self.first >> RIGHT_SHIFT) as u8 // the byte
+        self.first.right()
     }
 
     /// Leaves the first property, of an event that had none.
     #[inline]
     pub(crate) fn leave_left(&mut self, property: u8) {
-        self.first |= u64::from(property) << LEFT_SHIFT;
+        self.first = self.first.with_left(property);
     }
 
     /// Leaves the second property, of an event that had none.
     #[inline]
     pub(crate) fn leave_right(&mut self, property: u8) {
-        self.first |= u64::from(property) << RIGHT_SHIFT;
+        self.first = self.first.with_right(property);
     }
 
     /// Reads every word.
@@ -193,13 +241,13 @@ impl<const PAD: usize> SharedEvent<PAD> {
 /// The padding of the event numbered `value`. All words alike: were they numbered, some contenders' loops would be compiled to
 /// stores of two words that cross lines and others' to stores that do not, which no contender has earned.
 #[inline]
-fn pad_of<const PAD: usize>(value: u32) -> [u64; PAD] {
+pub(crate) fn pad_of<const PAD: usize>(value: u32) -> [u64; PAD] {
     [u64::from(value); PAD]
 }
 
 /// One number from every word: a word left over from an earlier lap changes it.
 #[inline]
-fn digest_of<const PAD: usize>(value: u32, pad: &[u64; PAD]) -> u64 {
+pub(crate) fn digest_of(value: u32, pad: &[u64]) -> u64 {
     pad.iter().fold(u64::from(value), |sum, word| sum.wrapping_add(*word))
 }
 

@@ -109,9 +109,11 @@ impl<const N: usize> Sender<N> for SendEnd<N> {
         while events.len() > 0 {
             let count = events.len().min(self.0.capacity());
             let published = self.0.publish_batch(count, |slots| {
-                slots
-                    .iter_mut()
-                    .for_each(|slot| events.next().into_iter().for_each(|event| *slot = event));
+                slots.iter_mut().for_each(|slot| {
+                    if let Some(event) = events.next() {
+                        *slot = event;
+                    }
+                });
             });
             published.map_err(|_| Disconnected)?;
         }

@@ -1,10 +1,12 @@
-//! An event as an array of words: the bytes of a [`Event`](crate::load::event::Event), in a type that
+//! An event as an array of words: the bytes of an [`Event`](crate::load::event::Event), in a type that
 //! every ring can carry, even one that asks for an `unsafe` promise about any other.
 //!
 //! ```text
 //! word   0                                     1 ..
 //!        | value: 32 | left: 8 | right: 8 | 0 | padding |
 //! ```
+
+use crate::load::event::{First, digest_of, pad_of};
 
 /// Words of an event of 8 bytes.
 pub(super) const IN_8: usize = 1;
@@ -15,63 +17,57 @@ pub(super) const IN_64: usize = 8;
 /// Words of an event of 256 bytes.
 pub(super) const IN_256: usize = 32;
 
-/// Bits before the first property, or the producer's number.
-const LEFT_SHIFT: u32 = 32;
-/// Bits before the second property.
-const RIGHT_SHIFT: u32 = 40;
-
 /// The event numbered `value`, of the producer numbered `origin`: every word is written.
 #[inline]
 pub(super) fn event<const N: usize>(value: u32, origin: u8) -> [u64; N] {
-    let mut event = [u64::from(value); N];
-    event[0] |= u64::from(origin) << LEFT_SHIFT;
+    let mut event = pad_of(value);
+    event[0] = First::new(value, origin).0;
     event
 }
 
 /// Its number, or what a step has made of it.
 #[inline]
 pub(super) fn value<const N: usize>(event: &[u64; N]) -> u32 {
-    event[0] as u32 // the low half
+    First(event[0]).value()
 }
 
 /// The event with `value` in the place of its number.
 #[inline]
 pub(super) fn with_value<const N: usize>(mut event: [u64; N], value: u32) -> [u64; N] {
-    event[0] = event[0] >> LEFT_SHIFT << LEFT_SHIFT | u64::from(value);
+    event[0] = First(event[0]).with_value(value).0;
     event
 }
 
 /// The first property, or the producer's number.
 #[inline]
 pub(super) fn left<const N: usize>(event: &[u64; N]) -> u8 {
-    (event[0] >> LEFT_SHIFT) as u8
+    First(event[0]).left()
 }
 
 /// The second property.
 #[inline]
 pub(super) fn right<const N: usize>(event: &[u64; N]) -> u8 {
-    (event[0] >> RIGHT_SHIFT) as u8
+    First(event[0]).right()
 }
 
 /// The event with the first property, which it did not have.
 #[inline]
 pub(super) fn with_left<const N: usize>(mut event: [u64; N], property: u8) -> [u64; N] {
-    event[0] |= u64::from(property) << LEFT_SHIFT;
+    event[0] = First(event[0]).with_left(property).0;
     event
 }
 
 /// The event with the second property, which it did not have.
 #[inline]
 pub(super) fn with_right<const N: usize>(mut event: [u64; N], property: u8) -> [u64; N] {
-    event[0] |= u64::from(property) << RIGHT_SHIFT;
+    event[0] = First(event[0]).with_right(property).0;
     event
 }
 
 /// Reads every word.
 #[inline]
 pub(super) fn digest<const N: usize>(event: &[u64; N]) -> u64 {
-    let number = u64::from(value(event));
-    event[1..].iter().fold(number, |sum, word| sum.wrapping_add(*word))
+    digest_of(value(event), &event[1..])
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(crate) struct Seating {
     /// First sequence that no producer has been allowed to claim. Written by producers when they
     /// read the gate, in a ring with seats only; read by consumers that join.
     granted: Padded<AtomicU64>,
-    /// Number of consumers that have not left. At 0 the ring is halted, and nobody joins any more.
+    /// Number of consumers that have not left before the end. At 0 the ring is halted, and nobody joins any more.
     consumers: AtomicU64,
     /// For each seat the number of times that it was taken or left: odd while somebody has it.
     turns: Box<[AtomicU64]>,

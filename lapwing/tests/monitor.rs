@@ -575,7 +575,7 @@ fn miri_a_monitor_outlives_its_ring_and_keeps_no_event<K: Kind>() {
     drop((all, consumers));
     assert_eq!((ledger.made(), ledger.dropped()), (4, 4));
     let snapshot = monitor.clone().snapshot();
-    assert_eq!((snapshot.state, snapshot.published), (RingState::Halted, 2));
+    assert_eq!((snapshot.state, snapshot.published), (RingState::Closed, 2));
 }
 
 #[test]

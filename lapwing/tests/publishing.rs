@@ -27,7 +27,8 @@ common::for_both_producers! {
     every_call_says_closed_after_a_close,
     every_call_says_halted_after_a_halt,
     full_ring_that_is_closed_says_closed,
-    closed_ring_that_is_halted_says_halted,
+    closed_ring_that_is_left_before_its_end_says_halted,
+    closed_ring_that_is_left_drained_says_closed,
     blocked_calls_end_when_a_slot_is_freed,
 }
 
@@ -366,11 +367,23 @@ fn full_ring_that_is_closed_says_closed<K: Kind>() {
     assert_eq!(drain(&mut poller), [1]);
 }
 
-fn closed_ring_that_is_halted_says_halted<K: Kind>() {
+fn closed_ring_that_is_left_before_its_end_says_halted<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(1);
+    producer.publish(|event| *event = 1).unwrap();
     producer.close();
     drop(poller);
     assert!(refusals::<K>(&mut producer) == HALTED);
+}
+
+fn closed_ring_that_is_left_drained_says_closed<K: Kind>() {
+    for events in [0, 1] {
+        let (mut producer, mut poller) = ring_with_poller::<K>(2);
+        (0..events).for_each(|_| _ = producer.publish(|_| {}).unwrap());
+        producer.close();
+        assert_eq!(drain(&mut poller).len(), events);
+        drop(poller);
+        assert!(refusals::<K>(&mut producer) == CLOSED);
+    }
 }
 
 fn blocked_calls_end_when_a_slot_is_freed<K: Kind>() {

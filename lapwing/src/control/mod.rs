@@ -324,9 +324,12 @@ impl Control {
     }
 
     /// Takes `stage` out of the order: nobody waits for it any more. Halts the ring if it was the
-    /// last.
+    /// last, unless somebody has drained it: then there is nothing to stop, and a producer whose event was
+    /// handled may only now look for a halt.
     pub(crate) fn detach(&self, stage: StageIndex) {
-        let is_last = self.seating.remove_consumer();
+        let is_drained = self.life.end().is_some_and(|end| !self.is_behind(stage, end));
+        // Who has drained it stays in the count, as a stage does that ends then: so nobody is the last.
+        let is_last = !is_drained && self.seating.remove_consumer();
         if let Some(acknowledgement) = self.stages[stage].acknowledgement {
             self.acknowledge(acknowledgement, DETACHED);
         }

@@ -55,6 +55,7 @@
 //!
 //! **The last one.** Consumers are counted (O14). One that joins is counted before it says where it
 //! starts, and only while the count is not 0; one that leaves is taken off before its sequence says
-//! so. Whoever takes it to 0 halts the ring. A producer that sees nobody at the gate is granted
-//! nothing. It is told of a halt only if the count is 0; else somebody is just joining, and it
-//! waits for a moment.
+//! so. Whoever takes it to 0 halts the ring. One that has drained a closed ring stays in the count:
+//! nothing is claimed there any more. A producer that sees nobody at the gate is granted nothing. It
+//! is told of a halt only if the count is 0; else somebody is just joining, and it waits for a moment,
+//! or the ring is closed.

@@ -55,7 +55,8 @@ pub enum Stopped {
     /// consumed.
     Closed,
     /// Halted, by [`Running::halt`](crate::Running::halt), by a stage that panicked, or since no
-    /// consumer is left.
+    /// consumer is left. A closed ring that somebody has drained stays closed, whoever leaves it.
+    /// The event of a call that had begun may have been seen.
     Halted,
 }
 

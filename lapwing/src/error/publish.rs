@@ -17,11 +17,12 @@ const WOULD_DEADLOCK: &str = "the ring is full of events that this thread has to
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// producer.publish(|event| *event = 1)?;
 /// producer.close();
-/// assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Closed));
-/// drop(consumers); // nobody is left to read
-/// assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Halted));
-/// # Ok::<(), lapwing::BuildError>(())
+/// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
+/// drop(consumers); // nobody is left to read the 1
+/// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishError {

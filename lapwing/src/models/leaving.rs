@@ -2,8 +2,9 @@
 
 use loom::thread;
 
-use super::{single, single_ring, take};
-use crate::PublishError;
+use super::{check_less, drain, multi, multi_ring, single, single_ring, take};
+use crate::wait::BusySpin;
+use crate::{Poller, Producer, PublishError, Sequence, Sequencer};
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]
@@ -65,5 +66,59 @@ fn loom_only_consumer_leaves() {
         let _ = producer.publish(|event| *event = 1);
         leaver.join().unwrap();
         assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+    });
+}
+
+/// Publishes while `consume` goes on, and compares what the producer is told with what was seen.
+fn check_told<S: Sequencer + 'static>(
+    mut producer: Producer<u64, S>,
+    consume: impl FnOnce() -> Vec<(Sequence, u64)>,
+) {
+    let ring = producer.shared();
+    let publisher = thread::spawn(move || producer.publish(|event| *event = 1));
+    ring.control.close();
+    let seen = consume();
+    match publisher.join().unwrap() {
+        Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
+        Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
+    }
+}
+
+/// Sees everything, and leaves.
+fn drain_and_leave(mut poller: Poller<u64>) -> Vec<(Sequence, u64)> {
+    drain(&mut poller)
+}
+
+/// O8: whose event was handled learns that, though nobody was left when it looked for a close or a halt.
+#[test]
+fn loom_last_one_leaves_drained() {
+    loom::model(|| {
+        let (producer, poller) = single(2);
+        check_told(producer, || drain_and_leave(poller));
+    });
+}
+
+/// O8 and O12: the same of several producers.
+#[test]
+fn loom_last_one_leaves_drained_multi() {
+    loom::model(|| {
+        let (producer, poller) = multi(2);
+        check_told(producer, || drain_and_leave(poller));
+    });
+}
+
+/// O14: the last one to leave has seen nothing, but somebody before it has seen everything.
+#[test]
+fn loom_one_leaves_after_another_has_drained() {
+    check_less(|| {
+        // Nobody parks: fewer steps.
+        let ring = multi_ring(2).wait(BusySpin).producer_wait(BusySpin);
+        let (producer, mut consumers) =
+            ring.then_all(|side| side.poller("drains").poller("idles")).build().unwrap();
+        let drains = consumers.take_poller("drains").unwrap();
+        let idles = consumers.take_poller("idles").unwrap();
+        let idler = thread::spawn(move || drop(idles));
+        check_told(producer, || drain_and_leave(drains));
+        idler.join().unwrap();
     });
 }

@@ -12,14 +12,16 @@ use crate::error::{Stopped, TryPublishError};
 ///
 /// # Errors
 ///
-/// [`TryPublishError::Full`] if `end` is beyond the limit, and [`TryPublishError::Halted`] if no
-/// consumer is left: then nothing holds producers a lap apart from each other.
+/// [`TryPublishError::Full`] if `end` is beyond the limit. If no consumer is left, nothing holds producers a lap apart
+/// from each other: [`TryPublishError::Halted`], or [`TryPublishError::Closed`] if the ring was closed before.
 #[cold]
 pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
     let Some(limit) = limit(control) else {
         // Full for a moment if somebody has been counted and is about to say where it starts.
         let is_joining = control.seating.has_consumers();
-        return Err(if is_joining { TryPublishError::Full } else { Stopped::Halted.into() });
+        // Open only until whoever was the last to leave has halted it.
+        let stopped = || control.life.check_open().err().unwrap_or(Stopped::Halted);
+        return Err(if is_joining { TryPublishError::Full } else { stopped().into() });
     };
     if end > limit {
         return Err(TryPublishError::Full);

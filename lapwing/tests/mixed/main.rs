@@ -34,9 +34,11 @@ use plan::Plan;
 
 /// Seeds that are always the same.
 const SEEDS: u64 = repeats(150);
+/// Seeds that once failed, with threads that met just so.
+const FAILED: [u64; 1] = [107_583_124_097_486]; // the last consumer drained the ring, left, and halted it
 /// Seeds that are never the same, if nobody asks for more.
 const FRESH_SEEDS: u64 = repeats(30);
-/// Runs of a seed that was asked for.
+/// Runs of a seed that was asked for, or once failed.
 const REPEATS: u64 = 100;
 
 /// Says which seed it was, if it fails.
@@ -70,6 +72,11 @@ fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
         Some(seed) => (0..REPEATS).for_each(|_| check(seed)),
         None => (0..SEEDS).for_each(check),
     }
+}
+
+#[test]
+fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
+    FAILED.iter().for_each(|&seed| (0..repeats(REPEATS)).for_each(|_| check(seed)));
 }
 
 #[test]

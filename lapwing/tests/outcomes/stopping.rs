@@ -165,8 +165,9 @@ fn a_poller_goes_on_after_the_last_handler_stopped<K: Kind>() {
     }
     assert_eq!(seen, (0..20).collect::<Vec<_>>());
     assert_eq!(running.join().unwrap().stages().next().unwrap().processed(), 2);
+    producer.publish(|_| {}).unwrap_err();
     drop(poller);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted), "nobody is left");
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed), "by `join`, and drained");
 }
 
 fn a_stage_that_stopped_has_handed_on_what_it_wrote<K: Kind>() {

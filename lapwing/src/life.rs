@@ -46,6 +46,7 @@ impl Life {
     }
 
     /// Whether the ring is halted.
+    #[inline]
     pub(crate) fn is_halted(&self) -> bool {
         // O10, Relaxed: nothing is read on the strength of it.
         self.state.load(Ordering::Relaxed) & HALTED != 0
@@ -67,8 +68,9 @@ impl Life {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
+    /// Why it is not open any more.
     #[cold]
-    fn why_not_open(&self) -> Stopped {
+    pub(crate) fn why_not_open(&self) -> Stopped {
         if self.is_halted() { Stopped::Halted } else { Stopped::Closed }
     }
 

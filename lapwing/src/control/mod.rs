@@ -166,9 +166,7 @@ impl Control {
             return;
         }
         let end = if self.stamps.is_some() {
-            // O12, Relaxed: one modification order decides which claims came first; their events
-            // come with their stamps (O4).
-            self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)
+            self.close_claims()
         } else {
             // The producer stores the cursor, then looks for a close; here the other way round
             // (O8).
@@ -192,9 +190,19 @@ impl Control {
         self.life.end().is_some_and(|end| end <= sequence)
     }
 
+    /// Grants no claim any more, of several producers; the number of those that were granted.
+    fn close_claims(&self) -> Sequence {
+        // O12, Release: pairs with the Acquire of who claims in vain; carries why. One modification order decides which
+        // claims came first; their events come with their stamps (O4).
+        self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED
+    }
+
     /// Stops everybody: consumers after their batch, producers with an error.
     pub(crate) fn halt(&self) {
         self.life.halt();
+        if self.stamps.is_some() {
+            self.close_claims();
+        }
         self.wake_everybody();
     }
 

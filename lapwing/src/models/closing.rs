@@ -4,7 +4,7 @@
 use loom::thread;
 
 use super::{drain, multi, single, take};
-use crate::PublishError;
+use crate::{PublishError, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
 #[test]
@@ -47,6 +47,24 @@ fn loom_close_against_claim() {
             Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
         }
         drop(producer);
+    });
+}
+
+/// O12: who claims in vain is told of the halt that was the reason, and not of a close.
+#[test]
+fn loom_halt_against_claim() {
+    loom::model(|| {
+        // One slot, so that each claim comes to its limit.
+        let (mut producer, mut poller) = multi(1);
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt());
+        let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
+        let _ = take(&mut poller);
+        for error in results.into_iter().filter_map(Result::err) {
+            assert!(matches!(error, TryPublishError::Full | TryPublishError::Halted), "{error:?}");
+        }
+        halter.join().unwrap();
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
     });
 }
 

@@ -15,7 +15,8 @@ use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
 use crate::ring_buffer::Prefetcher;
 use crate::stamps::{Fate, Stamps};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, fence};
+use crate::wait::asymmetric::AsymmetricFence;
 
 /// Bytes of events whose lines are asked for together: four lines, so as not to take from others what they
 /// will write. The compare-and-swap of each claim waits for the stores before it, and so for their lines.
@@ -40,26 +41,24 @@ pub struct Multi {
 }
 
 impl Multi {
+    #[inline(always)]
     fn stamps(control: &Control) -> &Stamps {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
     }
 
     /// Claims from what is claimed so far, up to what `end_of` makes of it, given the limit, which
-    /// it may read anew: in one step, so that nothing is ever claimed beyond the limit.
+    /// it may read anew: in one step, so that nothing is ever claimed beyond the limit. A counter that is closed is beyond
+    /// every limit, so `end_of` asks whether it is when it comes to one: nothing is asked for each event.
     #[inline(always)]
     fn claim_from(
         &mut self,
         control: &Control,
         end_of: impl Fn(&mut Runway, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        control.life.check_open()?;
         // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
         // gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);
         loop {
-            if claimed & CLAIMS_CLOSED != 0 {
-                return Err(TryPublishError::Closed);
-            }
             let end = end_of(&mut self.runway, claimed)?;
             // O12, Relaxed: as above, for both outcomes.
             let swap = control.cursor.compare_exchange_weak(
@@ -69,7 +68,8 @@ impl Multi {
                 Ordering::Relaxed,
             );
             match swap {
-                Ok(first) => return Ok(first..end),
+                // Not what the swap returns, though it is the same: the address of the slot would wait for it.
+                Ok(_) => return Ok(claimed..end),
                 Err(_) => claimed = self.keep_off(control, claimed),
             }
         }
@@ -88,15 +88,51 @@ impl Multi {
         claimed
     }
 
+    /// Stamps the claims, and wakes those who wait for them.
+    ///
+    /// The compare-and-swap of the next claim begins when all before it has ended: each instruction in between takes its
+    /// time, and sleepers, a halt and the need for a fence are asked for by one branch.
+    ///
+    /// # Errors
+    ///
+    /// If the ring is halted. A close waits for the claims, so it comes after them.
     #[inline(always)]
-    fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
+    fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) -> Result<(), Stopped> {
         Self::stamps(control).settle(first..first + count, fate);
+        // O6: between the stamps and the look for sleepers. Where that takes more than the compiler's order, there is a
+        // `follow_up`.
+        AsymmetricFence::Membarrier.light();
+        if control.published.mark() | control.life.state() | control.fence.is_full() == 0 {
+            return Ok(());
+        }
+        Self::follow_up(control)
+    }
+
+    /// What comes after the stamps, unless it is known that nobody sleeps and that the ring is open.
+    #[inline]
+    fn follow_up(control: &Control) -> Result<(), Stopped> {
         if control.is_signalled {
-            // O6: between the stamps and the look for sleepers.
+            // O6: as in `settle`.
             control.fence.light();
             control.notify_published();
         }
+        if control.life.is_halted() { Err(Stopped::Halted) } else { Ok(()) }
     }
+}
+
+/// Whether anything may be claimed after `claimed`, as far as a close and a halt go.
+///
+/// # Errors
+///
+/// Why nothing is claimed any more.
+#[cold]
+fn check_open(control: &Control, claimed: Sequence) -> Result<(), Stopped> {
+    if claimed & CLAIMS_CLOSED != 0 {
+        // O12: pairs with the Release of whoever closed the counter; brings why.
+        fence(Ordering::Acquire);
+        return Err(control.life.why_not_open());
+    }
+    control.life.check_open()
 }
 
 #[allow(private_interfaces)]
@@ -113,7 +149,10 @@ impl Claims for Multi {
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let claim = self.claim_from(control, |runway, claimed| {
             let end = claimed + count;
-            runway.reach(control, claimed..end)?;
+            if !runway.covers(end) {
+                check_open(control, claimed)?;
+                *runway = runway.look(control, claimed..end)?;
+            }
             Ok(end)
         });
         claim.map(|range| range.start)
@@ -125,6 +164,7 @@ impl Claims for Multi {
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
         self.claim_from(control, |runway, claimed| {
+            check_open(control, claimed)?;
             let wanted = claimed + most;
             // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
             runway.reach_up_to(control, claimed, wanted)
@@ -137,13 +177,12 @@ impl Claims for Multi {
 
     #[inline(always)]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
-        Self::settle(control, first, count, Fate::Published);
-        // A close waits for the claim, so only a halt can have come in between.
-        if control.life.is_halted() { Err(Stopped::Halted) } else { Ok(()) }
+        Self::settle(control, first, count, Fate::Published)
     }
 
     #[cold]
     fn abandon(&mut self, control: &Control, first: Sequence, count: u64) {
-        Self::settle(control, first, count, Fate::Tombstone);
+        // A halt is nothing to whoever gives up.
+        let _ = Self::settle(control, first, count, Fate::Tombstone);
     }
 }

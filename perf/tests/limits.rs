@@ -29,6 +29,7 @@ fn whole_command_writes_a_row_for_each_limit() {
         ("stream", 32),
         ("stream", 64),
         ("stream", 256),
+        ("singles", 8),
         ("claims", 8),
         ("claims-read", 8),
         ("solo-ring", 8),
@@ -36,7 +37,7 @@ fn whole_command_writes_a_row_for_each_limit() {
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 11 rows, 11 runs"), "{table}");
+    assert!(table.contains("all verified: 12 rows, 12 runs"), "{table}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod arguments; // the flags
 mod claims; // several threads and one counter
 mod probe; // the cases
+mod singles; // events one by one between two threads
 mod solo; // one thread on its own
 mod stream; // events in blocks between two threads
 mod table; // how they are shown
@@ -39,7 +40,8 @@ struct Record {
     /// Size of all blocks of the stream together, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// How the threads of an exchange look, or what those do that lost a claim.
+    /// How the threads of an exchange look, how long the reader of singles keeps away, or what those do that lost a
+    /// claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
     /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.
@@ -87,6 +89,7 @@ fn record(row: &Row<Probe>) -> Record {
         Setting::Slots(slots) => ring = Some(slots),
         Setting::Shape(chosen) => shape = Some(chosen),
         Setting::Exchange(_, look) => wait = Some(look.name),
+        Setting::Singles(gap) => wait = Some(gap.name),
         Setting::Claims(back_off, _) => wait = Some(back_off.name),
     }
     Record {
@@ -121,18 +124,20 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, slots, claims, read, ring, plain] = [
+        let [exchange, slots, claims, read, ring, plain, singles] = [
             Case::Exchange,
             Case::SlotExchange,
             Case::Claims,
             Case::ClaimsRead,
             Case::SoloRing,
             Case::SoloLoop,
+            Case::Singles,
         ]
         .map(|case| (case, EventBytes::B8));
         let [first, second, third, fourth] = streams;
-        records(&[exchange, first, second, third, fourth, claims, ring, plain, slots, read])
-            .unwrap()
+        let first_ones = [exchange, first, second, third, fourth];
+        let others = [claims, ring, plain, slots, read, singles];
+        records(&[first_ones.as_slice(), &others].concat()).unwrap()
     }
 
     #[test]
@@ -174,6 +179,9 @@ mod tests {
         assert_eq!(slots["operations_per_event"], 2);
         let read = &report["results"][9];
         assert_eq!((&read["contender"], &read["threads"]), (&"claims-read".into(), &4.into()));
+        let singles = &report["results"][10];
+        assert_eq!((&singles["contender"], &singles["threads"]), (&"singles".into(), &2.into()));
+        assert!(singles["wait"].as_str().unwrap().ends_with("-hints"), "{singles}");
     }
 
     #[test]
@@ -181,6 +189,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 10 rows, 20 runs"), "{text}");
+        assert!(text.contains("all verified: 11 rows, 22 runs"), "{text}");
     }
 }

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use super::claims::{self, BackOff, Gap};
+use super::singles;
 use super::solo;
 use super::stream::{self, Shape};
 use crate::load::bare::{self, Carrier, Look};
@@ -27,6 +28,8 @@ pub(crate) enum Case {
     SlotExchange,
     /// Events to another thread in blocks: the limit of any hand-over of single events
     Stream,
+    /// Events of 8 bytes to another thread one by one, through a ring of words and a cursor: the limit of unicast
+    Singles,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
     Claims,
     /// The same, and one thread reads: the limit of a ring with one order
@@ -42,11 +45,12 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Exchange,
         Self::StampExchange,
         Self::SlotExchange,
         Self::Stream,
+        Self::Singles,
         Self::Claims,
         Self::ClaimsRead,
         Self::SoloRing,
@@ -60,6 +64,7 @@ impl Case {
             Self::StampExchange => "stamp-exchange",
             Self::SlotExchange => "slot-exchange",
             Self::Stream => "stream",
+            Self::Singles => "singles",
             Self::Claims => "claims",
             Self::ClaimsRead => "claims-read",
             Self::SoloRing => "solo-ring",
@@ -93,6 +98,8 @@ pub(super) enum Setting {
     Slots(usize),
     /// What carries the number of an exchange, and how its threads look.
     Exchange(Carrier, Look),
+    /// How long the reader of single events keeps away.
+    Singles(singles::Gap),
     /// What a thread does that lost a claim, and how somebody reads, if somebody does.
     Claims(BackOff, Option<Gap>),
 }
@@ -110,6 +117,7 @@ impl Probe {
             Case::Exchange => exchanges(Carrier::Word),
             Case::StampExchange => exchanges(Carrier::Stamp),
             Case::SlotExchange => exchanges(Carrier::Slot),
+            Case::Singles => singles::Gap::ALL.map(Setting::Singles).to_vec(),
             Case::Claims => BackOff::ALL.map(|back_off| Setting::Claims(back_off, None)).to_vec(),
             Case::ClaimsRead => {
                 let read = |back_off| Gap::ALL.map(|gap| Setting::Claims(back_off, Some(gap)));
@@ -137,6 +145,7 @@ impl Probe {
                 EventBytes::B64 => stream::run::<PAD_64>(shape, events, placement),
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
+            Setting::Singles(gap) => singles::run(gap, events, placement),
             Setting::Slots(slots) => solo::ring(slots, events, placement),
             Setting::Claims(back_off, reader) => claims::run(back_off, reader, events, placement),
             Setting::Only if self.case == Case::WrongAnswer => {
@@ -154,7 +163,7 @@ impl Subject for Probe {
 
     fn threads(&self) -> usize {
         match self.setting() {
-            Setting::Exchange(..) | Setting::Shape(_) => 2,
+            Setting::Exchange(..) | Setting::Shape(_) | Setting::Singles(_) => 2,
             Setting::Claims(_, reader) => claims::THREADS + usize::from(reader.is_some()),
             Setting::Slots(_) | Setting::Only => 1,
         }

@@ -20,11 +20,11 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
             .to_owned(),
         "a ring each way, stamped; slot-exchange: a cursor and the next slot each way; stream: events in blocks"
             .to_owned(),
-        "from thread to thread; claims: three threads take numbers from one counter, and write and stamp a word"
+        "from thread to thread; singles: one by one, through a ring of words and a cursor; claims: three threads"
             .to_owned(),
-        "for each; claims-read: and a fourth reads them; solo-ring: one thread through Lapwing's ring; solo-loop:"
+        "take numbers from one counter, and write and stamp a word for each; claims-read: and a fourth reads"
             .to_owned(),
-        "without a ring".to_owned(),
+        "them; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
     let is_pair = |record: &Record| record.speed.threads == 2;

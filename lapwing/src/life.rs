@@ -68,9 +68,8 @@ impl Life {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
-    /// Why it is not open any more.
     #[cold]
-    pub(crate) fn why_not_open(&self) -> Stopped {
+    fn why_not_open(&self) -> Stopped {
         if self.is_halted() { Stopped::Halted } else { Stopped::Closed }
     }
 

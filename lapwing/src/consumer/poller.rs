@@ -20,9 +20,9 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 ///
 /// Events come in [batches](Batch), which release what was consumed of them and nothing else. A
 /// poller that is dropped leaves the graph: it holds nobody back any more, and if it was the last
-/// consumer, the ring halts, unless it is closed and drained. One that is forgotten (`mem::forget`) holds its events for ever. So
-/// does one that is not asked: of several producers, also the slot of a claim that was given up is
-/// free again only when each poller has looked past it.
+/// consumer, the ring halts, unless it is closed and drained. One that is forgotten (`mem::forget`)
+/// holds its events for ever. So does one that is not asked: of several producers, also the slot of a
+/// claim that was given up is free again only when each poller has looked past it.
 ///
 /// ```
 /// use lapwing::{Disruptor, PollError};

@@ -3,6 +3,7 @@
 use crate::Sequence;
 use crate::control::{Control, DETACHED};
 use crate::error::{Stopped, TryPublishError};
+use crate::sync::{Ordering, fence};
 
 /// Reads the gating sequences and returns the new limit: the first sequence that cannot be claimed
 /// now.
@@ -12,16 +13,17 @@ use crate::error::{Stopped, TryPublishError};
 ///
 /// # Errors
 ///
-/// [`TryPublishError::Full`] if `end` is beyond the limit. If no consumer is left, nothing holds producers a lap apart
-/// from each other: [`TryPublishError::Halted`], or [`TryPublishError::Closed`] if the ring was closed before.
+/// Why the ring is not open, if it is not; [`TryPublishError::Full`] if `end` is beyond the limit, and
+/// [`TryPublishError::Halted`] if no consumer is left: then nothing holds producers a lap apart from each other.
 #[cold]
 pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
+    // O12: pairs with the Release of whoever closed the counter that the caller has read; brings why.
+    fence(Ordering::Acquire);
+    control.life.check_open()?;
     let Some(limit) = limit(control) else {
         // Full for a moment if somebody has been counted and is about to say where it starts.
         let is_joining = control.seating.has_consumers();
-        // Open only until whoever was the last to leave has halted it.
-        let stopped = || control.life.check_open().err().unwrap_or(Stopped::Halted);
-        return Err(if is_joining { TryPublishError::Full } else { stopped().into() });
+        return Err(if is_joining { TryPublishError::Full } else { Stopped::Halted.into() });
     };
     if end > limit {
         return Err(TryPublishError::Full);

@@ -15,7 +15,7 @@ use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
 use crate::ring_buffer::Prefetcher;
 use crate::stamps::{Fate, Stamps};
-use crate::sync::{Ordering, fence};
+use crate::sync::Ordering;
 use crate::wait::asymmetric::AsymmetricFence;
 
 /// Bytes of events whose lines are asked for together: four lines, so as not to take from others what they
@@ -48,7 +48,7 @@ impl Multi {
 
     /// Claims from what is claimed so far, up to what `end_of` makes of it, given the limit, which
     /// it may read anew: in one step, so that nothing is ever claimed beyond the limit. A counter that is closed is beyond
-    /// every limit, so `end_of` asks whether it is when it comes to one: nothing is asked for each event.
+    /// every limit, and who reads the limit anew learns why: nothing is asked for each event.
     #[inline(always)]
     fn claim_from(
         &mut self,
@@ -120,21 +120,6 @@ impl Multi {
     }
 }
 
-/// Whether anything may be claimed after `claimed`, as far as a close and a halt go.
-///
-/// # Errors
-///
-/// Why nothing is claimed any more.
-#[cold]
-fn check_open(control: &Control, claimed: Sequence) -> Result<(), Stopped> {
-    if claimed & CLAIMS_CLOSED != 0 {
-        // O12: pairs with the Release of whoever closed the counter; brings why.
-        fence(Ordering::Acquire);
-        return Err(control.life.why_not_open());
-    }
-    control.life.check_open()
-}
-
 #[allow(private_interfaces)]
 impl Claims for Multi {
     const IS_MULTI: bool = true;
@@ -149,10 +134,7 @@ impl Claims for Multi {
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let claim = self.claim_from(control, |runway, claimed| {
             let end = claimed + count;
-            if !runway.covers(end) {
-                check_open(control, claimed)?;
-                *runway = runway.look(control, claimed..end)?;
-            }
+            runway.reach(control, claimed..end)?;
             Ok(end)
         });
         claim.map(|range| range.start)
@@ -164,7 +146,6 @@ impl Claims for Multi {
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
         self.claim_from(control, |runway, claimed| {
-            check_open(control, claimed)?;
             let wanted = claimed + most;
             // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
             runway.reach_up_to(control, claimed, wanted)

@@ -76,6 +76,9 @@ fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
 
 #[test]
 fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
+    if asked("LAPWING_MIXED_SEED").is_some() {
+        return;
+    }
     FAILED.iter().for_each(|&seed| (0..repeats(REPEATS)).for_each(|_| check(seed)));
 }
 

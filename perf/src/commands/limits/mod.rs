@@ -135,9 +135,9 @@ mod tests {
         ]
         .map(|case| (case, EventBytes::B8));
         let [first, second, third, fourth] = streams;
-        let first_ones = [exchange, first, second, third, fourth];
-        let others = [claims, ring, plain, slots, read, singles];
-        records(&[first_ones.as_slice(), &others].concat()).unwrap()
+        let cases =
+            [exchange, first, second, third, fourth, claims, ring, plain, slots, read, singles];
+        records(&cases).unwrap()
     }
 
     #[test]

@@ -11,7 +11,6 @@
 //! Not here: who may spin (`spinner`), what a crowd is (`crowd`).
 
 use std::mem;
-use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use super::crowd::Crowd;
@@ -19,12 +18,16 @@ use super::spinner::Spinner;
 use super::{WaitStrategy, Waiting, stream};
 use crate::sync::{pause, yield_now};
 
-/// Shortest gap but none, and longest, in pause hints: one to two microseconds. Twice as long was no better;
-/// see `perf/results/experiments.md`.
-const GAPS: RangeInclusive<u32> = 8..=128;
+/// Shortest gap but none, in pause hints.
+const SHORTEST_GAP: u32 = 8;
+/// Longest gap where events come as fast as somebody sends them, in pause hints: one to four microseconds.
+const LONG_GAP: u32 = 128;
+/// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
+/// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
+const LONGEST_GAP: u32 = 1024;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
-const FEW_EVENTS: u64 = 1024;
+const FEW_EVENTS: u64 = 8192;
 
 /// Looks before the clock is read for the first time: one to three microseconds, in which most answers come.
 const NEAR_LOOKS: u32 = 72;
@@ -69,7 +72,9 @@ const WAITS_PER_PROBE: u32 = 64;
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
 /// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
 /// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
-/// less than some twenty million a second: there it would cost latency and gain nothing.
+/// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
+/// grow, up to 15 to 40, only where more than that come for as long as they do: there producers wait for the ring, and
+/// each look costs them more than it finds.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
 /// each costs a wake-up, 10 to 30 µs, and nothing in between.
@@ -154,6 +159,12 @@ impl Adaptive {
     }
 }
 
+/// The gap after one of `gap` pause hints in which so many `events` came.
+fn learnt(gap: u32, events: u64) -> u32 {
+    let longest = if events > gap.into() { LONGEST_GAP } else { LONG_GAP };
+    stream::learnt(gap, events, SHORTEST_GAP..=longest)
+}
+
 /// Looks a few times with short pauses. Returns how long that took, in nanoseconds.
 fn spin(waiting: &Waiting<'_>) -> u32 {
     let start = Instant::now();
@@ -219,10 +230,10 @@ impl WaitStrategy for Adaptive {
     fn pace(&mut self, events: u64) {
         let last = mem::take(&mut self.last);
         match last {
-            Wait::There => self.gap = stream::learnt(self.gap, events, GAPS),
+            Wait::There => self.gap = learnt(self.gap, events),
             // As many as that are no sign of haste.
             Wait::None if events >= FEW_EVENTS => self.pace /= 2,
-            Wait::None => self.pace = stream::learnt(self.pace, events, GAPS),
+            Wait::None => self.pace = learnt(self.pace, events),
             // Events that had to be waited for came alone, and so may the next.
             Wait::Longer => {}
         }

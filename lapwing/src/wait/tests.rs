@@ -224,12 +224,25 @@ fn default_keeps_away_less_when_it_came_late() {
         }
         adaptive.wait_gap()
     };
-    assert_eq!([gap_after(false), gap_after(true)], [128, 0]);
+    assert_eq!([gap_after(false), gap_after(true)], [1024, 0]);
+}
+
+#[test]
+fn default_keeps_away_for_long_only_where_events_come_as_fast_as_the_ring_lets_them() {
+    let long = [8, 16, 32, 64, 128, 256, 512, 1024, 1024];
+    assert_eq!(paces_after(&[Some(1_025); 9]), long);
+    assert_eq!(paces_after(&[Some(128); 9])[4..], [128; 5], "one for each hint, no more");
+    let slower = [vec![Some(1_025); 8], vec![Some(300), Some(38), Some(33)]].concat();
+    assert_eq!(
+        paces_after(&slower)[7..],
+        [1024, 128, 128, 64],
+        "the same stream, slower and slower"
+    );
 }
 
 #[test]
 fn default_keeps_away_less_when_many_events_are_there_or_none() {
-    let batches = [Some(99), Some(99), Some(99), Some(9_999), None, None, None, None];
+    let batches = [Some(99), Some(99), Some(99), Some(8_192), None, None, None, None];
     assert_eq!(paces_after(&batches), [8, 16, 32, 16, 8, 4, 2, 1]);
 }
 

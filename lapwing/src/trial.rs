@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! events ─── as it is kept ───┬── kept, timed ──┬── other, timed ──┬─── the faster of them ───
-//!           4096 to 262,144   │      4096       │       4096       │
+//!           4096 to 262,144   │      4096       │       4096       │        or multiples of that
 //! ```
 //!
-//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), and how long to look away
-//! while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
+//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), or to take them before they
+//! are given back (`consumer::lines`), and how long to look away while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
 //! size of the ring and with what others do. By several times, and within seconds where a host moves its CPUs. So whoever
 //! goes one of the ways tries the other now and then. See `perf/results/experiments.md`.
 
@@ -16,8 +16,13 @@ use crate::Sequence;
 
 /// Events of a stretch that is timed, some ten microseconds of a stream.
 pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
-/// Longest rest between two trials is two to this power of stretches: then trials are three events in a hundred.
+/// Rest between two trials at most, in powers of two of stretches, where both ways are much the same: then trials are
+/// three events in a hundred.
 const MOST_TRUST: u32 = 6;
+/// So many times the time that a trial has lost passes before the next one: they cost two parts in a hundred.
+const REST_PER_LOSS: f64 = 50.0;
+/// Longest rest for that, in stretches: the machine may change meanwhile.
+const LONGEST_REST: f64 = 512.0;
 /// Trust that a lost trial costs; where there is less, the other way is kept. One lost alone may be chance.
 const DISTRUST: u32 = 2;
 
@@ -32,6 +37,8 @@ pub(crate) struct Trial<const SLOW_NS: u64> {
     is_first: bool,
     /// How well the way that is kept has stood its trials.
     trust: u32,
+    /// Events of a stretch that is timed.
+    stretch_events: u64,
 }
 
 /// What a stretch is for. One that is timed has its beginning.
@@ -48,14 +55,26 @@ enum Stretch {
 impl<const SLOW_NS: u64> Default for Trial<SLOW_NS> {
     /// None at all, and always the other way.
     fn default() -> Self {
-        Self { until: Sequence::MAX, is_first: false, stretch: Stretch::Rest, trust: 0 }
+        Self {
+            until: Sequence::MAX,
+            is_first: false,
+            stretch: Stretch::Rest,
+            trust: 0,
+            stretch_events: EVENTS_PER_STRETCH,
+        }
     }
 }
 
 impl<const SLOW_NS: u64> Trial<SLOW_NS> {
     /// Trials that begin with the first way and the event `first`.
     pub(crate) fn starting_at(first: Sequence) -> Self {
-        Self { until: first + EVENTS_PER_STRETCH, is_first: true, ..Self::default() }
+        Self::in_stretches_of(EVENTS_PER_STRETCH, first)
+    }
+
+    /// The same in stretches of so many `events`, where it takes that long until a way shows.
+    pub(crate) fn in_stretches_of(events: u64, first: Sequence) -> Self {
+        let until = first + events;
+        Self { until, is_first: true, stretch_events: events, ..Self::default() }
     }
 
     /// Whether to go the first way just now.
@@ -78,7 +97,7 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
     }
 
     fn next_at(self, first: Sequence, now: Instant) -> Self {
-        let until = first + EVENTS_PER_STRETCH;
+        let until = first + self.stretch_events;
         match self.stretch {
             Stretch::Rest => Self { until, stretch: Stretch::Kept(now), ..self },
             Stretch::Kept(start) => {
@@ -87,8 +106,10 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
                 Self { until, is_first: !self.is_first, stretch, ..self }
             }
             Stretch::Other { start, kept_ns } => {
-                let settled = self.settled(kept_ns, self.ns_per_event(start, first, now));
-                let until = first + (EVENTS_PER_STRETCH << settled.trust);
+                let other_ns = self.ns_per_event(start, first, now);
+                let settled = self.settled(kept_ns, other_ns);
+                let rest = (1 << settled.trust).max(rest_after_loss(kept_ns, other_ns));
+                let until = first + self.stretch_events * rest;
                 Self { until, stretch: Stretch::Rest, ..settled }
             }
         }
@@ -96,7 +117,7 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
 
     /// Nanoseconds for each event of the timed stretch that began at `start` and has ended before `first`.
     fn ns_per_event(&self, start: Instant, first: Sequence, now: Instant) -> f64 {
-        let events = first.saturating_sub(self.until - EVENTS_PER_STRETCH).max(1);
+        let events = first.saturating_sub(self.until - self.stretch_events).max(1);
         now.duration_since(start).as_secs_f64() * 1e9 / events as f64
     }
 
@@ -114,6 +135,12 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
             None => Self { trust: 0, ..self },
         }
     }
+}
+
+/// Stretches to rest after one that took `other_ns` for each event and not `kept_ns`.
+fn rest_after_loss(kept_ns: f64, other_ns: f64) -> u64 {
+    // Of no number, which stays one, it makes 0.
+    ((other_ns / kept_ns - 1.0) * REST_PER_LOSS).clamp(0.0, LONGEST_REST) as u64
 }
 
 #[cfg(all(test, not(loom)))]
@@ -184,6 +211,34 @@ mod tests {
         (end.first_ns, end.other_ns) = (3, 4);
         end.work(MANY);
         assert!(end.work(MANY) > MANY / 100 * 98);
+    }
+
+    #[test]
+    fn a_trial_of_a_way_that_is_far_worse_costs_two_parts_in_a_hundred() {
+        for (first_ns, other_ns) in [(3, 30), (30, 3)] {
+            let mut end = End::new(first_ns, other_ns);
+            end.work(MANY);
+            let start = end.now;
+            end.work(2 * MANY);
+            let least = Duration::from_nanos(2 * MANY * 3);
+            let lost = (end.now - start).as_secs_f64() / least.as_secs_f64() - 1.0;
+            assert!((0.0..0.03).contains(&lost), "{first_ns} {other_ns}: {lost}");
+        }
+        assert_eq!(rest_after_loss(1.0, f64::INFINITY), 512);
+        assert_eq!([rest_after_loss(0.0, 0.0), rest_after_loss(2.0, 1.0)], [0, 0]);
+    }
+
+    #[test]
+    fn stretches_may_be_longer() {
+        let mut trial = Trial::<100>::in_stretches_of(3 * EVENTS_PER_STRETCH, 7);
+        let mut starts = vec![];
+        for next in 7..7 + 10 * EVENTS_PER_STRETCH {
+            if !trial.covers(next + 1) {
+                trial = trial.next(next);
+                starts.push(next - 7);
+            }
+        }
+        assert_eq!(starts[..2], [3 * EVENTS_PER_STRETCH, 6 * EVENTS_PER_STRETCH]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod finished;
 mod guest;
 mod handler;
 mod keyed;
+mod lines;
 mod looks;
 mod pause;
 mod poller;

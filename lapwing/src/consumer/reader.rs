@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use super::guest::Place;
+use super::lines::{self, Lines};
 use super::looks::LearntLooks;
 use super::source::{Source, Sweep};
 use crate::Sequence;
@@ -37,6 +38,8 @@ pub(crate) struct Reader<E> {
     spins: bool,
     /// How it looks then.
     looks: LearntLooks,
+    /// Those of its events.
+    lines: Lines,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
@@ -73,6 +76,7 @@ impl<E> Reader<E> {
         let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices);
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
+        let lines = Lines::of(&ring.control, stage, first);
         Self {
             ring,
             stage,
@@ -82,6 +86,7 @@ impl<E> Reader<E> {
             spins: strategy.spins(),
             looks: LearntLooks::starting_at(first),
             strategy,
+            lines,
             failing,
             first,
             next: first,
@@ -354,6 +359,12 @@ impl<E> Source<E> for Reader<E> {
     #[inline]
     fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
+        let events = self.next..sequence;
+        if self.lines.pay(&events) {
+            // SAFETY: I15: the stage gates alone, has these events until the next lines, and whoever lets go of them has no
+            // borrow left.
+            unsafe { lines::take(&self.ring, events) };
+        }
         self.next = sequence;
         self.ring.control.advance(self.stage, sequence);
     }

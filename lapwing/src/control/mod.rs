@@ -153,6 +153,14 @@ impl Control {
         self
     }
 
+    /// Whether events that `stage` has are nobody else's: all other stages come before it, no seat is beside it, and it holds
+    /// producers back by its own word, not by those of workers or of whoever acknowledges for it.
+    pub(crate) fn gates_alone(&self, stage: StageIndex) -> bool {
+        let words = &self.stages[stage];
+        let is_its_own = words.acknowledgement.is_none() && words.workers.is_empty();
+        is_its_own && self.seating.is_empty() && *self.gating == [stage]
+    }
+
     /// The stages before `stage` that may skip events as failed.
     pub(crate) fn failing_before(&self, stage: StageIndex) -> Box<[StageIndex]> {
         let may_fail = |stage: &StageIndex| self.stages[*stage].failures.is_some();

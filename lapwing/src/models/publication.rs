@@ -44,6 +44,49 @@ fn loom_wrap_waits_for_reader() {
     });
 }
 
+/// O2 and I15: the last stage takes the lines of its events, as a model sees it a write, before producers may write there, and
+/// after the stage before it has read them.
+#[test]
+fn loom_lines_are_taken_while_nobody_else_has_them() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) =
+            multi_ring(1).then_poller("first").then_poller("second").build().unwrap();
+        let mut first = consumers.take_poller("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let reader = thread::spawn(move || {
+            assert_eq!(take(&mut first).unwrap(), [(0, 1)]);
+            first
+        });
+        let publisher = thread::spawn(move || {
+            let _ = producer.try_publish(|event| *event = 2);
+            producer
+        });
+        if let Ok(events) = take(&mut second) {
+            assert_eq!(events, [(0, 1)]);
+        }
+        drop((reader.join(), publisher.join()));
+    });
+}
+
+/// I15: of stages side by side, neither takes a line that the other may read.
+#[test]
+fn loom_lines_are_left_where_another_stage_reads() {
+    check_without_fences(|| {
+        let (mut producer, mut consumers) =
+            single_ring(1).then_all(|side| side.poller("one").poller("two")).build().unwrap();
+        let mut one = consumers.take_poller("one").unwrap();
+        let mut two = consumers.take_poller("two").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let reader = thread::spawn(move || {
+            assert_eq!(take(&mut one).unwrap(), [(0, 1)]);
+            one
+        });
+        assert_eq!(take(&mut two).unwrap(), [(0, 1)]);
+        drop((reader.join(), producer));
+    });
+}
+
 /// O3: a stage sees what the stage before it wrote, and not before it is done.
 #[test]
 fn loom_dependent_stage() {

@@ -154,6 +154,17 @@ impl<E> RingBuffer<E> {
         unsafe { std::slice::from_raw_parts_mut(self.slot(range.start), length) }
     }
 
+    /// Takes the lines of the events of `range` for this CPU, before their slots go back to the producers.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else has these events, to read or to write, until this returns (I15).
+    pub(crate) unsafe fn take_lines(&self, range: Range<Sequence>) {
+        self.watch_write(range.clone());
+        // SAFETY: I15, by the caller; I4: the slots are there.
+        unsafe { Prefetcher::of(self).take(range) };
+    }
+
     fn length_of(&self, range: &Range<Sequence>) -> usize {
         debug_assert!(
             range.end <= self.wrap_after(range.start),

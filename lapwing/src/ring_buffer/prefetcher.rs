@@ -3,7 +3,7 @@
 //! A consumer that waits looks at a word of another thread, and finds the event only then: two lines to
 //! bring from the producer's cache, one after the other. Asked for with each look, the event's line comes
 //! while the word's does, and a lone event takes one exchange and not two. Who asks for lines to write is
-//! `sequencer::runway`. See `perf/results/experiments.md`.
+//! `sequencer::runway`, and who takes them without asking `consumer::lines`. See `perf/results/experiments.md`.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) const fn is_large(event_bytes: usize) -> bool {
 /// Where the slots of a ring lie, for whoever may not touch them yet. One of no ring does no harm.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Prefetcher {
-    /// Address of the first slot. Not a pointer: nothing is read through it.
+    /// Address of the first slot. Not a pointer: no event is read through it.
     first: usize,
     /// Number of slots less one.
     mask: u64,
@@ -32,19 +32,24 @@ pub(crate) struct Prefetcher {
 impl Prefetcher {
     /// Of the slots of `buffer`.
     pub(crate) fn of<E>(buffer: &RingBuffer<E>) -> Self {
-        let first = buffer.first.as_ptr().addr();
+        // Exposed, for `take`.
+        let first = buffer.first.as_ptr().expose_provenance();
         Self { first, mask: buffer.mask, stride: size_of::<E>() }
     }
 
     /// Of `slots`, of which there are a power of two.
     pub(crate) fn of_slice<T>(slots: &[T]) -> Self {
-        Self { first: slots.as_ptr().addr(), mask: slots.len() as u64 - 1, stride: size_of::<T>() }
+        let first = slots.as_ptr().expose_provenance();
+        Self { first, mask: slots.len() as u64 - 1, stride: size_of::<T>() }
     }
 
     /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.
     pub(crate) fn slots_in(self, bytes: u64) -> u64 {
         if cpu::HAS_HINTS { (bytes / self.stride.max(1) as u64).max(1) } else { 0 }
     }
+
+    /// Whether taking lines does anything.
+    pub(crate) const TAKES_LINES: bool = cpu::TAKES_LINES;
 
     /// Asks the CPU for the first line of the slot of `sequence`. Reads nothing, so no right to the slot
     /// is needed, and where the CPU has no such hint nothing happens.
@@ -56,13 +61,31 @@ impl Prefetcher {
     /// Asks the CPU for the lines that begin in the slots of `sequences`, to write. Needs no right to them
     /// either, but takes the lines from whoever is still reading there.
     pub(crate) fn fetch_to_write(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, cpu::hint_to_write);
+    }
+
+    /// Makes the lines that begin in the slots of `sequences` this CPU's own, by storing there what is there. To the
+    /// program nothing happens. Where the CPU is not known to gain by it, to the CPU neither.
+    ///
+    /// # Safety
+    ///
+    /// The slots are there, and nobody writes to them meanwhile (I15).
+    pub(crate) unsafe fn take(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, |line| {
+            // SAFETY: I15, by the caller: the line begins in one of the slots.
+            unsafe { cpu::store_what_is_there(line) }
+        });
+    }
+
+    #[inline(always)]
+    fn for_each_line(self, sequences: Range<Sequence>, act: impl Fn(usize)) {
         let mut next = sequences.start;
         while next < sequences.end {
             let end = sequences.end.min((next | self.mask) + 1);
             let first = self.address(next);
             let bytes = (end - next) as usize * self.stride;
             let offset = first.next_multiple_of(LINE) - first;
-            (offset..bytes).step_by(LINE).for_each(|offset| cpu::hint_to_write(first + offset));
+            (offset..bytes).step_by(LINE).for_each(|offset| act(first + offset));
             next = end;
         }
     }
@@ -78,6 +101,28 @@ pub(super) mod cpu {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
     pub(in crate::ring_buffer) const HAS_HINTS: bool = true;
+    pub(in crate::ring_buffer) const TAKES_LINES: bool = true;
+
+    /// Stores the byte at `address` as it is.
+    ///
+    /// # Safety
+    ///
+    /// `address` is that of memory which is there and has been exposed, and nobody writes to it meanwhile.
+    #[inline(always)]
+    pub(in crate::ring_buffer) unsafe fn store_what_is_there(address: usize) {
+        // Not by a read and a write of Rust's, which the compiler would leave out, and which would have to be nobody
+        // else's read: this is none.
+        // SAFETY: I15, by the caller: the byte is there, and no store to it gets lost.
+        unsafe {
+            asm!(
+                "mov {byte}, byte ptr [{address}]",
+                "mov byte ptr [{address}], {byte}",
+                address = in(reg) address,
+                byte = out(reg_byte) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
 
     /// The line at `address` will be read soon.
     #[inline(always)]
@@ -105,6 +150,15 @@ pub(super) mod cpu {
     use std::arch::asm;
 
     pub(in crate::ring_buffer) const HAS_HINTS: bool = true;
+    pub(in crate::ring_buffer) const TAKES_LINES: bool = false;
+
+    /// Nothing: not measured.
+    ///
+    /// # Safety
+    ///
+    /// As where it does something.
+    #[inline(always)]
+    pub(in crate::ring_buffer) unsafe fn store_what_is_there(_: usize) {}
 
     /// The line at `address` will be read soon.
     #[inline(always)]
@@ -134,6 +188,16 @@ pub(super) mod cpu {
 )))]
 pub(super) mod cpu {
     pub(in crate::ring_buffer) const HAS_HINTS: bool = false;
+    /// In a model they are taken, so that it sees whether somebody else has them.
+    pub(in crate::ring_buffer) const TAKES_LINES: bool = cfg!(loom);
+
+    /// Nothing: nobody times it.
+    ///
+    /// # Safety
+    ///
+    /// As where it does something.
+    #[inline(always)]
+    pub(in crate::ring_buffer) unsafe fn store_what_is_there(_: usize) {}
 
     /// Nothing.
     #[inline(always)]
@@ -146,7 +210,40 @@ pub(super) mod cpu {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::cell::{RefCell, UnsafeCell};
+
     use super::*;
+
+    #[test]
+    fn lines_that_are_taken_have_what_they_had() {
+        let slots: Vec<_> = (0..64_u64).map(|n| UnsafeCell::new([n, !n, n << 32])).collect();
+        for (from, to) in [(0, 64), (5, 11), (60, 70), (3, 3), (1 << 40, (1 << 40) + 64)] {
+            // SAFETY: I15: nobody else has these.
+            unsafe { Prefetcher::of_slice(&slots).take(from..to) };
+            // SAFETY: as above; there is nothing.
+            unsafe { Prefetcher::of_slice(&[(); 8]).take(from..to) };
+        }
+        for (n, slot) in (0..).zip(slots) {
+            assert_eq!(slot.into_inner(), [n, !n, n << 32]);
+        }
+    }
+
+    #[test]
+    fn each_line_is_that_of_the_slot_in_which_it_begins() {
+        let first = 7 * LINE - 24;
+        let slots = Prefetcher { first, mask: 7, stride: 24 };
+        let lines = |sequences| {
+            let lines = RefCell::new(vec![]);
+            slots.for_each_line(sequences, |line| lines.borrow_mut().push(line));
+            lines.into_inner()
+        };
+        assert_eq!(lines(0..1), [0; 0], "it begins in the next slot");
+        assert_eq!(lines(0..8), [7, 8, 9].map(|n| n * LINE));
+        assert_eq!(lines(1..2), [7 * LINE]);
+        assert_eq!(lines(6..10), [9, 7].map(|n| n * LINE), "across the wrap");
+        let one_by_one: Vec<_> = (0..8).flat_map(|n| lines(n..n + 1)).collect();
+        assert_eq!(one_by_one, lines(0..8));
+    }
 
     #[test]
     fn lines_may_be_asked_for_across_the_wrap_and_where_there_is_no_ring() {

@@ -253,3 +253,26 @@ fn many_layers_that_left_are_looked_through_once_each() {
     assert_eq!(control.finished_by(79), 2);
     assert!(std::ptr::eq(control.behind(&[79], 2).unwrap(), &control.stages[0].released.anything));
 }
+
+#[test]
+fn a_stage_gates_alone_that_comes_after_all_others() {
+    let alone = |upstream: &[&[StageIndex]]| {
+        let control = graph::<Single>(4, upstream);
+        (0..upstream.len()).filter(|&stage| control.gates_alone(stage)).collect::<Vec<_>>()
+    };
+    assert_eq!(alone(&[&[]]), [0]);
+    assert_eq!(alone(&[&[], &[0], &[1]]), [2], "a pipeline");
+    assert_eq!(alone(&[&[], &[], &[0, 1]]), [2], "a diamond");
+    assert_eq!(alone(&[&[], &[]]), [0_usize; 0], "side by side");
+    assert_eq!(alone(&[&[], &[0], &[0]]), [0_usize; 0], "side by side, after another");
+
+    let with = |change: fn(&mut Control)| {
+        let mut control = graph::<Single>(4, &[&[], &[0]]);
+        change(&mut control);
+        control.gates_alone(1)
+    };
+    assert!(with(|_| ()));
+    assert!(!with(|control| control.stages[1].acknowledgement = Some(0)));
+    assert!(!with(|control| control.stages[1].set_workers(&[0])));
+    assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
+}

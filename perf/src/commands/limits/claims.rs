@@ -1,6 +1,6 @@
 //! The claims: three threads that take numbers from one counter, one at a time, write a word for each and
-//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot; or one thread reads, which keeps away for a
-//! while when there is nothing, and the others look how far it is once a lap.
+//! stamp it. Nobody reads, and nobody is ever kept waiting for a free slot; or one thread reads, has some leisure after each
+//! batch, and the others look how far it is once a lap.
 //!
 //! ```text
 //! thread 1 ─┐
@@ -12,11 +12,13 @@
 //! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find. With the
 //! reader it is that ring and nothing else: it cannot be closed, nobody sleeps, and a claim is not to be given up.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::{hint, thread};
 
 use crossbeam_utils::CachePadded;
 
+use super::leisure::Leisure;
 use crate::load::topologies::sequencer;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, RunError};
@@ -26,6 +28,10 @@ use crate::measure::run::Pass;
 pub(super) const THREADS: usize = sequencer::PRODUCERS.len();
 /// Slots that they write: those of most tables.
 const SLOTS: usize = 65_536;
+/// Words of a cache line.
+const WORDS_PER_LINE: usize = 8;
+/// Stamps of a cache line.
+const STAMPS_PER_LINE: usize = 16;
 
 /// What a thread does after another one was faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +53,6 @@ impl BackOff {
     ];
 }
 
-/// How a reader looks that finds nothing: pause hints, then it yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gap(u32);
-
-impl Gap {
-    /// Those to try.
-    pub(super) const ALL: [Self; 2] = [Self(16), Self(128)];
-}
-
 /// What the threads share.
 struct Shared {
     /// The next number.
@@ -74,7 +71,7 @@ struct Shared {
 /// [`RunError`] if a thread could not start.
 pub(super) fn run(
     back_off: BackOff,
-    reader: Option<Gap>,
+    reader: Option<Leisure>,
     events: u32,
     placement: Placement,
 ) -> Result<Pass, RunError> {
@@ -91,8 +88,8 @@ pub(super) fn run(
             Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off))])
         });
     }
-    if let Some(gap) = reader {
-        crew.enlist("reader", move || Ok(vec![shared.read_all(events.into(), gap)]));
+    if let Some(leisure) = reader {
+        crew.enlist("reader", move || Ok(vec![shared.read_all(events.into(), leisure)]));
     }
     let pass = Pass::one_by_one(crew.run()?);
     let answers = vec![shared.counter.load(Ordering::Relaxed), pass.answers.iter().sum()];
@@ -148,7 +145,7 @@ impl Shared {
     }
 
     /// Reads `events` words in the order of their numbers. Returns their sum.
-    fn read_all(&self, events: u64, Gap(hints): Gap) -> u64 {
+    fn read_all(&self, events: u64, leisure: Leisure) -> u64 {
         let (mut next, mut sum) = (0, 0);
         while next < events {
             let first = next;
@@ -157,14 +154,26 @@ impl Shared {
                 next += 1;
             }
             if next > first {
+                self.take_lines(leisure, first..next);
                 // Release: pairs with the Acquire in `publish_gated`.
                 self.read.store(next, Ordering::Release);
-                (0..hints).for_each(|_| hint::spin_loop());
+                leisure.keep_away();
             } else {
                 thread::yield_now();
             }
         }
         sum
+    }
+
+    fn take_lines(&self, leisure: Leisure, read: Range<u64>) {
+        leisure.take_lines(read.clone(), WORDS_PER_LINE, |number| {
+            let slot = &self.slots[number as usize % SLOTS];
+            slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+        leisure.take_lines(read, STAMPS_PER_LINE, |number| {
+            let stamp = &self.stamps[number as usize % SLOTS];
+            stamp.store(stamp.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
     }
 
     #[inline(always)]
@@ -208,7 +217,7 @@ mod tests {
     fn every_number_is_claimed_and_read_once() {
         for back_off in BackOff::ALL {
             for events in [1, 2, 3, 4, 100_000] {
-                for reader in [None, Some(Gap::ALL[0]), Some(Gap::ALL[1])] {
+                for reader in Leisure::ALL.map(Some).into_iter().chain([None]) {
                     let pass = run(back_off, reader, events, Placement::Free).unwrap();
                     assert_eq!(pass.answers, expected(events), "{} {events}", back_off.name);
                 }

@@ -2,6 +2,7 @@
 
 mod arguments; // the flags
 mod claims; // several threads and one counter
+mod leisure; // what their reader does between two batches
 mod probe; // the cases
 mod singles; // events one by one between two threads
 mod solo; // one thread on its own
@@ -40,7 +41,7 @@ struct Record {
     /// Size of all blocks of the stream together, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// How the threads of an exchange look, how long the reader of singles keeps away, or what those do that lost a
+    /// How the threads of an exchange look, what the reader of singles does between batches, or what those do that lost a
     /// claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
@@ -89,7 +90,7 @@ fn record(row: &Row<Probe>) -> Record {
         Setting::Slots(slots) => ring = Some(slots),
         Setting::Shape(chosen) => shape = Some(chosen),
         Setting::Exchange(_, look) => wait = Some(look.name),
-        Setting::Singles(gap) => wait = Some(gap.name),
+        Setting::Singles(leisure) => wait = Some(leisure.name),
         Setting::Claims(back_off, _) => wait = Some(back_off.name),
     }
     Record {

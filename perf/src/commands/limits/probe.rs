@@ -2,7 +2,8 @@
 
 use clap::ValueEnum;
 
-use super::claims::{self, BackOff, Gap};
+use super::claims::{self, BackOff};
+use super::leisure::Leisure;
 use super::singles;
 use super::solo;
 use super::stream::{self, Shape};
@@ -98,10 +99,10 @@ pub(super) enum Setting {
     Slots(usize),
     /// What carries the number of an exchange, and how its threads look.
     Exchange(Carrier, Look),
-    /// How long the reader of single events keeps away.
-    Singles(singles::Gap),
+    /// How the reader of single events spends its time.
+    Singles(Leisure),
     /// What a thread does that lost a claim, and how somebody reads, if somebody does.
-    Claims(BackOff, Option<Gap>),
+    Claims(BackOff, Option<Leisure>),
 }
 
 impl Probe {
@@ -117,10 +118,11 @@ impl Probe {
             Case::Exchange => exchanges(Carrier::Word),
             Case::StampExchange => exchanges(Carrier::Stamp),
             Case::SlotExchange => exchanges(Carrier::Slot),
-            Case::Singles => singles::Gap::ALL.map(Setting::Singles).to_vec(),
+            Case::Singles => Leisure::ALL.map(Setting::Singles).to_vec(),
             Case::Claims => BackOff::ALL.map(|back_off| Setting::Claims(back_off, None)).to_vec(),
             Case::ClaimsRead => {
-                let read = |back_off| Gap::ALL.map(|gap| Setting::Claims(back_off, Some(gap)));
+                let read =
+                    |back_off| Leisure::ALL.map(|leisure| Setting::Claims(back_off, Some(leisure)));
                 BackOff::ALL.into_iter().flat_map(read).collect()
             }
             Case::SoloLoop | Case::WrongAnswer => vec![Setting::Only],
@@ -145,7 +147,7 @@ impl Probe {
                 EventBytes::B64 => stream::run::<PAD_64>(shape, events, placement),
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
-            Setting::Singles(gap) => singles::run(gap, events, placement),
+            Setting::Singles(leisure) => singles::run(leisure, events, placement),
             Setting::Slots(slots) => solo::ring(slots, events, placement),
             Setting::Claims(back_off, reader) => claims::run(back_off, reader, events, placement),
             Setting::Only if self.case == Case::WrongAnswer => {

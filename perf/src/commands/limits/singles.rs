@@ -1,6 +1,5 @@
 //! The singles: events of 8 bytes from one thread to another, each published by itself through a ring of words and the
-//! cursor behind them. The consumer reads what the cursor shows and then keeps away for a while, since each of its looks
-//! takes the cursor's line from the producer.
+//! cursor behind them. The consumer reads what the cursor shows, and then has some leisure.
 //!
 //! ```text
 //! producer --> [ word | word | word | .. ] --> consumer      one release store for each word
@@ -16,6 +15,7 @@ use std::thread;
 
 use crossbeam_utils::CachePadded;
 
+use super::leisure::Leisure;
 use crate::load::event::{First, digest_of};
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
@@ -24,27 +24,10 @@ use crate::measure::run::Pass;
 
 /// Slots of the ring: those of most tables.
 const SLOTS: usize = 65_536;
+/// Words of a cache line.
+const WORDS_PER_LINE: usize = 8;
 /// Looks in vain before the CPU is offered to others.
 const LOOKS: u32 = 1_024;
-
-/// How long the consumer keeps away after what it has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gap {
-    /// The name in a report.
-    pub(super) name: &'static str,
-    /// In pause hints.
-    hints: u32,
-}
-
-impl Gap {
-    /// Those to try: from one that finds a line of events to one that finds thousands of them.
-    pub(super) const ALL: [Self; 4] = [
-        Self { name: "16-hints", hints: 16 },
-        Self { name: "64-hints", hints: 64 },
-        Self { name: "256-hints", hints: 256 },
-        Self { name: "1024-hints", hints: 1_024 },
-    ];
-}
 
 /// What the threads share.
 struct Shared {
@@ -60,7 +43,7 @@ struct Shared {
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(super) fn run(gap: Gap, events: u32, placement: Placement) -> Result<Pass, RunError> {
+pub(super) fn run(leisure: Leisure, events: u32, placement: Placement) -> Result<Pass, RunError> {
     let shared = Shared::new();
     let shared = &shared;
     let mut crew = Crew::new(placement);
@@ -68,7 +51,7 @@ pub(super) fn run(gap: Gap, events: u32, placement: Placement) -> Result<Pass, R
         shared.write_all(events);
         Ok(Answers::new())
     });
-    crew.enlist("consumer", move || Ok(vec![shared.read_all(events.into(), gap)]));
+    crew.enlist("consumer", move || Ok(vec![shared.read_all(events.into(), leisure)]));
     Ok(Pass::one_by_one(crew.run()?))
 }
 
@@ -98,7 +81,7 @@ impl Shared {
     }
 
     /// Reads all that is there, again and again. Returns the answer over `events` events.
-    fn read_all(&self, events: u64, gap: Gap) -> u64 {
+    fn read_all(&self, events: u64, leisure: Leisure) -> u64 {
         let (mut next, mut fold) = (0, Fold::new());
         while next < events {
             let end = look_until(&self.published, next);
@@ -106,10 +89,14 @@ impl Shared {
                 let word = self.slots[number as usize % SLOTS].load(Ordering::Relaxed);
                 fold.add(digest_of(First(word).value(), &[]));
             }
+            leisure.take_lines(next..end, WORDS_PER_LINE, |number| {
+                let slot = &self.slots[number as usize % SLOTS];
+                slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
+            });
             next = end;
             // Release: pairs with the Acquire in `look_until`; the words are read no more.
             self.read.store(next, Ordering::Release);
-            (0..gap.hints).for_each(|_| hint::spin_loop());
+            leisure.keep_away();
         }
         fold.answer()
     }
@@ -137,15 +124,15 @@ mod tests {
     use crate::load::topologies::unicast;
 
     #[test]
-    fn singles_have_the_answer_of_unicast_however_long_the_consumer_keeps_away() {
-        for gap in Gap::ALL {
+    fn singles_have_the_answer_of_unicast_however_the_consumer_spends_its_time() {
+        for leisure in Leisure::ALL {
             for events in [1, 2, 1_000, SLOTS as u32, 3 * SLOTS as u32 + 7] {
-                let pass = run(gap, events, Placement::Free).unwrap();
+                let pass = run(leisure, events, Placement::Free).unwrap();
                 assert_eq!(
                     pass.answers,
                     unicast::expected::<PAD_8>(events),
                     "{} {events}",
-                    gap.name
+                    leisure.name
                 );
             }
         }

@@ -107,7 +107,7 @@ pub(super) mod cpu {
     ///
     /// # Safety
     ///
-    /// `address` is that of memory which is there and has been exposed, and nobody writes to it meanwhile.
+    /// `address` is that of memory which is there and has been exposed, and nobody writes to it meanwhile (I15).
     #[inline(always)]
     pub(in crate::ring_buffer) unsafe fn store_what_is_there(address: usize) {
         // Not by a read and a write of Rust's, which the compiler would leave out, and which would have to be nobody
@@ -156,7 +156,7 @@ pub(super) mod cpu {
     ///
     /// # Safety
     ///
-    /// As where it does something.
+    /// As where it does something (I15).
     #[inline(always)]
     pub(in crate::ring_buffer) unsafe fn store_what_is_there(_: usize) {}
 
@@ -195,7 +195,7 @@ pub(super) mod cpu {
     ///
     /// # Safety
     ///
-    /// As where it does something.
+    /// As where it does something (I15).
     #[inline(always)]
     pub(in crate::ring_buffer) unsafe fn store_what_is_there(_: usize) {}
 

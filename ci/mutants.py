@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Breaks each pair of the ordering table by hand and checks that its model sees it.
+"""Breaks each pair of the ordering table, and what models see of the invariants, and checks that the model sees it.
 
 Usage: ci/mutants.py [ROW ...]     (default: all rows)
 

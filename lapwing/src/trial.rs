@@ -83,6 +83,15 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
         self.is_first
     }
 
+    /// Whether to go the first way at the event `next`, which may begin another stretch.
+    #[inline(always)]
+    pub(crate) fn is_first_at(&mut self, next: Sequence) -> bool {
+        if !self.covers(next) {
+            *self = self.next(next);
+        }
+        self.is_first
+    }
+
     /// Whether events up to `end` are still of this stretch.
     #[inline(always)]
     pub(crate) fn covers(&self, end: Sequence) -> bool {

@@ -55,16 +55,8 @@ impl Lines {
         if cfg!(loom) {
             return self.are_its_own;
         }
-        events.end - events.start >= FEWEST && self.are_its_own && self.pay_for_stream(events.end)
-    }
-
-    /// The same for a stream whose events up to `done` are.
-    #[inline]
-    fn pay_for_stream(&mut self, done: Sequence) -> bool {
-        if !self.trial.covers(done) {
-            self.trial = self.trial.next(done);
-        }
-        !self.trial.is_first()
+        let is_stream = events.end - events.start >= FEWEST;
+        is_stream && self.are_its_own && !self.trial.is_first_at(events.end)
     }
 }
 

@@ -34,10 +34,7 @@ impl LearntLooks {
     /// How to look for the event `next`, which was not there.
     #[inline(always)]
     pub(super) fn next(&mut self, next: Sequence) -> Looks {
-        if !self.0.covers(next) {
-            self.0 = self.0.next(next);
-        }
-        if self.0.is_first() { SHORT } else { LONG }
+        if self.0.is_first_at(next) { SHORT } else { LONG }
     }
 }
 

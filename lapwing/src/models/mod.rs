@@ -63,6 +63,14 @@ pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
     (producer, consumers.take_poller("a").unwrap())
 }
 
+/// A ring of one slot with two stages side by side.
+pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
+    let (producer, mut consumers) =
+        single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
+    let left = consumers.take_poller("left").unwrap();
+    (producer, left, consumers.take_poller("right").unwrap())
+}
+
 /// What one poll finds and consumes.
 pub(super) fn take<A: Access>(
     poller: &mut Poller<u64, A>,

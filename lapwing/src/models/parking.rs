@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loom::thread;
 
-use super::{PARK, check_less, multi, single, single_ring, take};
+use super::{PARK, check_less, multi, side_by_side, single, single_ring, take};
 use crate::wait::Sleeping;
 use crate::{
     Action, Consumer, Disruptor, Graph, Poller, PublishError, SingleProducer, Stage, Stopped,
@@ -262,14 +262,6 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
         assert_eq!(join.wait().unwrap().as_slice(), [1]);
         drop((one.join(), two.join()));
     });
-}
-
-/// A ring of one slot with two stages side by side.
-fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
-    let (producer, mut consumers) =
-        single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
-    let left = consumers.take_poller("left").unwrap();
-    (producer, left, consumers.take_poller("right").unwrap())
 }
 
 /// O6: two producers sleep on one full ring, and both are woken.

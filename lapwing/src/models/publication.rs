@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi, multi_ring, single, single_ring, take};
+use super::{check_without_fences, multi, multi_ring, side_by_side, single, single_ring, take};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::{Action, BatchError, MultiProducer, Stage, TryPublishError};
 
@@ -73,16 +73,13 @@ fn loom_lines_are_taken_while_nobody_else_has_them() {
 #[test]
 fn loom_lines_are_left_where_another_stage_reads() {
     check_without_fences(|| {
-        let (mut producer, mut consumers) =
-            single_ring(1).then_all(|side| side.poller("one").poller("two")).build().unwrap();
-        let mut one = consumers.take_poller("one").unwrap();
-        let mut two = consumers.take_poller("two").unwrap();
+        let (mut producer, mut left, mut right) = side_by_side();
         producer.publish(|event| *event = 1).unwrap();
         let reader = thread::spawn(move || {
-            assert_eq!(take(&mut one).unwrap(), [(0, 1)]);
-            one
+            assert_eq!(take(&mut left).unwrap(), [(0, 1)]);
+            left
         });
-        assert_eq!(take(&mut two).unwrap(), [(0, 1)]);
+        assert_eq!(take(&mut right).unwrap(), [(0, 1)]);
         drop((reader.join(), producer));
     });
 }

@@ -73,7 +73,7 @@ const WAITS_PER_PROBE: u32 = 64;
 /// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
 /// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
-/// grow, up to 15 to 40, only where more than that come for as long as they do: there producers wait for the ring, and
+/// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
 /// each look costs them more than it finds.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,

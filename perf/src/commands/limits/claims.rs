@@ -28,10 +28,6 @@ use crate::measure::run::Pass;
 pub(super) const THREADS: usize = sequencer::PRODUCERS.len();
 /// Slots that they write: those of most tables.
 const SLOTS: usize = 65_536;
-/// Words of a cache line.
-const WORDS_PER_LINE: usize = 8;
-/// Stamps of a cache line.
-const STAMPS_PER_LINE: usize = 16;
 
 /// What a thread does after another one was faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +162,10 @@ impl Shared {
     }
 
     fn take_lines(&self, leisure: Leisure, read: Range<u64>) {
-        leisure.take_lines(read.clone(), WORDS_PER_LINE, |number| {
-            let slot = &self.slots[number as usize % SLOTS];
+        leisure.take_lines(&self.slots, read.clone(), |slot| {
             slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
         });
-        leisure.take_lines(read, STAMPS_PER_LINE, |number| {
-            let stamp = &self.stamps[number as usize % SLOTS];
+        leisure.take_lines(&self.stamps, read, |stamp| {
             stamp.store(stamp.load(Ordering::Relaxed), Ordering::Relaxed);
         });
     }

@@ -5,6 +5,9 @@
 use std::hint;
 use std::ops::Range;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// How a reader spends its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leisure {
@@ -26,11 +29,13 @@ impl Leisure {
         Self { name: "lines-1024-hints", hints: 1_024, takes_lines: true },
     ];
 
-    /// Before the words `read` are given back: stores one of each `line` of them, if it takes lines.
+    /// Before those of the `slots` are given back that were `read`, if it takes lines: has one of each line stored. The slots
+    /// are a power of two.
     #[inline(always)]
-    pub(super) fn take_lines(self, read: Range<u64>, line: usize, store_as_it_is: impl Fn(u64)) {
+    pub(super) fn take_lines<T>(self, slots: &[T], read: Range<u64>, store_as_it_is: impl Fn(&T)) {
         if self.takes_lines {
-            read.step_by(line).for_each(store_as_it_is);
+            let slot = |number: u64| &slots[number as usize & (slots.len() - 1)];
+            read.step_by(LINE / size_of::<T>()).for_each(|number| store_as_it_is(slot(number)));
         }
     }
 

@@ -24,8 +24,6 @@ use crate::measure::run::Pass;
 
 /// Slots of the ring: those of most tables.
 const SLOTS: usize = 65_536;
-/// Words of a cache line.
-const WORDS_PER_LINE: usize = 8;
 /// Looks in vain before the CPU is offered to others.
 const LOOKS: u32 = 1_024;
 
@@ -89,8 +87,7 @@ impl Shared {
                 let word = self.slots[number as usize % SLOTS].load(Ordering::Relaxed);
                 fold.add(digest_of(First(word).value(), &[]));
             }
-            leisure.take_lines(next..end, WORDS_PER_LINE, |number| {
-                let slot = &self.slots[number as usize % SLOTS];
+            leisure.take_lines(&self.slots, next..end, |slot| {
                 slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
             });
             next = end;

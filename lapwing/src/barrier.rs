@@ -14,6 +14,17 @@ use crate::sync::Ordering;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, Looks};
 
+/// What shows that an event may be read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sight {
+    /// Its notice, which says nothing of others.
+    Notice,
+    /// The cursor: all events below may be, unless the ring is being closed.
+    UpTo(Sequence),
+    /// Something else, which says neither what there is nor how much of it.
+    Something,
+}
+
 /// The right to read of one stage.
 #[derive(Debug)]
 pub(crate) struct Barrier {
@@ -42,26 +53,34 @@ impl Barrier {
         self.notices.map(|notices| notices.show(next))
     }
 
-    /// Looks until `next` may be read, or as often as `looks` say; whether it may. At its notice, or else at what
-    /// [`span`](Self::span) reads, and has the event itself fetched meanwhile.
+    /// Looks until `next` may be read, or as often as `looks` say. At its notice, or else at what [`span`](Self::span) reads,
+    /// and has the event itself fetched meanwhile.
     ///
     /// In loops of their own: the shorter the way from the look that finds it to the event, the sooner a lone one is seen.
     #[inline(always)]
-    pub(crate) fn await_next(&self, control: &Control, next: Sequence, looks: Looks) -> bool {
+    pub(crate) fn await_next(
+        &self,
+        control: &Control,
+        next: Sequence,
+        looks: Looks,
+    ) -> Option<Sight> {
         if let Some(notices) = self.notices {
-            return looks.until(|| notices.show(next));
+            return looks.until(|| notices.show(next).then_some(Sight::Notice));
         }
-        let fetched = |is_there: bool| {
-            if !is_there {
+        let fetched = |sight: Option<Sight>| {
+            if sight.is_none() {
                 self.fetch(next);
             }
-            is_there
+            sight
         };
         if self.upstream.is_empty() && control.stamps.is_none() {
-            // O1, Relaxed: whoever then reads the event looks by `span` first.
-            return looks.until(|| fetched(control.cursor.load(Ordering::Relaxed) > next));
+            return looks.until(|| {
+                let end = published(control);
+                fetched((end > next).then_some(Sight::UpTo(end)))
+            });
         }
-        looks.until(|| fetched(self.span(control, next, next + 1) != Span::Empty))
+        let is_there = || self.span(control, next, next + 1) != Span::Empty;
+        looks.until(|| fetched(is_there().then_some(Sight::Something)))
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -104,12 +123,18 @@ impl Barrier {
         match &control.stamps {
             Some(stamps) => stamps.settled(next, limit),
             None => {
-                // O1, Acquire: pairs with the Release in `Single::publish`; brings the events.
-                let end = control.cursor.load(Ordering::Acquire).min(limit);
+                let end = published(control).min(limit);
                 if end > next { Span::Events(end) } else { Span::Empty }
             }
         }
     }
+}
+
+/// First sequence that a single producer has not published.
+#[inline(always)]
+fn published(control: &Control) -> Sequence {
+    // O1, Acquire: pairs with the Release in `Single::publish`; brings the events.
+    control.cursor.load(Ordering::Acquire)
 }
 
 /// The wait of a stage for the sequence `next`.
@@ -134,7 +159,7 @@ impl Awaited for NextEvent<'_> {
     }
 
     fn seems_over_within(&self, looks: Looks) -> bool {
-        self.barrier.await_next(self.control, self.next, looks) || self.seems_over()
+        self.barrier.await_next(self.control, self.next, looks).is_some() || self.seems_over()
     }
 
     fn is_over(&self) -> bool {

@@ -23,8 +23,8 @@ use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::trial::{EVENTS_PER_STRETCH, Trial};
 
-/// Fewest events that are done together of which lines are taken: those of a stream.
-const FEWEST: u64 = 16;
+/// Fewest events that are done together of which lines are taken: those of a stream. In a model, of all.
+const FEWEST: u64 = if cfg!(loom) { 1 } else { 16 };
 /// Laps of a stretch of a trial, of which the first is still that of the stretch before.
 const LAPS: u64 = 2;
 /// Where events take longer than this, a line more or less makes no difference to the producers.
@@ -52,11 +52,14 @@ impl Lines {
     /// Whether to take those of `events`, which are done and about to be given back.
     #[inline(always)]
     pub(super) fn pay(&mut self, events: &Range<Sequence>) -> bool {
-        if cfg!(loom) {
-            return self.are_its_own;
-        }
         let is_stream = events.end - events.start >= FEWEST;
-        is_stream && self.are_its_own && !self.trial.is_first_at(events.end)
+        is_stream && self.pay_in_a_stream(events.end)
+    }
+
+    /// Whether to take those of a batch of a stream that ends at `end`. Not in line, for who has one event.
+    #[inline(never)]
+    fn pay_in_a_stream(&mut self, end: Sequence) -> bool {
+        self.are_its_own && (cfg!(loom) || !self.trial.is_first_at(end))
     }
 }
 

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use super::access::{Access, Shared};
 use super::batch::Batch;
 use super::reader::{Reader, UNLIMITED};
+#[cfg(all(test, loom))]
+use super::source::Awaited;
 use super::source::Source;
 use crate::Sequence;
 use crate::activity::Doing;
@@ -214,6 +216,13 @@ impl<E, A: Access> Poller<E, A> {
     #[inline]
     pub(crate) fn next_known(&mut self) -> Option<Batch<'_, E, A>> {
         let range = self.reader.next_known()?;
+        Some(Batch::new(&mut self.reader, range))
+    }
+
+    /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.
+    #[cfg(all(test, loom))]
+    pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
+        let Awaited::Batch(range) = self.reader.await_next() else { return None };
         Some(Batch::new(&mut self.reader, range))
     }
 

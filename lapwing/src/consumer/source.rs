@@ -42,6 +42,19 @@ impl Sweep {
     }
 }
 
+/// What a consumer that looks by itself has seen of its next event.
+#[derive(Debug)]
+pub(crate) enum Awaited {
+    /// These are there.
+    Batch(Range<Sequence>),
+    /// Something: a poll says what.
+    Something,
+    /// Nothing, for a microsecond or two.
+    Nothing,
+    /// It has no loop for that.
+    Unseen,
+}
+
 /// Batches for one consumer: it gets one at a time and lets go of it, in parts if it likes.
 pub(crate) trait Source<E> {
     fn ring(&self) -> &Ring<E>;
@@ -127,15 +140,13 @@ pub(crate) trait Source<E> {
                 }
                 Err(PollError::Empty) if self.spins() => {
                     is_expired = match self.await_next() {
-                        None => {
+                        Awaited::Batch(range) => return Ok(range),
+                        Awaited::Something => false,
+                        Awaited::Nothing => self.is_time_over(deadline),
+                        Awaited::Unseen => {
                             looks = looks.wrapping_add(1);
                             self.spin_once(looks, deadline)
                         }
-                        Some(false) => self.is_time_over(deadline),
-                        Some(true) => match self.poll_lone() {
-                            Some(lone) => return Ok(lone),
-                            None => false,
-                        },
                     };
                 }
                 Err(PollError::Empty) => is_expired = self.wait_once(deadline),
@@ -143,18 +154,11 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Looks until the next event is there, or for a microsecond or two; whether it is. In a loop of its own, without an eye
-    /// on a close or a stop; `None` if this consumer has no such loop.
+    /// Looks until the next event is there, or for a microsecond or two. In a loop of its own, without an eye on a close or a
+    /// stop. After a [`poll`](Self::poll) that found nothing.
     #[inline(always)]
-    fn await_next(&mut self) -> Option<bool> {
-        None
-    }
-
-    /// The next event alone, by its notice, if that shows and one event is as good as all that are there. Not more than
-    /// [`poll`](Self::poll) does, but sooner.
-    #[inline(always)]
-    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
-        None
+    fn await_next(&mut self) -> Awaited {
+        Awaited::Unseen
     }
 
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.

@@ -3,7 +3,7 @@
 
 use loom::thread;
 
-use super::{drain, multi, single, take};
+use super::{drain, multi, single, spinning, take, take_by_spinning};
 use crate::{PublishError, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
@@ -18,6 +18,29 @@ fn loom_close_against_publish() {
         });
         let closer = thread::spawn(move || ring.control.close());
         let mut seen = take(&mut poller).unwrap_or_default();
+        closer.join().unwrap();
+        let (producer, result) = publisher.join().unwrap();
+        seen.extend(drain(&mut poller));
+        match result {
+            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
+            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
+        }
+        drop(producer);
+    });
+}
+
+/// O8: as above, with a reader that looks by itself.
+#[test]
+fn loom_close_against_publish_and_one_that_spins() {
+    loom::model(|| {
+        let (mut producer, mut poller) = spinning(2);
+        let ring = producer.shared();
+        let publisher = thread::spawn(move || {
+            let result = producer.publish(|event| *event = 1);
+            (producer, result)
+        });
+        let closer = thread::spawn(move || ring.control.close());
+        let mut seen = take_by_spinning(&mut poller);
         closer.join().unwrap();
         let (producer, result) = publisher.join().unwrap();
         seen.extend(drain(&mut poller));

@@ -17,8 +17,8 @@ mod publication;
 mod tap;
 mod workers;
 
-use crate::wait::Blocking;
 use crate::wait::asymmetric::IS_LIGHT_NOTHING;
+use crate::wait::{Blocking, BusySpin};
 use crate::{
     Access, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Sequence, Single,
     SingleProducer,
@@ -57,6 +57,13 @@ pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     (producer, consumers.take_poller("a").unwrap())
 }
 
+/// As [`single`], with a poller that looks by itself.
+pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
+    let ring = single_ring(capacity).wait(BusySpin).then_poller("a");
+    let (producer, mut consumers) = ring.build().unwrap();
+    (producer, consumers.take_poller("a").unwrap())
+}
+
 /// A ring with one stage, for several producers.
 pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
     let (producer, mut consumers) = multi_ring(capacity).then_poller("a").build().unwrap();
@@ -78,6 +85,12 @@ pub(super) fn take<A: Access>(
     poller
         .poll()
         .map(|mut batch| batch.iter().map(|(sequence, event)| (sequence, *event)).collect())
+}
+
+/// What one round of looks finds and consumes, of a poller that spins.
+pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Vec<(Sequence, u64)> {
+    let batch = poller.await_once();
+    batch.map_or(Vec::new(), |mut batch| batch.iter().map(|(at, event)| (at, *event)).collect())
 }
 
 /// Polls until the ring is closed and drained.

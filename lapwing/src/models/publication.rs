@@ -2,7 +2,9 @@
 
 use loom::thread;
 
-use super::{check_without_fences, multi, multi_ring, side_by_side, single, single_ring, take};
+use super::{
+    check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning, take,
+};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::{Action, BatchError, MultiProducer, Stage, TryPublishError};
 
@@ -21,6 +23,24 @@ fn loom_publish_then_read() {
             for (sequence, event) in take(&mut poller).unwrap_or_default() {
                 assert_eq!(event, sequence + 7);
             }
+        }
+        drop(publisher.join());
+    });
+}
+
+/// O1: as above, with one that looks by itself until an event is there.
+#[test]
+fn loom_publish_then_read_by_one_that_spins() {
+    check_without_fences(|| {
+        let (mut producer, mut poller) = spinning(2);
+        let publisher = thread::spawn(move || {
+            for value in 7..9 {
+                producer.publish(|event| *event = value).unwrap();
+            }
+            producer
+        });
+        for (sequence, event) in poller.wait().unwrap().iter() {
+            assert_eq!(*event, sequence + 7);
         }
         drop(publisher.join());
     });

@@ -100,16 +100,20 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// Looks until there is something; whether there is.
+    /// Looks until there is something; what there is.
     #[inline(always)]
-    pub(crate) fn until(self, is_there: impl Fn() -> bool) -> bool {
-        (0..self.all).any(|look| {
-            let is_there = is_there();
-            if !is_there && look < self.hinted {
+    pub(crate) fn until<T>(self, seen: impl Fn() -> Option<T>) -> Option<T> {
+        // A loop, since an iterator's may become a call, with all that it asks about in memory.
+        for look in 0..self.all {
+            let seen = seen();
+            if seen.is_some() {
+                return seen;
+            }
+            if look < self.hinted {
                 pause(self.hints);
             }
-            is_there
-        })
+        }
+        None
     }
 }
 
@@ -126,7 +130,7 @@ pub(crate) trait Awaited {
 
     /// Whether it seems over at one of so many `looks`.
     fn seems_over_within(&self, looks: Looks) -> bool {
-        looks.until(|| self.seems_over())
+        looks.until(|| self.seems_over().then_some(())).is_some()
     }
 
     /// Where to sleep: with something that is behind just now. Who has lain down looks again

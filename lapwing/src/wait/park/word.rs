@@ -71,6 +71,7 @@ impl Epoch {
 
     /// Advances a marked word, and wakes every sleeper; false if somebody else does.
     #[cold]
+    #[inline(never)]
     pub(crate) fn wake_marked(&self) -> bool {
         // O6, Relaxed: as in `is_marked`.
         let seen = self.word.load(Ordering::Relaxed);

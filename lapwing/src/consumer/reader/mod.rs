@@ -1,5 +1,7 @@
-//! The reading end that the processor and the poller share: which events are there, waiting for
-//! more, and letting go of those that are done.
+//! The reading end that the processor and the poller share: waiting for events, and letting go of those that are done. Not
+//! here: which events are there (`polling`).
+
+mod polling;
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +10,7 @@ use std::time::Instant;
 use super::guest::Place;
 use super::lines::{self, Lines};
 use super::looks::LearntLooks;
-use super::source::{Source, Sweep};
+use super::source::{Awaited, Source, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
@@ -17,9 +19,8 @@ use crate::error::PollError;
 use crate::failures::Failures;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
-use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited as _, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -101,116 +102,6 @@ impl<E> Reader<E> {
         }
     }
 
-    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
-    /// of the queue.
-    pub(crate) fn available(&mut self) -> u64 {
-        let from = self.known.max(self.next);
-        // What is known is not looked at again, so that many small batches cost no more than one
-        // large one.
-        if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
-            self.known = end;
-        }
-        self.known.saturating_sub(self.next)
-    }
-
-    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up.
-    /// Never waits.
-    ///
-    /// # Errors
-    ///
-    /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
-    #[inline]
-    pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
-        if let Some(lone) = self.poll_lone() {
-            return Ok(lone);
-        }
-        loop {
-            let longest = self.next + max.min(self.max_batch);
-            let limit = self.ring.buffer.wrap_after(self.next).min(longest);
-            let from = self.known.max(self.next);
-            match self.glance(from, limit)? {
-                Span::Events(end) => {
-                    self.known = end;
-                    self.has_seen_all = end < limit;
-                }
-                Span::Tombstones(end) if from == self.next => {
-                    self.release(end);
-                    continue;
-                }
-                Span::Empty | Span::Tombstones(_) => {}
-            }
-            self.is_lone = false;
-            self.found_nothing = self.known <= self.next;
-            if self.found_nothing {
-                self.has_seen_all = true;
-                return Err(PollError::Empty);
-            }
-            self.is_told = false;
-            return Ok(self.next..self.known.min(limit));
-        }
-    }
-
-    /// The next event, if the last look has shown it.
-    #[inline]
-    pub(crate) fn next_known(&self) -> Option<Range<Sequence>> {
-        (self.known > self.next).then(|| self.next..self.next + 1)
-    }
-
-    /// As [`look`](Self::look), with an eye on the lines that it takes from the producer. Where the event has a notice that
-    /// does not show, the cursor's stays there; where it has none, who has found nothing asks for the event's as well.
-    ///
-    /// # Errors
-    ///
-    /// As [`poll`](Self::poll).
-    #[inline]
-    fn glance(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
-        let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
-        match notice {
-            Some(false) if !self.is_told && self.ring.control.life.is_open() => {
-                return Ok(Span::Empty);
-            }
-            None if self.found_nothing => self.barrier.fetch(from),
-            _ => {}
-        }
-        self.look(from, limit)
-    }
-
-    /// What may be read from `from` on, below `limit`.
-    ///
-    /// # Errors
-    ///
-    /// As [`poll`](Self::poll).
-    #[inline]
-    pub(super) fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
-        let control = &self.ring.control;
-        let span = if from < limit { self.barrier.span(control, from, limit) } else { Span::Empty };
-        // O8: between the look at the cursor and the look for a close.
-        control.fence.light();
-        if control.life.is_open() { Ok(span) } else { self.at_the_end(span) }
-    }
-
-    /// What is left of `span` in a ring that is not open any more.
-    #[cold]
-    fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
-        let life = &self.ring.control.life;
-        if life.is_halted() {
-            return Err(PollError::Halted);
-        }
-        let Some(end) = life.end() else {
-            // A close is under way: which of the events that are there it counts is known in a
-            // moment.
-            return Ok(Span::Empty);
-        };
-        if end <= self.next {
-            return Err(PollError::Closed);
-        }
-        Ok(match span {
-            Span::Empty => Span::Empty,
-            Span::Events(limit) => Span::Events(limit.min(end)),
-            Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
-        })
-    }
-
     /// What `events` say, which were all that the last look found.
     #[inline]
     pub(super) fn sweep_of(&self, events: u64) -> Option<Sweep> {
@@ -282,30 +173,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline(always)]
-    fn await_next(&mut self) -> Option<bool> {
-        let looks = self.looks.next(self.next);
-        Some(self.barrier.await_next(&self.ring.control, self.next, looks))
-    }
-
-    #[inline(always)]
-    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
-        // The cursor's line stays with the producer, which has it for the next one.
-        let is_one_enough = self.expects_one && self.found_nothing;
-        if !is_one_enough || self.barrier.is_noticed(self.next) != Some(true) {
-            return None;
-        }
-        let control = &self.ring.control;
-        // O8: between the look at the notice, which came after the cursor, and the look for a close.
-        control.fence.light();
-        if !control.life.is_open() {
-            return None;
-        }
-        self.known = self.next + 1;
-        self.is_lone = true;
-        self.has_seen_all = false;
-        self.found_nothing = false;
-        self.is_told = false;
-        Some(self.next..self.known)
+    fn await_next(&mut self) -> Awaited {
+        Self::await_next(self)
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
@@ -356,7 +225,7 @@ impl<E> Source<E> for Reader<E> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
         let events = self.next..sequence;

@@ -1,0 +1,205 @@
+//! What a stage may read next: looks that never wait, and the loop of looks of one that spins.
+
+use std::ops::Range;
+
+use super::{Reader, UNLIMITED};
+use crate::Sequence;
+use crate::barrier::Sight;
+use crate::consumer::looks::LONG;
+use crate::consumer::source::{Awaited, Source};
+use crate::error::PollError;
+use crate::stamps::Span;
+use crate::sync::pause;
+
+impl<E> Reader<E> {
+    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
+    /// of the queue.
+    pub(crate) fn available(&mut self) -> u64 {
+        let from = self.known.max(self.next);
+        // What is known is not looked at again, so that many small batches cost no more than one
+        // large one.
+        if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
+            self.known = end;
+        }
+        self.known.saturating_sub(self.next)
+    }
+
+    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up.
+    /// Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
+    #[inline]
+    pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
+        if let Some(lone) = self.poll_lone() {
+            return Ok(lone);
+        }
+        loop {
+            let limit = self.limit(max);
+            let from = self.known.max(self.next);
+            match self.glance(from, limit)? {
+                Span::Events(end) => {
+                    self.known = end;
+                    self.has_seen_all = end < limit;
+                }
+                Span::Tombstones(end) if from == self.next => {
+                    self.skip(end);
+                    continue;
+                }
+                Span::Empty | Span::Tombstones(_) => {}
+            }
+            self.is_lone = false;
+            self.found_nothing = self.known <= self.next;
+            if self.found_nothing {
+                self.has_seen_all = true;
+                return Err(PollError::Empty);
+            }
+            self.is_told = false;
+            return Ok(self.next..self.known.min(limit));
+        }
+    }
+
+    /// Lets go of everything below `end`, which was given up.
+    #[cold]
+    #[inline(never)]
+    fn skip(&mut self, end: Sequence) {
+        self.release(end);
+    }
+
+    /// First sequence that the next batch cannot have, if it is to have at most `max` events.
+    #[inline(always)]
+    fn limit(&self, max: u64) -> Sequence {
+        let longest = self.next + max.min(self.max_batch);
+        self.ring.buffer.wrap_after(self.next).min(longest)
+    }
+
+    /// As [`Source::await_next`].
+    #[inline(always)]
+    pub(super) fn await_next(&mut self) -> Awaited {
+        let (looks, limit) = (self.looks.next(self.next), self.limit(UNLIMITED));
+        let batch = match self.barrier.await_next(&self.ring.control, self.next, looks) {
+            None => return Awaited::Nothing,
+            Some(Sight::Notice) => self.poll_lone(),
+            Some(Sight::UpTo(end)) => self.poll_shown(end, limit),
+            Some(Sight::Something) => None,
+        };
+        if batch.is_none() && !self.ring.control.life.is_open() {
+            // Until a close that is under way has counted, there is nothing to find.
+            pause(LONG.hints);
+        }
+        batch.map_or(Awaited::Something, Awaited::Batch)
+    }
+
+    /// The events below `end`, which the cursor has just shown to one that had found nothing, and below `limit`. What
+    /// [`poll`](Self::poll) would find, but sooner; `None` if the ring is not open, and they may not count.
+    #[inline(always)]
+    fn poll_shown(&mut self, end: Sequence, limit: Sequence) -> Option<Range<Sequence>> {
+        if !self.is_still_open() {
+            return None;
+        }
+        self.has_seen_all = end < limit;
+        Some(self.found(end.min(limit), false))
+    }
+
+    /// The next event alone, by its notice, if that shows and one event is as good as all that are there. Not more than
+    /// [`poll`](Self::poll) does, but sooner.
+    #[inline(always)]
+    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
+        // The cursor's line stays with the producer, which has it for the next one.
+        let is_one_enough = self.expects_one && self.found_nothing;
+        if !is_one_enough
+            || self.barrier.is_noticed(self.next) != Some(true)
+            || !self.is_still_open()
+        {
+            return None;
+        }
+        self.has_seen_all = false;
+        Some(self.found(self.next + 1, true))
+    }
+
+    /// Whether the ring was open after the look that has shown something.
+    #[inline(always)]
+    fn is_still_open(&self) -> bool {
+        let control = &self.ring.control;
+        // O8: between the look at the cursor, or at a notice, which came after it, and the look for a close.
+        control.fence.light();
+        control.life.is_open()
+    }
+
+    /// The batch up to `known`, and what that says to the next look.
+    #[inline(always)]
+    fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
+        self.known = known;
+        self.is_lone = is_lone;
+        self.found_nothing = false;
+        self.is_told = false;
+        self.next..known
+    }
+
+    /// The next event, if the last look has shown it.
+    #[inline]
+    pub(crate) fn next_known(&self) -> Option<Range<Sequence>> {
+        (self.known > self.next).then(|| self.next..self.next + 1)
+    }
+
+    /// As [`look`](Self::look), with an eye on the lines that it takes from the producer. Where the event has a notice that
+    /// does not show, the cursor's stays there; where it has none, who has found nothing asks for the event's as well.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    #[inline]
+    fn glance(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
+        let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
+        match notice {
+            Some(false) if !self.is_told && self.ring.control.life.is_open() => {
+                return Ok(Span::Empty);
+            }
+            None if self.found_nothing => self.barrier.fetch(from),
+            _ => {}
+        }
+        self.look(from, limit)
+    }
+
+    /// What may be read from `from` on, below `limit`.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    #[inline]
+    pub(in crate::consumer) fn look(
+        &self,
+        from: Sequence,
+        limit: Sequence,
+    ) -> Result<Span, PollError> {
+        let span = if from < limit {
+            self.barrier.span(&self.ring.control, from, limit)
+        } else {
+            Span::Empty
+        };
+        if self.is_still_open() { Ok(span) } else { self.at_the_end(span) }
+    }
+
+    /// What is left of `span` in a ring that is not open any more.
+    #[cold]
+    fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
+        let life = &self.ring.control.life;
+        if life.is_halted() {
+            return Err(PollError::Halted);
+        }
+        let Some(end) = life.end() else {
+            // A close is under way: which of the events that are there it counts is known in a
+            // moment.
+            return Ok(Span::Empty);
+        };
+        if end <= self.next {
+            return Err(PollError::Closed);
+        }
+        Ok(match span {
+            Span::Empty => Span::Empty,
+            Span::Events(limit) => Span::Events(limit.min(end)),
+            Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
+        })
+    }
+}

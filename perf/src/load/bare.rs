@@ -77,11 +77,11 @@ pub(crate) fn run(carrier: Carrier, look: Look, exchange: Exchange) -> Result<Pa
 fn over<W: Way>(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
     let [there, back]: [W; 2] = Default::default();
     let call = |number| {
-        there.send(number);
+        there.send(number, number);
         Ok(back.receive(number, look))
     };
-    let echo = |number| {
-        back.send(there.receive(number, look));
+    let echo = |turn| {
+        back.send(turn, there.receive(turn, look));
         Ok(())
     };
     exchange::run(exchange, call, echo)
@@ -89,10 +89,12 @@ fn over<W: Way>(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
 
 /// One way from thread to thread.
 trait Way: Default + Sync {
-    fn send(&self, number: u64);
+    /// Sends `number` as that of a `turn`. Where it goes follows from the turn, as in a ring: else an answer would wait for
+    /// the number before it knew where to go.
+    fn send(&self, turn: u64, number: u64);
 
-    /// Looks until `number` is there.
-    fn receive(&self, number: u64, look: Look) -> u64;
+    /// Looks until the number of `turn` is there, which is the same.
+    fn receive(&self, turn: u64, look: Look) -> u64;
 }
 
 #[derive(Default)]
@@ -100,16 +102,16 @@ struct Word(CachePadded<AtomicU64>);
 
 impl Way for Word {
     #[inline(always)]
-    fn send(&self, number: u64) {
+    fn send(&self, _: u64, number: u64) {
         // Release and Acquire: as a message needs them that would come with the number.
         self.0.store(number, Ordering::Release);
     }
 
     #[inline(always)]
-    fn receive(&self, number: u64, look: Look) -> u64 {
+    fn receive(&self, turn: u64, look: Look) -> u64 {
         loop {
             let seen = self.0.load(Ordering::Acquire);
-            if seen == number {
+            if seen == turn {
                 return seen;
             }
             look.pause();
@@ -125,25 +127,25 @@ struct Stamped {
 
 impl Stamped {
     #[inline(always)]
-    fn slot(&self, number: u64) -> &(AtomicU64, AtomicU64) {
-        &self.slots[number as usize % self.slots.len()]
+    fn slot(&self, turn: u64) -> &(AtomicU64, AtomicU64) {
+        &self.slots[turn as usize % self.slots.len()]
     }
 }
 
 impl Way for Stamped {
     #[inline(always)]
-    fn send(&self, number: u64) {
-        let (stamp, slot) = self.slot(number);
+    fn send(&self, turn: u64, number: u64) {
+        let (stamp, slot) = self.slot(turn);
         // Relaxed suffices: released by the stamp.
         slot.store(number, Ordering::Relaxed);
-        stamp.store(number, Ordering::Release);
+        stamp.store(turn, Ordering::Release);
     }
 
     #[inline(always)]
-    fn receive(&self, number: u64, look: Look) -> u64 {
-        let (stamp, slot) = self.slot(number);
+    fn receive(&self, turn: u64, look: Look) -> u64 {
+        let (stamp, slot) = self.slot(turn);
         // Acquire: pairs with the Release in `send`; brings the slot.
-        while stamp.load(Ordering::Acquire) != number {
+        while stamp.load(Ordering::Acquire) != turn {
             look.pause();
         }
         slot.load(Ordering::Relaxed)
@@ -153,35 +155,35 @@ impl Way for Stamped {
 /// Numbers in a row, as small events lie.
 #[derive(Default)]
 struct Slots {
-    /// The last number that is there.
+    /// The turn of the last number that is there.
     cursor: CachePadded<AtomicU64>,
     slots: CachePadded<[AtomicU64; 32]>,
 }
 
 impl Slots {
     #[inline(always)]
-    fn slot(&self, number: u64) -> &AtomicU64 {
-        &self.slots[number as usize % self.slots.len()]
+    fn slot(&self, turn: u64) -> &AtomicU64 {
+        &self.slots[turn as usize % self.slots.len()]
     }
 }
 
 impl Way for Slots {
     #[inline(always)]
-    fn send(&self, number: u64) {
+    fn send(&self, turn: u64, number: u64) {
         // Relaxed suffices: released by the cursor.
-        self.slot(number).store(number, Ordering::Relaxed);
-        self.cursor.store(number, Ordering::Release);
+        self.slot(turn).store(number, Ordering::Relaxed);
+        self.cursor.store(turn, Ordering::Release);
     }
 
     #[inline(always)]
-    fn receive(&self, number: u64, look: Look) -> u64 {
+    fn receive(&self, turn: u64, look: Look) -> u64 {
         // Acquire: pairs with the Release in `send`; brings the slot.
-        while self.cursor.load(Ordering::Acquire) != number {
+        while self.cursor.load(Ordering::Acquire) != turn {
             // Has the slot's line brought while the cursor's is.
-            hint::black_box(self.slot(number).load(Ordering::Relaxed));
+            hint::black_box(self.slot(turn).load(Ordering::Relaxed));
             look.pause();
         }
-        self.slot(number).load(Ordering::Relaxed)
+        self.slot(turn).load(Ordering::Relaxed)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::barrier::{Barrier, NextEvent};
 use crate::control::{Control, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
+use crate::padded::Padded;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
@@ -35,6 +36,8 @@ pub(crate) struct Reader<E> {
     place: Option<Place>,
     pub(super) barrier: Barrier,
     pub(super) strategy: Box<dyn AnyWaitStrategy>,
+    /// That of its stage.
+    activity: Arc<Padded<Activity>>,
     /// Whether it looks by itself, as the strategy says.
     spins: bool,
     /// How it looks then.
@@ -78,6 +81,7 @@ impl<E> Reader<E> {
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         let lines = Lines::of(&ring.control, stage, first);
+        let activity = Arc::clone(&ring.control.stages[stage].activity);
         Self {
             ring,
             stage,
@@ -87,6 +91,7 @@ impl<E> Reader<E> {
             spins: strategy.spins(),
             looks: LearntLooks::starting_at(first),
             strategy,
+            activity,
             lines,
             failing,
             first,
@@ -181,7 +186,7 @@ impl<E> Source<E> for Reader<E> {
         // After a lone event it is known only now that it was all.
         self.pace();
         let control = &self.ring.control;
-        let activity: &Activity = &control.stages[self.stage].activity;
+        let activity: &Activity = &self.activity;
         activity.set(Doing::Waiting);
         let (barrier, next) = (&self.barrier, self.next);
         let (stage, turn) = (self.stage, self.turn);
@@ -205,6 +210,11 @@ impl<E> Source<E> for Reader<E> {
     #[inline]
     fn strategy(&mut self) -> &mut dyn AnyWaitStrategy {
         &mut *self.strategy
+    }
+
+    #[inline(always)]
+    fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     #[inline]

@@ -3,6 +3,8 @@
 //!
 //! The only file that mentions loom outside tests and the storage's access tracker.
 
+use std::hint::black_box;
+
 #[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
 pub(crate) use std::sync::{Condvar, Mutex};
 #[cfg(not(loom))]
@@ -44,6 +46,18 @@ pub(crate) fn pause(times: u32) {
     for _ in 0..if cfg!(any(loom, miri)) { 1 } else { times } {
         spin_loop();
     }
+}
+
+/// Does `times` multiplications, each of which needs the one before: about 1 ns each, on whichever CPU. A pause hint stops
+/// all that the CPU does, and what comes after it waits; here the loads that come after are under way meanwhile. In a
+/// model and under Miri as [`pause`].
+#[inline(always)]
+pub(crate) fn multiply(times: u32) {
+    if cfg!(any(loom, miri)) {
+        return pause(1);
+    }
+    let product = |word: u32, _| word.wrapping_mul(word).wrapping_add(1);
+    black_box((0..times).fold(black_box(times), product));
 }
 
 /// Reads a word that only the calling thread writes, or threads before it that have handed it over.

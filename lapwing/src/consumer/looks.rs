@@ -1,27 +1,29 @@
 //! How a consumer that spins looks for its next event, between two looks at its time limit and at a stop: for a microsecond
 //! or two.
 //!
-//! With pause hints after each look, for half a microsecond or more: in a stream the next event comes meanwhile, and its
+//! With some space after each look, for half a microsecond or more: in a stream the next event comes meanwhile, and its
 //! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
 //! sooner without.
 //!
-//! How many hints is tried (`trial`). One, and an event is seen as soon as it is there: a quarter less for a hop between CPUs
-//! that share a cache. But a stream may do better with three, which leave its producer alone for longer; and so may answers
-//! that always take as long, where a line takes long: the CPU learns after how many looks the answer is there, if they are
-//! few, and goes on before the line has come. See `perf/results/experiments.md`.
+//! Which space is tried (`trial`). Some 25 ns of multiplications, and an event is seen as soon as it is there, a quarter sooner
+//! between CPUs that share a cache than with three hints; and after a longer wait a tenth sooner than with one hint, which is
+//! as long, but which lets the look that follows begin only when it has ended. But a stream may do better with three hints,
+//! which leave its producer alone for longer; and so may answers that always take as long, where a line takes long: the CPU
+//! learns after how many looks the answer is there, if they are few, and goes on before the line has come. See
+//! `perf/results/experiments.md`.
 
 use crate::Sequence;
 use crate::trial::Trial;
-use crate::wait::Looks;
+use crate::wait::{Looks, Space};
 
 /// Where events take longer than this, their consumer is not what is waited for.
 const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
-/// One hint after each.
-const SHORT: Looks = Looks { all: ALL, hinted: 33, hints: 1 };
-/// Three.
-pub(super) const LONG: Looks = Looks { all: ALL, hinted: 11, hints: 3 };
+/// With little space.
+const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(24) };
+/// With more.
+pub(super) const LONG: Looks = Looks { all: ALL, spaced: 11, space: Space::Hints(3) };
 
 /// The looks of one consumer.
 #[derive(Debug)]
@@ -46,11 +48,11 @@ mod tests {
     use crate::trial::EVENTS_PER_STRETCH;
 
     #[test]
-    fn a_consumer_that_waits_tries_both_and_begins_with_one_hint() {
+    fn a_consumer_that_waits_tries_both_and_begins_with_little_space() {
         let mut looks = LearntLooks::starting_at(7);
-        let hints: Vec<_> =
-            (7..7 + 4 * EVENTS_PER_STRETCH).map(|next| looks.next(next).hints).collect();
-        assert_eq!(hints[0], 1);
-        assert!(hints.contains(&3), "never tried");
+        let spaces: Vec<_> =
+            (7..7 + 4 * EVENTS_PER_STRETCH).map(|next| looks.next(next).space).collect();
+        assert_eq!(spaces[0], SHORT.space);
+        assert!(spaces.contains(&LONG.space), "never tried");
     }
 }

@@ -15,7 +15,7 @@ use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
-use crate::sync::{Arc, pause};
+use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// A pause looks for a halt or a stop at least this often.
@@ -164,8 +164,8 @@ pub(crate) trait Source<E> {
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
     #[inline]
     fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
-        if looks <= LONG.hinted {
-            pause(LONG.hints);
+        if looks <= LONG.spaced {
+            LONG.space.keep();
         }
         looks.is_multiple_of(LONG.all) && self.is_time_over(deadline)
     }

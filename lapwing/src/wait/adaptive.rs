@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::crowd::Crowd;
 use super::spinner::Spinner;
-use super::{WaitStrategy, Waiting, stream};
+use super::{Space, WaitStrategy, Waiting, stream};
 use crate::sync::{pause, yield_now};
 
 /// Shortest gap but none, in pause hints.
@@ -33,8 +33,8 @@ const FEW_EVENTS: u64 = 8192;
 const NEAR_LOOKS: u32 = 72;
 /// What a wait that ended within those counts as, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
-/// Pause hints between two looks: 15 to 45 ns, by which an event is seen late at most.
-const HINTS: u32 = 1;
+/// Between two looks: 10 to 45 ns, by which an event is seen late at most.
+const SPACE: Space = Space::Hints(1);
 /// Looks of a spinning waiter between two looks at the clock.
 const LOOKS_PER_CLOCK: u32 = 24;
 
@@ -155,7 +155,7 @@ impl Adaptive {
         if !crowd.is_there() && self.waits.is_multiple_of(WAITS_PER_PROBE) {
             give_way(crowd);
         }
-        !crowd.is_there() && waiting.look_hinted(NEAR_LOOKS, HINTS)
+        !crowd.is_there() && waiting.look_spaced(NEAR_LOOKS, SPACE)
     }
 }
 
@@ -168,7 +168,7 @@ fn learnt(gap: u32, events: u64) -> u32 {
 /// Looks a few times with short pauses. Returns how long that took, in nanoseconds.
 fn spin(waiting: &Waiting<'_>) -> u32 {
     let start = Instant::now();
-    let _ = waiting.look_hinted(LOOKS_PER_CLOCK, HINTS);
+    let _ = waiting.look_spaced(LOOKS_PER_CLOCK, SPACE);
     nanoseconds(start.elapsed())
 }
 

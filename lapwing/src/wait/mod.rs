@@ -86,17 +86,36 @@ use std::time::Duration;
 use event_count::EventCount;
 use watch::Turn;
 
-use crate::sync::pause;
+use crate::sync::{multiply, pause};
 
 /// How to look again and again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
     /// How often.
     pub(crate) all: u32,
-    /// How many of them are followed by pause hints, from the first on.
-    pub(crate) hinted: u32,
-    /// Hints after each of these.
-    pub(crate) hints: u32,
+    /// How many of them something comes after, from the first on.
+    pub(crate) spaced: u32,
+    /// What that is.
+    pub(crate) space: Space,
+}
+
+/// What comes between two looks, so that they leave the line to its writer for a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// So many pause hints, 10 to 45 ns each.
+    Hints(u32),
+    /// So many [multiplications](multiply), 1 ns each.
+    Products(u32),
+}
+
+impl Space {
+    #[inline(always)]
+    pub(crate) fn keep(self) {
+        match self {
+            Self::Hints(times) => pause(times),
+            Self::Products(times) => multiply(times),
+        }
+    }
 }
 
 impl Looks {
@@ -109,8 +128,8 @@ impl Looks {
             if seen.is_some() {
                 return seen;
             }
-            if look < self.hinted {
-                pause(self.hints);
+            if look < self.spaced {
+                self.space.keep();
             }
         }
         None

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::asymmetric::AsymmetricFence;
 use super::crowd::Crowd;
 use super::event_count::UNSEEN_SLEEP;
-use super::{Awaited, Looks};
+use super::{Awaited, Looks, Space};
 use crate::activity::Sleeper;
 use crate::life::Life;
 use crate::sync::{spin_loop, yield_now};
@@ -195,9 +195,9 @@ impl Waiting<'_> {
         self.awaited.seems_over()
     }
 
-    /// Looks with pause hints; true as soon as the wait is over.
-    pub(super) fn look_hinted(&self, times: u32, hints: u32) -> bool {
-        self.awaited.seems_over_within(Looks { all: times, hinted: times, hints })
+    /// Looks with some space between; true as soon as the wait is over.
+    pub(super) fn look_spaced(&self, times: u32, space: Space) -> bool {
+        self.awaited.seems_over_within(Looks { all: times, spaced: times, space })
     }
 
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.

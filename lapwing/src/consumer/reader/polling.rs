@@ -9,7 +9,6 @@ use crate::consumer::looks::LONG;
 use crate::consumer::source::{Awaited, Source};
 use crate::error::PollError;
 use crate::stamps::Span;
-use crate::sync::pause;
 
 impl<E> Reader<E> {
     /// Number of events that may be read now, past the wrap and past the longest batch: the depth
@@ -86,7 +85,7 @@ impl<E> Reader<E> {
         };
         if batch.is_none() && !self.ring.control.life.is_open() {
             // Until a close that is under way has counted, there is nothing to find.
-            pause(LONG.hints);
+            LONG.space.keep();
         }
         batch.map_or(Awaited::Something, Awaited::Batch)
     }

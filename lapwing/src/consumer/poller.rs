@@ -222,7 +222,7 @@ impl<E, A: Access> Poller<E, A> {
     /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.
     #[cfg(all(test, loom))]
     pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
-        let Awaited::Batch(range) = self.reader.await_next() else { return None };
+        let Awaited::Batch(range) = self.reader.spin() else { return None };
         Some(Batch::new(&mut self.reader, range))
     }
 

@@ -179,7 +179,7 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline(always)]
     fn await_next(&mut self) -> Awaited {
-        Self::await_next(self)
+        self.spin()
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {

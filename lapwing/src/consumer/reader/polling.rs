@@ -73,9 +73,9 @@ impl<E> Reader<E> {
         self.ring.buffer.wrap_after(self.next).min(longest)
     }
 
-    /// As [`Source::await_next`].
+    /// What one round of looks of its own shows of the next event: see [`Source::await_next`].
     #[inline(always)]
-    pub(super) fn await_next(&mut self) -> Awaited {
+    pub(in crate::consumer) fn spin(&mut self) -> Awaited {
         let (looks, limit) = (self.looks.next(self.next), self.limit(UNLIMITED));
         let batch = match self.barrier.await_next(&self.ring.control, self.next, looks) {
             None => return Awaited::Nothing,

@@ -1,6 +1,7 @@
 //! The limits: a number there and back over words that each is written by one thread and lies on cache lines of its
 //! own, and nothing else: what everything that goes from thread to thread is made of. Who looks as often as it can
-//! takes the line from its writer, so each look may be followed by pause hints: the fastest way is the limit.
+//! takes the line from its writer, so each look may be followed by pause hints, or by work as long as one: the fastest way
+//! is the limit.
 
 use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,19 +46,27 @@ pub(crate) struct Look {
     pub(crate) name: &'static str,
     /// Pause hints after each look.
     pauses: u32,
+    /// Multiplications after each look, of which each needs the one before: 1 ns each. The look that follows need not wait
+    /// for them, as it does for a hint.
+    products: u32,
 }
 
 impl Look {
     /// Those to try.
-    pub(crate) const ALL: [Self; 3] = [
-        Self { name: "spin", pauses: 0 },
-        Self { name: "spin-hint", pauses: 1 },
-        Self { name: "spin-3-hints", pauses: 3 },
+    pub(crate) const ALL: [Self; 4] = [
+        Self { name: "spin", pauses: 0, products: 0 },
+        Self { name: "spin-hint", pauses: 1, products: 0 },
+        Self { name: "spin-3-hints", pauses: 3, products: 0 },
+        Self { name: "spin-work", pauses: 0, products: 24 },
     ];
 
     #[inline(always)]
     fn pause(self) {
         (0..self.pauses).for_each(|_| hint::spin_loop());
+        if self.products > 0 {
+            let product = |word: u32, _| word.wrapping_mul(word).wrapping_add(1);
+            hint::black_box((0..self.products).fold(hint::black_box(self.products), product));
+        }
     }
 }
 

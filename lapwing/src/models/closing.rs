@@ -4,50 +4,35 @@
 use loom::thread;
 
 use super::{drain, multi, single, spinning, take, take_by_spinning};
-use crate::{PublishError, TryPublishError};
+use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
 #[test]
 fn loom_close_against_publish() {
-    loom::model(|| {
-        let (mut producer, mut poller) = single(2);
-        let ring = producer.shared();
-        let publisher = thread::spawn(move || {
-            let result = producer.publish(|event| *event = 1);
-            (producer, result)
-        });
-        let closer = thread::spawn(move || ring.control.close());
-        let mut seen = take(&mut poller).unwrap_or_default();
-        closer.join().unwrap();
-        let (producer, result) = publisher.join().unwrap();
-        seen.extend(drain(&mut poller));
-        match result {
-            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
-            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
-        }
-        drop(producer);
-    });
+    close_against_publish(single, |poller| take(poller).unwrap_or_default());
 }
 
 /// O8: as above, with a reader that looks by itself.
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
-    loom::model(|| {
-        let (mut producer, mut poller) = spinning(2);
+    close_against_publish(spinning, take_by_spinning);
+}
+
+/// A publication and a close in two threads, while a third one looks at the ring once.
+fn close_against_publish(
+    ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
+    look: fn(&mut Poller<u64>) -> Vec<(Sequence, u64)>,
+) {
+    loom::model(move || {
+        let (producer, mut poller) = ring(2);
         let ring = producer.shared();
-        let publisher = thread::spawn(move || {
-            let result = producer.publish(|event| *event = 1);
-            (producer, result)
-        });
+        let publisher = thread::spawn(move || publish_one(producer));
         let closer = thread::spawn(move || ring.control.close());
-        let mut seen = take_by_spinning(&mut poller);
+        let mut seen = look(&mut poller);
         closer.join().unwrap();
         let (producer, result) = publisher.join().unwrap();
         seen.extend(drain(&mut poller));
-        match result {
-            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
-            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
-        }
+        assert_both_agree(result, seen);
         drop(producer);
     });
 }
@@ -56,21 +41,31 @@ fn loom_close_against_publish_and_one_that_spins() {
 #[test]
 fn loom_close_against_claim() {
     loom::model(|| {
-        let (mut producer, mut poller) = multi(2);
+        let (producer, mut poller) = multi(2);
         let ring = producer.shared();
-        let publisher = thread::spawn(move || {
-            let result = producer.publish(|event| *event = 1);
-            (producer, result)
-        });
+        let publisher = thread::spawn(move || publish_one(producer));
         ring.control.close();
         let seen = drain(&mut poller);
         let (producer, result) = publisher.join().unwrap();
-        match result {
-            Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
-            Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
-        }
+        assert_both_agree(result, seen);
         drop(producer);
     });
+}
+
+/// Publishes a 1, and gives the producer back, whose end is not part of these models.
+fn publish_one<S: Sequencer>(
+    mut producer: Producer<u64, S>,
+) -> (Producer<u64, S>, Result<Sequence, PublishError>) {
+    let result = producer.publish(|event| *event = 1);
+    (producer, result)
+}
+
+/// What a reader has `seen` to the end is what the publisher was told.
+fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Vec<(Sequence, u64)>) {
+    match result {
+        Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
+        Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),
+    }
 }
 
 /// O12: who claims in vain is told of the halt that was the reason, and not of a close.

@@ -20,8 +20,8 @@ mod workers;
 use crate::wait::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin};
 use crate::{
-    Access, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Sequence, Single,
-    SingleProducer,
+    Access, Batch, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Producer, Sequence,
+    Sequencer, Single, SingleProducer,
 };
 
 /// Runs a model in which nobody parks or closes, without the fences that only those need.
@@ -53,20 +53,22 @@ pub(super) fn multi_ring(capacity: usize) -> Builder<'static, u64, Multi> {
 
 /// A ring with one stage, for one producer.
 pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    let (producer, mut consumers) = single_ring(capacity).then_poller("a").build().unwrap();
-    (producer, consumers.take_poller("a").unwrap())
+    polled(single_ring(capacity))
 }
 
 /// As [`single`], with a poller that looks by itself.
 pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    let ring = single_ring(capacity).wait(BusySpin).then_poller("a");
-    let (producer, mut consumers) = ring.build().unwrap();
-    (producer, consumers.take_poller("a").unwrap())
+    polled(single_ring(capacity).wait(BusySpin))
 }
 
 /// A ring with one stage, for several producers.
 pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
-    let (producer, mut consumers) = multi_ring(capacity).then_poller("a").build().unwrap();
+    polled(multi_ring(capacity))
+}
+
+/// `ring` with one stage, a poller.
+fn polled<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Poller<u64>) {
+    let (producer, mut consumers) = ring.then_poller("a").build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 
@@ -82,15 +84,17 @@ pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) 
 pub(super) fn take<A: Access>(
     poller: &mut Poller<u64, A>,
 ) -> Result<Vec<(Sequence, u64)>, PollError> {
-    poller
-        .poll()
-        .map(|mut batch| batch.iter().map(|(sequence, event)| (sequence, *event)).collect())
+    poller.poll().map(consumed)
 }
 
 /// What one round of looks finds and consumes, of a poller that spins.
 pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Vec<(Sequence, u64)> {
-    let batch = poller.await_once();
-    batch.map_or(Vec::new(), |mut batch| batch.iter().map(|(at, event)| (at, *event)).collect())
+    poller.await_once().map_or(Vec::new(), consumed)
+}
+
+/// The events of `batch`, all of them consumed.
+fn consumed<A: Access>(mut batch: Batch<'_, u64, A>) -> Vec<(Sequence, u64)> {
+    batch.iter().map(|(sequence, event)| (sequence, *event)).collect()
 }
 
 /// Polls until the ring is closed and drained.

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use super::access::{Access, Shared};
 use super::batch::Batch;
 use super::reader::{Reader, UNLIMITED};
-#[cfg(all(test, loom))]
-use super::source::Awaited;
 use super::source::Source;
+#[cfg(all(test, loom))]
+use super::source::Spun;
 use crate::Sequence;
 use crate::activity::Doing;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
@@ -222,7 +222,7 @@ impl<E, A: Access> Poller<E, A> {
     /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.
     #[cfg(all(test, loom))]
     pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
-        let Awaited::Batch(range) = self.reader.spin() else { return None };
+        let Spun::Batch(range) = self.reader.spin() else { return None };
         Some(Batch::new(&mut self.reader, range))
     }
 

@@ -44,7 +44,7 @@ impl Sweep {
 
 /// What a consumer that looks by itself has seen of its next event.
 #[derive(Debug)]
-pub(crate) enum Awaited {
+pub(crate) enum Spun {
     /// These are there.
     Batch(Range<Sequence>),
     /// Something: a poll says what.
@@ -140,10 +140,10 @@ pub(crate) trait Source<E> {
                 }
                 Err(PollError::Empty) if self.spins() => {
                     is_expired = match self.await_next() {
-                        Awaited::Batch(range) => return Ok(range),
-                        Awaited::Something => false,
-                        Awaited::Nothing => self.is_time_over(deadline),
-                        Awaited::Unseen => {
+                        Spun::Batch(range) => return Ok(range),
+                        Spun::Something => false,
+                        Spun::Nothing => self.is_time_over(deadline),
+                        Spun::Unseen => {
                             looks = looks.wrapping_add(1);
                             self.spin_once(looks, deadline)
                         }
@@ -157,8 +157,8 @@ pub(crate) trait Source<E> {
     /// Looks until the next event is there, or for a microsecond or two. In a loop of its own, without an eye on a close or a
     /// stop. After a [`poll`](Self::poll) that found nothing.
     #[inline(always)]
-    fn await_next(&mut self) -> Awaited {
-        Awaited::Unseen
+    fn await_next(&mut self) -> Spun {
+        Spun::Unseen
     }
 
     /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.

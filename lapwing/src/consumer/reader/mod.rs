@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::guest::Place;
 use super::lines::{self, Lines};
 use super::looks::LearntLooks;
-use super::source::{Awaited, Source, Sweep};
+use super::source::{Source, Spun, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
@@ -21,7 +21,7 @@ use crate::padded::Padded;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited as _, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -178,7 +178,7 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline(always)]
-    fn await_next(&mut self) -> Awaited {
+    fn await_next(&mut self) -> Spun {
         self.spin()
     }
 

@@ -6,7 +6,7 @@ use super::{Reader, UNLIMITED};
 use crate::Sequence;
 use crate::barrier::Sight;
 use crate::consumer::looks::LONG;
-use crate::consumer::source::{Awaited, Source};
+use crate::consumer::source::{Source, Spun};
 use crate::error::PollError;
 use crate::stamps::Span;
 
@@ -75,10 +75,10 @@ impl<E> Reader<E> {
 
     /// What one round of looks of its own shows of the next event: see [`Source::await_next`].
     #[inline(always)]
-    pub(in crate::consumer) fn spin(&mut self) -> Awaited {
+    pub(in crate::consumer) fn spin(&mut self) -> Spun {
         let (looks, limit) = (self.looks.next(self.next), self.limit(UNLIMITED));
         let batch = match self.barrier.await_next(&self.ring.control, self.next, looks) {
-            None => return Awaited::Nothing,
+            None => return Spun::Nothing,
             Some(Sight::Notice) => self.poll_lone(),
             Some(Sight::UpTo(end)) => self.poll_shown(end, limit),
             Some(Sight::Something) => None,
@@ -87,7 +87,7 @@ impl<E> Reader<E> {
             // Until a close that is under way has counted, there is nothing to find.
             LONG.space.keep();
         }
-        batch.map_or(Awaited::Something, Awaited::Batch)
+        batch.map_or(Spun::Something, Spun::Batch)
     }
 
     /// The events below `end`, which the cursor has just shown to one that had found nothing, and below `limit`. What

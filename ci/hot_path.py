@@ -8,7 +8,10 @@ A loop's usual way is the shortest one from the store of the event back to itsel
 division and no locked instruction. That there is none is a failure: then each event pays for one. So is a way
 that is not shorter than that of `rtrb`, which has no graph behind its queue, and one that stores more than the
 event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. A handler
-that adds up what it is handed must not store at all: then what it keeps stays in a register. x86-64 only.
+that adds up what it is handed must not store at all: then what it keeps stays in a register.
+
+And one that spins must not branch by what it has seen before the return by which the CPU presumes that it has seen
+something (`lapwing/src/presumption.rs`): that branch would be predicted, and wrongly. x86-64 only.
 """
 import re
 import sys
@@ -19,7 +22,14 @@ PUBLISHED = re.compile(r"\$0x4c415057")
 HANDLED = re.compile(r"^(rol\s+\$0x29|rorx?\s+\$0x17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
+SPINS = "lapwing_wait"
+# At the cursor, and at the stages upstream.
+LOOKS = 2
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
+# The comparison of a look, and the return address that follows from it, just before the return.
+COMPARED = re.compile(r"^cmp")
+BEYOND = re.compile(r"^set(a|b)\b")
+PRESUMED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
 # The event, and the cursor.
 STORES = 2
 # What an event must not pay for. Another thread's word is stored and loaded plainly.
@@ -71,6 +81,23 @@ def stores(way):
     return sum(bool(STORE.match(text)) for text in way)
 
 
+def presumed_looks(code):
+    """For each return that goes elsewhere if a look saw nothing, the instructions from its comparison to the call before it."""
+    texts = list(code.values())
+    found = []
+    for place, text in enumerate(texts):
+        if PRESUMED.match(text) and texts[place + 1].startswith("ret"):
+            call = place - 2  # after it comes the way on, then this
+            compared = [before for before in range(call) if COMPARED.match(texts[before])]
+            found.append(texts[compared[-1] : call] if compared else [])
+    return found
+
+
+def is_straight(look):
+    """Whether `look` asks if a sequence is beyond another, and does not branch by the answer."""
+    return any(map(BEYOND.match, look)) and not any(text.startswith("j") for text in look)
+
+
 def around(ways, start):
     """The shortest way from `start` back to it, as addresses; none if there is no way."""
     before, queue = {start: None}, deque([start])
@@ -111,6 +138,11 @@ def main():
         sys.exit(f"hot_path: more than {STORES} stores for an event: {', '.join(wasteful)}")
     if any(map(stores, handlers)):
         sys.exit("hot_path: what a handler keeps is stored for each event")
+    looks = [look for symbol, code in found if SPINS in symbol for look in presumed_looks(code)]
+    straight = [look for look in looks if is_straight(look)]
+    print(f"{SPINS:20} {len(looks)} looks, {len(straight)} of them at a sequence and without a branch")
+    if len(straight) < LOOKS:
+        sys.exit("hot_path: what was seen is branched by, and not presumed")
 
 
 if __name__ == "__main__":

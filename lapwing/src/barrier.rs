@@ -19,7 +19,7 @@ use crate::wait::{Awaited, Looks};
 pub(crate) enum Sight {
     /// Its notice, which says nothing of others.
     Notice,
-    /// The cursor: all events below may be, unless the ring is being closed.
+    /// The cursor, or the stages upstream: all events below may be, unless the ring is being closed.
     UpTo(Sequence),
     /// Something else, which says neither what there is nor how much of it.
     Something,
@@ -64,23 +64,30 @@ impl Barrier {
         next: Sequence,
         looks: Looks,
     ) -> Option<Sight> {
+        let fetch = || self.fetch(next);
+        let is_beyond = |&end: &Sequence| end > next;
         if let Some(notices) = self.notices {
-            return looks.until(|| notices.show(next).then_some(Sight::Notice));
+            let is_shown = looks.until(|| notices.show(next), |&is_shown| is_shown, || {});
+            return is_shown.map(|_| Sight::Notice);
         }
-        let fetched = |sight: Option<Sight>| {
-            if sight.is_none() {
-                self.fetch(next);
-            }
-            sight
+        if control.stamps.is_some() {
+            let look = || self.span(control, next, next + 1);
+            let span = looks.until(look, |&span| span != Span::Empty, fetch);
+            return span.map(|_| Sight::Something);
+        }
+        let end = if self.upstream.is_empty() {
+            looks.until(|| published(control), is_beyond, fetch)
+        } else {
+            looks.until(|| self.finished_upstream(control), is_beyond, fetch)
         };
-        if self.upstream.is_empty() && control.stamps.is_none() {
-            return looks.until(|| {
-                let end = published(control);
-                fetched((end > next).then_some(Sight::UpTo(end)))
-            });
-        }
-        let is_there = || self.span(control, next, next + 1) != Span::Empty;
-        looks.until(|| fetched(is_there().then_some(Sight::Something)))
+        end.map(Sight::UpTo)
+    }
+
+    /// First sequence that the stages upstream have not finished; what is published, if all of them have left.
+    #[inline(always)]
+    fn finished_upstream(&self, control: &Control) -> Sequence {
+        let finished = control.finished_by_all(&self.upstream);
+        if finished == DETACHED { published(control) } else { finished }
     }
 
     /// What may be read from `next` on, below `limit`.

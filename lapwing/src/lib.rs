@@ -81,6 +81,9 @@ mod monitor;
 mod on_this_thread;
 mod padded;
 mod placement;
+// I16: a branch by a return.
+#[allow(unsafe_code)]
+mod presumption;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
 mod producer;

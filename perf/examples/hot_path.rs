@@ -4,7 +4,8 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use lapwing::{Disruptor, SingleProducer};
+use lapwing::wait::BusySpin;
+use lapwing::{Disruptor, Poller, SingleProducer};
 
 /// What is written to each event: a number that stands nowhere else, by which the store is found.
 const MARK: u64 = 0x4C41_5057;
@@ -63,6 +64,13 @@ fn lapwing_handle(sum: &mut u64, events: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What the next event is. Its ring has one producer.
+#[inline(never)]
+fn lapwing_wait(poller: &mut Poller<u64>) -> Option<u64> {
+    let mut batch = poller.wait().ok()?;
+    batch.iter().map(|(_, event)| *event).last()
+}
+
 #[inline(never)]
 fn rtrb_push(producer: &mut rtrb::Producer<u64>, events: usize) {
     for _ in 0..events {
@@ -82,6 +90,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut sum = 0;
     lapwing_handle(&mut sum, events)?;
     assert_eq!(sum, FOLDED);
+
+    let ring = Disruptor::single_producer(1, || 0_u64).wait(BusySpin).then_poller("all");
+    let (mut producer, mut consumers) = ring.build()?;
+    producer.publish(|event| *event = MARK)?;
+    assert_eq!(lapwing_wait(&mut consumers.take_poller("all")?), Some(MARK));
 
     let (mut producer, consumer) = rtrb::RingBuffer::new(EVENTS);
     rtrb_push(&mut producer, events);

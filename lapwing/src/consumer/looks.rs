@@ -1,16 +1,14 @@
 //! How a consumer that spins looks for its next event, between two looks at its time limit and at a stop: for a microsecond
 //! or two.
 //!
-//! With some space after each look, for half a microsecond or more: in a stream the next event comes meanwhile, and its
+//! With some space after each look, for half a microsecond or so: in a stream the next event comes meanwhile, and its
 //! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
 //! sooner without.
 //!
-//! Which space is tried (`trial`). Some 25 ns of multiplications, and an event is seen as soon as it is there, a quarter sooner
-//! between CPUs that share a cache than with three hints; and after a longer wait a tenth sooner than with one hint, which is
-//! as long, but which lets the look that follows begin only when it has ended. But a stream may do better with three hints,
-//! which leave its producer alone for longer; and so may answers that always take as long, where a line takes long: the CPU
-//! learns after how many looks the answer is there, if they are few, and goes on before the line has come. See
-//! `perf/results/experiments.md`.
+//! Which space is tried (`trial`). A few nanoseconds of multiplications, to which a look in vain adds as much where the CPU
+//! presumes that it is not in vain (`presumption`): an event is seen as soon as it is there. More makes it later; a hint lets
+//! the look that follows begin only when it has ended. But a stream may do better with three hints, which leave its producer
+//! alone for longer. See `perf/results/experiments.md`.
 
 use crate::Sequence;
 use crate::trial::Trial;
@@ -21,7 +19,7 @@ const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
 /// With little space.
-const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(24) };
+const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(8) };
 /// With more.
 pub(super) const LONG: Looks = Looks { all: ALL, spaced: 11, space: Space::Hints(3) };
 

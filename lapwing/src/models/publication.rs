@@ -4,8 +4,10 @@ use loom::thread;
 
 use super::{
     check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning, take,
+    take_by_spinning,
 };
 use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::wait::BusySpin;
 use crate::{Action, BatchError, MultiProducer, Stage, TryPublishError};
 
 /// O1: what is read has been written.
@@ -43,6 +45,26 @@ fn loom_publish_then_read_by_one_that_spins() {
             assert_eq!(*event, sequence + 7);
         }
         drop(publisher.join());
+    });
+}
+
+/// O3: what a stage that spins reads has been left by the stage before it.
+#[test]
+fn loom_a_stage_that_spins_comes_after_the_one_before_it() {
+    check_without_fences(|| {
+        let ring = single_ring(1).wait(BusySpin).then_poller_mut("first").then_poller("second");
+        let (mut producer, mut consumers) = ring.build().unwrap();
+        let mut first = consumers.take_poller_mut("first").unwrap();
+        let mut second = consumers.take_poller("second").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let writer = thread::spawn(move || {
+            for (_, event) in first.poll().unwrap().iter_mut() {
+                *event = 2;
+            }
+            first
+        });
+        assert!(matches!(take_by_spinning(&mut second)[..], [] | [(0, 2)]));
+        drop(writer.join());
     });
 }
 

@@ -5,8 +5,8 @@ use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
 /// Looks again and again. A producer or a worker gives the CPU's pause hint in between; a consumer does so for half a
-/// microsecond or more, or multiplies for as long as a hint takes, then looks [without a break](WaitStrategy::SPINS) some
-/// hundred times, and begins anew.
+/// microsecond or more, or multiplies for a moment, then looks [without a break](WaitStrategy::SPINS) some hundred times, and
+/// begins anew. On x86-64 its CPU presumes at each look that an event is there, and has begun with it when it is.
 ///
 /// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the
 /// very thread that it waits for.

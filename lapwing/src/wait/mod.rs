@@ -59,6 +59,7 @@ mod blocking;
 mod busy_spin;
 pub(crate) mod crowd;
 pub(crate) mod event_count;
+mod looks;
 mod park;
 mod phased_backoff;
 pub(crate) mod released;
@@ -79,62 +80,13 @@ pub use strategy::WaitStrategy;
 pub use waiting::Waiting;
 pub use yielding::Yielding;
 
+pub(crate) use looks::{Looks, Space};
 pub(crate) use strategy::AnyWaitStrategy;
 
 use std::time::Duration;
 
 use event_count::EventCount;
 use watch::Turn;
-
-use crate::sync::{multiply, pause};
-
-/// How to look again and again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Looks {
-    /// How often.
-    pub(crate) all: u32,
-    /// How many of them something comes after, from the first on.
-    pub(crate) spaced: u32,
-    /// What that is.
-    pub(crate) space: Space,
-}
-
-/// What comes between two looks, so that they leave the line to its writer for a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Space {
-    /// So many pause hints, 10 to 45 ns each.
-    Hints(u32),
-    /// So many [multiplications](multiply), 1 ns each.
-    Products(u32),
-}
-
-impl Space {
-    #[inline(always)]
-    pub(crate) fn keep(self) {
-        match self {
-            Self::Hints(times) => pause(times),
-            Self::Products(times) => multiply(times),
-        }
-    }
-}
-
-impl Looks {
-    /// Looks until there is something; what there is.
-    #[inline(always)]
-    pub(crate) fn until<T>(self, seen: impl Fn() -> Option<T>) -> Option<T> {
-        // A loop, since an iterator's may become a call, with all that it asks about in memory.
-        for look in 0..self.all {
-            let seen = seen();
-            if seen.is_some() {
-                return seen;
-            }
-            if look < self.spaced {
-                self.space.keep();
-            }
-        }
-        None
-    }
-}
 
 /// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
 pub(crate) trait Awaited {
@@ -149,7 +101,7 @@ pub(crate) trait Awaited {
 
     /// Whether it seems over at one of so many `looks`.
     fn seems_over_within(&self, looks: Looks) -> bool {
-        looks.until(|| self.seems_over().then_some(())).is_some()
+        looks.until(|| self.seems_over(), |&is_over| is_over, || {}).is_some()
     }
 
     /// Where to sleep: with something that is behind just now. Who has lain down looks again

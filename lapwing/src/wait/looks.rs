@@ -1,0 +1,60 @@
+//! How to look again and again, and what comes between two looks.
+
+use crate::presumption::Presumption;
+use crate::sync::{multiply, pause};
+
+/// How to look again and again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Looks {
+    /// How often.
+    pub(crate) all: u32,
+    /// How many of them something comes after, from the first on.
+    pub(crate) spaced: u32,
+    /// What that is.
+    pub(crate) space: Space,
+}
+
+/// What comes between two looks, so that they leave the line to its writer for a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// So many pause hints, 10 to 45 ns each.
+    Hints(u32),
+    /// So many [multiplications](multiply), 1 ns each.
+    Products(u32),
+}
+
+impl Space {
+    #[inline(always)]
+    pub(crate) fn keep(self) {
+        match self {
+            Self::Hints(times) => pause(times),
+            Self::Products(times) => multiply(times),
+        }
+    }
+}
+
+impl Looks {
+    /// Looks until what there is `shows` what is looked for; that. After each look in vain comes `missed`. The CPU [presumes](Presumption)
+    /// that there will be none, if neither `look` nor `shows` branches.
+    #[inline(always)]
+    pub(crate) fn until<T>(
+        self,
+        look: impl Fn() -> T,
+        shows: impl Fn(&T) -> bool,
+        missed: impl Fn(),
+    ) -> Option<T> {
+        let presumption = Presumption::new();
+        // A loop, since an iterator's may become a call, with all that it asks about in memory.
+        for past in 0..self.all {
+            let seen = look();
+            if presumption.holds(shows(&seen)) {
+                return Some(seen);
+            }
+            missed();
+            if past < self.spaced {
+                self.space.keep();
+            }
+        }
+        None
+    }
+}

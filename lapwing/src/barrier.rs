@@ -21,8 +21,8 @@ pub(crate) enum Sight {
     Notice,
     /// The cursor, or the stages upstream: all events below may be, unless the ring is being closed.
     UpTo(Sequence),
-    /// Something else, which says neither what there is nor how much of it.
-    Something,
+    /// A stamp, which says neither how much there is nor whether it was given up.
+    Stamp,
 }
 
 /// The right to read of one stage.
@@ -64,21 +64,25 @@ impl Barrier {
         next: Sequence,
         looks: Looks,
     ) -> Option<Sight> {
-        let fetch = || self.fetch(next);
-        let is_beyond = |&end: &Sequence| end > next;
         if let Some(notices) = self.notices {
-            let is_shown = looks.until(|| notices.show(next), |&is_shown| is_shown, || {});
-            return is_shown.map(|_| Sight::Notice);
+            let look = || notices.show(next);
+            return looks.until_presumed(look, |&is_shown| is_shown, || {}).map(|_| Sight::Notice);
         }
         if control.stamps.is_some() {
-            let look = || self.span(control, next, next + 1);
-            let span = looks.until(look, |&span| span != Span::Empty, fetch);
-            return span.map(|_| Sight::Something);
+            return looks.until(|| {
+                let is_there = self.span(control, next, next + 1) != Span::Empty;
+                if !is_there {
+                    self.fetch(next);
+                }
+                is_there.then_some(Sight::Stamp)
+            });
         }
+        let is_beyond = |&end: &Sequence| end > next;
+        let fetch = || self.fetch(next);
         let end = if self.upstream.is_empty() {
-            looks.until(|| published(control), is_beyond, fetch)
+            looks.until_presumed(|| published(control), is_beyond, fetch)
         } else {
-            looks.until(|| self.finished_upstream(control), is_beyond, fetch)
+            looks.until_presumed(|| self.finished_upstream(control), is_beyond, fetch)
         };
         end.map(Sight::UpTo)
     }

@@ -4,10 +4,11 @@
 //! find something is mispredicted: only when its line has come, the CPU goes where the event is handled, and has all of the
 //! way to the answer before it. It had time for that while it waited for the line.
 //!
-//! Here the branch is a return. Of a return a CPU learns nothing: it goes on behind the call that the return belongs to. That
-//! place is where something was found, so after each look the CPU goes there without a wait, through the user's code and up
-//! to the stores of the answer, which it holds back until the line is there. If nothing was found, the return goes elsewhere,
-//! and all that is thrown away: 9 ns on a Zen 4, of one that has nothing else to do. See `perf/results/experiments.md`.
+//! Here the branch is a return. What a CPU predicts of a return is the place behind its call, whatever came of the last one.
+//! That place is where something was found, so after each look the CPU goes there without a wait, through the user's code and
+//! up to the stores of the answer, which it holds back until the line is there. If nothing was found, the return goes
+//! elsewhere, and all that is thrown away: 9 ns on a Zen 4, of one that has nothing else to do. See
+//! `perf/results/experiments.md`.
 //!
 //! ```text
 //!         look
@@ -17,31 +18,47 @@
 //!  missed: <───────────── return
 //! ```
 //!
-//! To the program this is a branch. Where the system keeps a second copy of return addresses and compares (a shadow stack), it
-//! is an ordinary one, as it is on other CPUs.
+//! To the program this is a branch. What the CPU does ahead changes nothing but its caches: it may load what the user's code
+//! would load for an event that is not there yet, also lines that other threads write.
+//!
+//! Only where it was measured, which is Linux on x86-64. Elsewhere, where the system keeps a second copy of return addresses
+//! and compares (a shadow stack), and with `--cfg lapwing_plain_looks`, it is an ordinary branch.
 
-/// The right to have a CPU presume, if it is there.
+use std::marker::PhantomData;
+
+/// The right to have the CPU presume, if it is there: that of one thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Presumption {
     is_possible: bool,
+    thread: PhantomData<*const ()>,
 }
 
 impl Presumption {
+    /// None: a plain branch.
+    pub(crate) const NONE: Self = Self { is_possible: false, thread: PhantomData };
+
     /// For the calling thread, now.
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        Self { is_possible: cpu::lets_returns_go_elsewhere() }
+        Self { is_possible: cpu::lets_returns_go_elsewhere(), ..Self::NONE }
     }
 
-    /// `is_found`, which the CPU presumes to be true. Which is of use only if no branch before it depends on the same look.
+    /// `is_found`, which the CPU presumes to be true. Which is of use only where that is no branch already.
     #[inline(always)]
     pub(crate) fn holds(self, is_found: bool) -> bool {
-        if self.is_possible { cpu::presumed(is_found) } else { is_found }
+        if !self.is_possible {
+            return is_found;
+        }
+        // SAFETY: I16: the thread has no shadow stack.
+        unsafe { cpu::presumed(is_found) }
     }
 }
 
-/// Windows has tables of what lies on the stack at each instruction, which know nothing of this call.
-#[cfg(all(target_arch = "x86_64", not(windows), not(any(loom, miri, lapwing_portable))))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(any(loom, miri, lapwing_portable, lapwing_plain_looks))
+))]
 mod cpu {
     use std::arch::asm;
 
@@ -62,20 +79,26 @@ mod cpu {
         shadow_stack == 0
     }
 
-    /// `is_found`, by a return. Not where a return may not go elsewhere.
+    /// `is_found`, by a return.
+    ///
+    /// # Safety
+    ///
+    /// The calling thread lets returns go elsewhere (I16).
     #[inline(always)]
-    pub(super) fn presumed(is_found: bool) -> bool {
+    pub(super) unsafe fn presumed(is_found: bool) -> bool {
         // SAFETY: I16: the call's own return address is the only thing that is written, and gone when the block ends, either way.
         unsafe {
             asm!(
                 "lea {to}, [rip + 3f]",
-                "lea {elsewhere}, [rip + {missed}]",
+                "lea {elsewhere}, [rip + 5f]",
                 "test {is_found}, {is_found}",
                 "cmovz {to}, {elsewhere}",
                 "call 2f",
                 "3: jmp 4f",
                 "2: mov qword ptr [rsp], {to}",
                 "ret",
+                // A label that the compiler knows may be reached by a direct jump alone.
+                "5: jmp {missed}",
                 "4:",
                 to = out(reg) _,
                 elsewhere = out(reg) _,
@@ -87,8 +110,12 @@ mod cpu {
     }
 }
 
-/// Nothing is known of returns here, or the program is checked and not timed.
-#[cfg(not(all(target_arch = "x86_64", not(windows), not(any(loom, miri, lapwing_portable)))))]
+/// Nothing is known of returns here, or it is not asked for, or the program is checked and not timed.
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(any(loom, miri, lapwing_portable, lapwing_plain_looks))
+)))]
 mod cpu {
     /// No.
     #[inline(always)]
@@ -97,8 +124,12 @@ mod cpu {
     }
 
     /// `is_found`.
+    ///
+    /// # Safety
+    ///
+    /// As where it does something (I16).
     #[inline(always)]
-    pub(super) const fn presumed(is_found: bool) -> bool {
+    pub(super) const unsafe fn presumed(is_found: bool) -> bool {
         is_found
     }
 }
@@ -112,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_presumed_is_what_was_found() {
-        for presumption in [Presumption::new(), Presumption { is_possible: false }] {
+        for presumption in [Presumption::new(), Presumption::NONE] {
             let mut found = 0;
             for n in 0..1000_u64 {
                 let is_found = black_box(n).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1;

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
+use lapwing::wait::BusySpin;
 use lapwing::{
     Disruptor, Exclusive, Graph, PollError, Poller, PublishError, Stage, StartError, Stopped,
     TakeError, TryPublishError, WaitTimeoutError,
@@ -34,6 +35,7 @@ common::for_both_producers! {
     poller_that_was_not_taken_fails_the_start,
     taking_a_poller_says_why_it_cannot,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
+    poller_that_spins_behind_one_that_leaves_reads_what_that_one_left,
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
@@ -370,6 +372,38 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
 }
 
 /// A poller of a graph is like one of a builder.
+/// Across the wrap, in batches that have a limit, and to the end of a ring that is closed.
+fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() {
+    const EVENTS: u64 = 100;
+    const LEFT_AT: u64 = 41;
+    let graph = K::ring(8, || 0_u64)
+        .then_poller_mut(Stage::new("first").max_batch(5))
+        .then_poller(Stage::new("second").wait(BusySpin).max_batch(3));
+    let (mut producer, mut consumers) = graph.build().unwrap();
+    let mut first: Poller<u64, Exclusive> = consumers.take_poller_mut("first").unwrap();
+    let mut second = consumers.take_poller("second").unwrap();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            (0..EVENTS).for_each(|event| assert_eq!(producer.publish(|e| *e = event), Ok(event)));
+        });
+        scope.spawn(move || {
+            while first.sequence() < LEFT_AT {
+                let mut batch = first.wait().unwrap();
+                let left = (LEFT_AT - batch.first_sequence()) as usize;
+                batch.iter_mut().take(left).for_each(|(_, event)| *event += 1000);
+            }
+        });
+        while let Ok(mut batch) = second.wait() {
+            assert!(batch.len() <= 3, "{batch:?}");
+            for (sequence, event) in batch.iter() {
+                let changed = if sequence < LEFT_AT { 1000 } else { 0 };
+                assert_eq!(*event, sequence + changed);
+            }
+        }
+    });
+    assert_eq!(second.sequence(), EVENTS);
+}
+
 #[test]
 fn graph_poller_is_taken_by_its_name() {
     watched(|| {

@@ -34,16 +34,33 @@ impl Space {
 }
 
 impl Looks {
-    /// Looks until what there is `shows` what is looked for; that. After each look in vain comes `missed`. The CPU [presumes](Presumption)
-    /// that there will be none, if neither `look` nor `shows` branches.
+    /// Looks until there is something; what there is.
     #[inline(always)]
-    pub(crate) fn until<T>(
+    pub(crate) fn until<T>(self, look: impl Fn() -> Option<T>) -> Option<T> {
+        self.run(Presumption::NONE, look, Option::is_some, || {}).flatten()
+    }
+
+    /// Looks until what there is `shows` what is looked for; that. After a look in vain comes `missed`.
+    ///
+    /// The CPU [presumes](Presumption) of each look that it finds it. So it should not branch by whether it does.
+    #[inline(always)]
+    pub(crate) fn until_presumed<T>(
         self,
         look: impl Fn() -> T,
         shows: impl Fn(&T) -> bool,
         missed: impl Fn(),
     ) -> Option<T> {
-        let presumption = Presumption::new();
+        self.run(Presumption::new(), look, shows, missed)
+    }
+
+    #[inline(always)]
+    fn run<T>(
+        self,
+        presumption: Presumption,
+        look: impl Fn() -> T,
+        shows: impl Fn(&T) -> bool,
+        missed: impl Fn(),
+    ) -> Option<T> {
         // A loop, since an iterator's may become a call, with all that it asks about in memory.
         for past in 0..self.all {
             let seen = look();

@@ -101,7 +101,7 @@ pub(crate) trait Awaited {
 
     /// Whether it seems over at one of so many `looks`.
     fn seems_over_within(&self, looks: Looks) -> bool {
-        looks.until(|| self.seems_over(), |&is_over| is_over, || {}).is_some()
+        looks.until(|| self.seems_over().then_some(())).is_some()
     }
 
     /// Where to sleep: with something that is behind just now. Who has lain down looks again

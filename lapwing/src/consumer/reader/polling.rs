@@ -81,7 +81,7 @@ impl<E> Reader<E> {
             None => return Spun::Nothing,
             Some(Sight::Notice) => self.poll_lone(),
             Some(Sight::UpTo(end)) => self.poll_shown(end, limit),
-            Some(Sight::Something) => None,
+            Some(Sight::Stamp) => None,
         };
         if batch.is_none() && !self.ring.control.life.is_open() {
             // Until a close that is under way has counted, there is nothing to find.
@@ -90,7 +90,7 @@ impl<E> Reader<E> {
         batch.map_or(Spun::Something, Spun::Batch)
     }
 
-    /// The events below `end`, which the cursor has just shown to one that had found nothing, and below `limit`. What
+    /// The events below `end`, which a look has just shown to one that had found nothing, and below `limit`. What
     /// [`poll`](Self::poll) would find, but sooner; `None` if the ring is not open, and they may not count.
     #[inline(always)]
     fn poll_shown(&mut self, end: Sequence, limit: Sequence) -> Option<Range<Sequence>> {

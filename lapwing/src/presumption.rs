@@ -144,14 +144,10 @@ mod tests {
     #[test]
     fn what_is_presumed_is_what_was_found() {
         for presumption in [Presumption::new(), Presumption::NONE] {
-            let mut found = 0;
             for n in 0..1000_u64 {
                 let is_found = black_box(n).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1;
-                found += u64::from(is_found);
                 assert_eq!(presumption.holds(is_found), is_found, "{n}");
-                found -= u64::from(presumption.holds(is_found));
             }
-            assert_eq!(found, 0);
         }
     }
 

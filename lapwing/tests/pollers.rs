@@ -371,7 +371,6 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
     assert_eq!(shown(&mut poller), Err(PollError::Closed));
 }
 
-/// A poller of a graph is like one of a builder.
 /// Across the wrap, in batches that have a limit, and to the end of a ring that is closed.
 fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() {
     const EVENTS: u64 = 100;
@@ -404,6 +403,7 @@ fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() 
     assert_eq!(second.sequence(), EVENTS);
 }
 
+/// A poller of a graph is like one of a builder.
 #[test]
 fn graph_poller_is_taken_by_its_name() {
     watched(|| {

@@ -8,10 +8,11 @@ use crate::sync::spin_loop;
 /// microsecond or more, or multiplies for a moment, then looks [without a break](WaitStrategy::SPINS) some hundred times, and
 /// begins anew.
 ///
-/// On Linux and x86-64 the CPU of such a consumer presumes at each look that an event is there, and may have begun with it when it is: a
-/// lone one is handled, and answered, sooner. While there is none, its CPU loads what the handler would load, also from where other
-/// threads write. `RUSTFLAGS="--cfg lapwing_plain_looks"` leaves that out, as a compiler without labels in assembly (Cranelift) needs it.
-/// So it is where there are several producers, for workers, and on a thread with a shadow stack.
+/// On Linux and x86-64, in a ring with one producer, the CPU of a consumer that looks presumes that the event is there, and may
+/// have begun with it when it is: a lone one is handled, and answered, sooner. While there is none, it loads what the handler
+/// would load, also from where other threads write. That holds for other strategies as well, as long as they look. A thread with
+/// a shadow stack does without, and so does what is built with `RUSTFLAGS="--cfg lapwing_plain_looks"`, as a compiler needs it
+/// that knows no labels in assembly (Cranelift).
 ///
 /// Use it only where each spinning thread has a CPU of its own: on fewer, it takes the CPU from the
 /// very thread that it waits for.

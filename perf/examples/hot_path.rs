@@ -1,5 +1,6 @@
 //! Publishes events one at a time, and hands them to a handler, in loops that `ci/hot_path.py` finds in the machine
-//! code: what an event costs where a slot is free and nobody sleeps. Prints nothing, and measures nothing by itself.
+//! code: what an event costs where a slot is free and nobody sleeps. And waits for one by spinning, where that looks
+//! for how it looks. Prints nothing, and measures nothing by itself.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -15,7 +15,7 @@ fn loom_close_against_publish() {
 /// O8: as above, with a reader that looks by itself.
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
-    close_against_publish(spinning, take_by_spinning);
+    close_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
 }
 
 /// A publication and a close in two threads, while a third one looks at the ring once.

@@ -88,8 +88,8 @@ pub(super) fn take<A: Access>(
 }
 
 /// What one round of looks finds and consumes, of a poller that spins.
-pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Vec<(Sequence, u64)> {
-    poller.await_once().map_or(Vec::new(), consumed)
+pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Option<Vec<(Sequence, u64)>> {
+    poller.await_once().map(consumed)
 }
 
 /// The events of `batch`, all of them consumed.

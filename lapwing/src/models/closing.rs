@@ -3,7 +3,7 @@
 
 use loom::thread;
 
-use super::{drain, multi, single, spinning, take, take_by_spinning};
+use super::{Taken, drain, multi, single, spinning, take, take_by_spinning};
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
@@ -21,7 +21,7 @@ fn loom_close_against_publish_and_one_that_spins() {
 /// A publication and a close in two threads, while a third one looks at the ring once.
 fn close_against_publish(
     ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
-    look: fn(&mut Poller<u64>) -> Vec<(Sequence, u64)>,
+    look: fn(&mut Poller<u64>) -> Taken,
 ) {
     loom::model(move || {
         let (producer, mut poller) = ring(2);
@@ -61,7 +61,7 @@ fn publish_one<S: Sequencer>(
 }
 
 /// What a reader has `seen` to the end is what the publisher was told.
-fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Vec<(Sequence, u64)>) {
+fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Taken) {
     match result {
         Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
         Err(error) => assert_eq!((error, seen), (PublishError::Closed, vec![])),

@@ -2,9 +2,9 @@
 
 use loom::thread;
 
-use super::{check_less, drain, multi, multi_ring, single, single_ring, take};
+use super::{Taken, check_less, drain, multi, multi_ring, single, single_ring, take};
 use crate::wait::BusySpin;
-use crate::{Poller, Producer, PublishError, Sequence, Sequencer};
+use crate::{Poller, Producer, PublishError, Sequencer};
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]
@@ -72,7 +72,7 @@ fn loom_only_consumer_leaves() {
 /// Publishes while `consume` goes on, and compares what the producer is told with what was seen.
 fn check_told<S: Sequencer + 'static>(
     mut producer: Producer<u64, S>,
-    consume: impl FnOnce() -> Vec<(Sequence, u64)>,
+    consume: impl FnOnce() -> Taken,
 ) {
     let ring = producer.shared();
     let publisher = thread::spawn(move || producer.publish(|event| *event = 1));
@@ -85,7 +85,7 @@ fn check_told<S: Sequencer + 'static>(
 }
 
 /// Sees everything, and leaves.
-fn drain_and_leave(mut poller: Poller<u64>) -> Vec<(Sequence, u64)> {
+fn drain_and_leave(mut poller: Poller<u64>) -> Taken {
     drain(&mut poller)
 }
 

@@ -38,6 +38,9 @@ pub(super) fn check_less(model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
+/// What somebody has seen: events and their sequences, in order.
+pub(super) type Taken = Vec<(Sequence, u64)>;
+
 /// Parks without looking twice.
 const PARK: Blocking = Blocking { yields: 0 };
 
@@ -81,24 +84,22 @@ pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) 
 }
 
 /// What one poll finds and consumes.
-pub(super) fn take<A: Access>(
-    poller: &mut Poller<u64, A>,
-) -> Result<Vec<(Sequence, u64)>, PollError> {
+pub(super) fn take<A: Access>(poller: &mut Poller<u64, A>) -> Result<Taken, PollError> {
     poller.poll().map(consumed)
 }
 
 /// What one round of looks finds and consumes, of a poller that spins.
-pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Option<Vec<(Sequence, u64)>> {
+pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Option<Taken> {
     poller.await_once().map(consumed)
 }
 
 /// The events of `batch`, all of them consumed.
-fn consumed<A: Access>(mut batch: Batch<'_, u64, A>) -> Vec<(Sequence, u64)> {
+fn consumed<A: Access>(mut batch: Batch<'_, u64, A>) -> Taken {
     batch.iter().map(|(sequence, event)| (sequence, *event)).collect()
 }
 
 /// Polls until the ring is closed and drained.
-pub(super) fn drain<A: Access>(poller: &mut Poller<u64, A>) -> Vec<(Sequence, u64)> {
+pub(super) fn drain<A: Access>(poller: &mut Poller<u64, A>) -> Taken {
     let mut all = Vec::new();
     loop {
         match take(poller) {

@@ -3,14 +3,12 @@
 use loom::thread;
 
 use super::{
-    check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning, take,
-    take_by_spinning,
+    Taken, check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning,
+    take, take_by_spinning,
 };
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::BusySpin;
-use crate::{
-    Action, BatchError, Builder, MultiProducer, Poller, Sequence, Single, Stage, TryPublishError,
-};
+use crate::{Action, BatchError, Builder, MultiProducer, Poller, Single, Stage, TryPublishError};
 
 /// O1: what is read has been written.
 #[test]
@@ -123,7 +121,7 @@ fn loom_a_stage_that_spins_comes_after_the_one_before_it() {
 /// A stage that changes an event in one thread, while the stage after it looks once in another.
 fn dependent_stage(
     ring: fn() -> Builder<'static, u64, Single>,
-    look: fn(&mut Poller<u64>) -> Option<Vec<(Sequence, u64)>>,
+    look: fn(&mut Poller<u64>) -> Option<Taken>,
 ) {
     check_without_fences(move || {
         let (mut producer, mut consumers) =

@@ -82,16 +82,9 @@ impl Barrier {
         let end = if self.upstream.is_empty() {
             looks.until_presumed(|| published(control), is_beyond, fetch)
         } else {
-            looks.until_presumed(|| self.finished_upstream(control), is_beyond, fetch)
+            looks.until_presumed(|| self.end(control), is_beyond, fetch)
         };
         end.map(Sight::UpTo)
-    }
-
-    /// First sequence that the stages upstream have not finished; what is published, if all of them have left.
-    #[inline(always)]
-    fn finished_upstream(&self, control: &Control) -> Sequence {
-        let finished = control.finished_by_all(&self.upstream);
-        if finished == DETACHED { published(control) } else { finished }
     }
 
     /// What may be read from `next` on, below `limit`.
@@ -100,16 +93,24 @@ impl Barrier {
     /// caller looks at the ring's life afterwards.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
+        let Some(stamps) = &control.stamps else {
+            let end = self.end(control).min(limit);
+            return if end > next { Span::Events(end) } else { Span::Empty };
+        };
         let finished = control.finished_by_all(&self.upstream);
         if finished == DETACHED {
-            return Self::published(control, next, limit);
+            return stamps.settled(next, limit);
         }
         let limit = limit.min(finished);
-        match &control.stamps {
-            _ if limit <= next => Span::Empty,
-            None => Span::Events(limit),
-            Some(stamps) => stamps.known_settled(next, limit),
-        }
+        if limit > next { stamps.known_settled(next, limit) } else { Span::Empty }
+    }
+
+    /// First sequence that may not be read, of a ring without stamps: how far the stages upstream have finished, or what is
+    /// published, if there are none or all of them have left.
+    #[inline(always)]
+    fn end(&self, control: &Control) -> Sequence {
+        let finished = control.finished_by_all(&self.upstream);
+        if finished == DETACHED { published(control) } else { finished }
     }
 
     /// Asks for the event of `next`, before a look by whoever waits for it. In a stream that would be a line taken
@@ -126,18 +127,6 @@ impl Barrier {
         next: Sequence,
     ) -> Option<&'a EventCount> {
         control.behind(&self.upstream, next)
-    }
-
-    /// What is published from `next` on, below `limit`.
-    #[inline]
-    fn published(control: &Control, next: Sequence, limit: Sequence) -> Span {
-        match &control.stamps {
-            Some(stamps) => stamps.settled(next, limit),
-            None => {
-                let end = published(control).min(limit);
-                if end > next { Span::Events(end) } else { Span::Empty }
-            }
-        }
     }
 }
 

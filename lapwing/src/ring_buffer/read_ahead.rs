@@ -5,15 +5,61 @@
 //!            └──── BYTES_AHEAD ──┘                        └ nothing beyond: that is a producer's
 //! ```
 //!
-//! The CPU fetches ahead of a stream by itself, but not far enough for lines that another CPU has written.
-//! See `perf/results/experiments.md`.
+//! A CPU fetches ahead of a stream by itself, but it begins late and, as some CPUs do it, not far enough for lines that another
+//! CPU has written. So a short batch is asked for; whether a long one is, each thread that reads such tries. See
+//! `perf/results/experiments.md`.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 use super::prefetcher::{LINE, cpu, is_large};
+use crate::Sequence;
+use crate::trial::Trial;
 
 /// How far ahead, in bytes, or the next event if that is larger; and most that is asked for of one.
 const BYTES_AHEAD: usize = 2048;
+/// A batch of more bytes is a long one.
+const SHORT_BYTES: usize = 32 << 10;
+/// Where events of long batches take longer than this, their lines make no difference.
+const SLOW_NS: u64 = 100;
+
+thread_local! {
+    /// What this thread has learnt. By the thread and not by the stage: whoever reads a slice may not know which stage's it is.
+    static LEARNT: Cell<Learnt> = Cell::default();
+}
+
+/// Whether asking for the lines of long batches pays.
+#[derive(Debug, Clone, Copy)]
+struct Learnt {
+    trial: Trial<SLOW_NS>,
+    /// Events of long batches so far.
+    events: Sequence,
+}
+
+impl Default for Learnt {
+    fn default() -> Self {
+        Self { trial: Trial::starting_at(0), events: 0 }
+    }
+}
+
+impl Learnt {
+    /// Whether to ask for the lines of the next long batch, which has so many events.
+    fn asks(&mut self, events: u64) -> bool {
+        let asks = self.trial.is_first_at(self.events);
+        self.events += events;
+        asks
+    }
+
+    /// As [`asks`](Self::asks), of this thread.
+    #[cold]
+    #[inline(never)]
+    fn asks_here(events: usize) -> bool {
+        let mut learnt = LEARNT.get();
+        let asks = learnt.asks(events as u64);
+        LEARNT.set(learnt);
+        asks
+    }
+}
 
 /// What is left to ask for of one batch. Addresses, not pointers: nothing is read through them.
 #[derive(Debug)]
@@ -30,19 +76,28 @@ impl<E> ReadAhead<E> {
         let batch = events.as_ptr_range();
         let events_ahead = (BYTES_AHEAD / size_of::<E>().max(1)).max(1);
         let next = batch.start.addr() + events_ahead * size_of::<E>();
-        Self { next, end: batch.end.addr(), events: PhantomData }
+        let is_long = is_large(size_of::<E>()) && size_of_val(events) > SHORT_BYTES;
+        let is_left = cpu::HAS_HINTS && is_long && !Learnt::asks_here(events.len());
+        let end = if is_left { 0 } else { batch.end.addr() };
+        Self { next, end, events: PhantomData }
     }
 
     /// Asks for the lines of an event further on, as the next event of the batch is read. Small events share
     /// their lines with others: there a hint for each would cost more than it saves.
     #[inline(always)]
     pub(crate) fn go_on(&mut self) {
-        if !is_large(size_of::<E>()) || self.next >= self.end {
+        if self.is_done() {
             return;
         }
         let bytes = size_of::<E>().min(BYTES_AHEAD);
         (0..bytes).step_by(LINE).for_each(|offset| cpu::hint_to_read(self.next + offset));
         self.next += size_of::<E>();
+    }
+
+    /// Whether nothing is left to ask for.
+    #[inline(always)]
+    pub(crate) fn is_done(&self) -> bool {
+        !is_large(size_of::<E>()) || self.next >= self.end
     }
 }
 
@@ -51,6 +106,7 @@ mod tests {
     use std::fmt::Debug;
 
     use super::*;
+    use crate::trial::EVENTS_PER_STRETCH;
 
     /// How many of `events` were asked for, and whether all of it lies in the batch.
     fn asked<E: Debug>(events: &[E]) -> usize {
@@ -69,6 +125,28 @@ mod tests {
         assert_eq!([1, 8, 9, 100].map(|count| asked(&vec![[0_u64; 32]; count])), [0, 0, 1, 92]);
         assert_eq!([7, 10].map(|count| asked(&vec![[0_u64; 33]; count])), [0, 3]);
         assert_eq!([1, 4].map(|count| asked(&vec![[0_u64; 1000]; count])), [0, 3]);
+    }
+
+    /// Whether hints are tried, and done without, by this thread, in batches of so many events.
+    fn ways(events: usize) -> [bool; 2] {
+        let batch = vec![[0_u64; 4]; events];
+        let mut ways = [false; 2];
+        (0..256).for_each(|_| ways[usize::from(!ReadAhead::of(&batch).is_done())] = true);
+        ways
+    }
+
+    #[test]
+    fn long_batches_are_tried_both_ways_and_short_ones_always_asked_for() {
+        assert_eq!(ways(SHORT_BYTES / 32), [false, true]);
+        assert_eq!(ways(SHORT_BYTES / 32 + 1), [cpu::HAS_HINTS, true]);
+    }
+
+    #[test]
+    fn batches_are_counted_by_their_events_and_the_first_are_asked_for() {
+        let mut learnt = Learnt::default();
+        let most_of_a_stretch = EVENTS_PER_STRETCH - 1;
+        let asked = [0; 3].map(|_: u64| learnt.asks(most_of_a_stretch));
+        assert_eq!((asked, learnt.events), ([true; 3], 3 * most_of_a_stretch));
     }
 
     #[test]

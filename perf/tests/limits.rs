@@ -29,6 +29,10 @@ fn whole_command_writes_a_row_for_each_limit() {
         ("stream", 32),
         ("stream", 64),
         ("stream", 256),
+        ("ring-stream", 8),
+        ("ring-stream", 32),
+        ("ring-stream", 64),
+        ("ring-stream", 256),
         ("singles", 8),
         ("claims", 8),
         ("claims-read", 8),
@@ -37,7 +41,7 @@ fn whole_command_writes_a_row_for_each_limit() {
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 12 rows, 12 runs"), "{table}");
+    assert!(table.contains("all verified: 16 rows, 16 runs"), "{table}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl LimitsArguments {
         let sizes = values::each_once(&self.event_bytes, &EventBytes::ALL);
         let cases = values::each_once(&self.case, &Case::ALL);
         let probes = cases.into_iter().flat_map(|case| {
-            let sizes = if case == Case::Stream { sizes.as_slice() } else { &[EventBytes::B8] };
+            let sizes = if case.has_sizes() { sizes.as_slice() } else { &[EventBytes::B8] };
             sizes.iter().map(move |bytes| Probe::new(case, *bytes, placement))
         });
         probes.collect()

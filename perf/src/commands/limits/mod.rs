@@ -125,7 +125,7 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, slots, claims, read, ring, plain, singles] = [
+        let [exchange, slots, claims, read, ring, plain, singles, in_a_ring] = [
             Case::Exchange,
             Case::SlotExchange,
             Case::Claims,
@@ -133,12 +133,11 @@ mod tests {
             Case::SoloRing,
             Case::SoloLoop,
             Case::Singles,
+            Case::RingStream,
         ]
         .map(|case| (case, EventBytes::B8));
-        let [first, second, third, fourth] = streams;
-        let cases =
-            [exchange, first, second, third, fourth, claims, ring, plain, slots, read, singles];
-        records(&cases).unwrap()
+        let others = [claims, ring, plain, slots, read, singles, in_a_ring];
+        records(&[&[exchange][..], &streams, &others].concat()).unwrap()
     }
 
     #[test]
@@ -183,6 +182,9 @@ mod tests {
         let singles = &report["results"][10];
         assert_eq!((&singles["contender"], &singles["threads"]), (&"singles".into(), &2.into()));
         assert!(singles["wait"].as_str().unwrap().ends_with("-hints"), "{singles}");
+        let in_a_ring = &report["results"][11];
+        assert_eq!(in_a_ring["contender"], "ring-stream");
+        assert_eq!(in_a_ring["buffer_bytes"], 8 << 16);
     }
 
     #[test]
@@ -190,6 +192,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 11 rows, 22 runs"), "{text}");
+        assert!(text.contains("all verified: 12 rows, 24 runs"), "{text}");
     }
 }

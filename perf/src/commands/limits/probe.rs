@@ -29,6 +29,8 @@ pub(crate) enum Case {
     SlotExchange,
     /// Events to another thread in blocks: the limit of any hand-over of single events
     Stream,
+    /// The same through the memory of a ring of 64 Ki events: what a hand-over of single events has where its ring is that large
+    RingStream,
     /// Events of 8 bytes to another thread one by one, through a ring of words and a cursor: the limit of unicast
     Singles,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
@@ -46,11 +48,12 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Exchange,
         Self::StampExchange,
         Self::SlotExchange,
         Self::Stream,
+        Self::RingStream,
         Self::Singles,
         Self::Claims,
         Self::ClaimsRead,
@@ -65,6 +68,7 @@ impl Case {
             Self::StampExchange => "stamp-exchange",
             Self::SlotExchange => "slot-exchange",
             Self::Stream => "stream",
+            Self::RingStream => "ring-stream",
             Self::Singles => "singles",
             Self::Claims => "claims",
             Self::ClaimsRead => "claims-read",
@@ -72,6 +76,11 @@ impl Case {
             Self::SoloLoop => "solo-loop",
             Self::WrongAnswer => "wrong-answer",
         }
+    }
+
+    /// Whether it is a limit for events of any size.
+    pub(super) const fn has_sizes(self) -> bool {
+        matches!(self, Self::Stream | Self::RingStream)
     }
 }
 
@@ -109,11 +118,10 @@ impl Probe {
     /// A case that has not run yet.
     pub(super) fn new(case: Case, event_bytes: EventBytes, placement: Placement) -> Self {
         let exchanges = |carrier| Look::ALL.map(|look| Setting::Exchange(carrier, look)).to_vec();
+        let shapes = |shapes: Vec<Shape>| shapes.into_iter().map(Setting::Shape).collect();
         let settings = match case {
-            Case::Stream => {
-                let shapes = Shape::candidates(event_bytes.bytes());
-                shapes.into_iter().map(Setting::Shape).collect()
-            }
+            Case::Stream => shapes(Shape::candidates(event_bytes.bytes())),
+            Case::RingStream => shapes(Shape::of_a_ring(event_bytes.bytes())),
             Case::SoloRing => solo::RING_SLOTS.map(Setting::Slots).to_vec(),
             Case::Exchange => exchanges(Carrier::Word),
             Case::StampExchange => exchanges(Carrier::Stamp),

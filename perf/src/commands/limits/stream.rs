@@ -55,10 +55,17 @@ impl Shape {
         buffers.push(RING_SLOTS * event_bytes);
         buffers.sort_unstable();
         buffers.dedup();
-        let shapes = buffers.into_iter().flat_map(|buffer_bytes| {
-            BLOCK_BYTES.map(|block_bytes| Self { block_bytes, buffer_bytes })
-        });
-        shapes.collect()
+        buffers.into_iter().flat_map(Self::of_buffer).collect()
+    }
+
+    /// Those with the memory of the ring of most tables, and with nothing but that.
+    pub(super) fn of_a_ring(event_bytes: usize) -> Vec<Self> {
+        Self::of_buffer(RING_SLOTS * event_bytes).to_vec()
+    }
+
+    /// Those with blocks of any size.
+    fn of_buffer(buffer_bytes: usize) -> [Self; BLOCK_BYTES.len()] {
+        BLOCK_BYTES.map(|block_bytes| Self { block_bytes, buffer_bytes })
     }
 }
 
@@ -242,6 +249,9 @@ mod tests {
         for event_bytes in [8, 32, 64, 256] {
             for shape in Shape::candidates(event_bytes) {
                 assert!(shape.buffer_bytes / shape.block_bytes >= 4, "{shape:?}");
+            }
+            for shape in Shape::of_a_ring(event_bytes) {
+                assert!(Shape::candidates(event_bytes).contains(&shape), "{shape:?}");
             }
         }
     }

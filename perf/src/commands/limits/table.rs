@@ -20,11 +20,13 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
             .to_owned(),
         "a ring each way, stamped; slot-exchange: a cursor and the next slot each way; stream: events in blocks"
             .to_owned(),
-        "from thread to thread; singles: one by one, through a ring of words and a cursor; claims: three threads"
+        "from thread to thread; ring-stream: the same in the memory of a ring of 65,536 events; singles: one by one,"
             .to_owned(),
-        "take numbers from one counter, and write and stamp a word for each; claims-read: and a fourth reads"
+        "through a ring of words and a cursor; claims: three threads take numbers from one counter, and write and"
             .to_owned(),
-        "them; solo-ring: one thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
+        "stamp a word for each; claims-read: and a fourth reads them; solo-ring: one thread through Lapwing's ring;"
+            .to_owned(),
+        "solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
     let is_pair = |record: &Record| record.speed.threads == 2;

@@ -16,6 +16,8 @@ use crate::report::html::records::Speed;
 
 /// Events that one thread streams to another without any ring.
 const STREAM: &str = "stream";
+/// The same in a ring's memory.
+const RING_STREAM: &str = "ring-stream";
 /// Two bare words there and back.
 const EXCHANGE: &str = "exchange";
 /// The same, measured in the rounds of `lapwing ping-pong`.
@@ -180,7 +182,8 @@ fn limits(records: &[Speed]) -> Table {
 
 /// Gigabytes per second of a stream.
 fn gigabytes(speed: &Speed) -> Option<f64> {
-    let bytes = speed.event_bytes.filter(|_| speed.contender == STREAM)?;
+    let is_stream = [STREAM, RING_STREAM].contains(&&*speed.contender);
+    let bytes = speed.event_bytes.filter(|_| is_stream)?;
     let bytes = u32::try_from(bytes).ok()?;
     Some(speed.median_events_per_second * f64::from(bytes) / 1e9)
 }

@@ -5,10 +5,11 @@
 //! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
 //! sooner without.
 //!
-//! Which space is tried (`trial`). A few nanoseconds of multiplications, to which a look in vain adds as much where the CPU
-//! presumes that it is not in vain (`presumption`): an event is seen as soon as it is there. More makes it later; a hint lets
-//! the look that follows begin only when it has ended. But a stream may do better with three hints, which leave its producer
-//! alone for longer. See `perf/results/experiments.md`.
+//! Which of two ways is tried (`trial`). With a few nanoseconds of multiplications, to which a look in vain adds as much where
+//! the CPU presumes that it is not in vain (`presumption`): an event is seen as soon as it is there. More makes it later; a
+//! hint lets the look that follows begin only when it has ended. Or with three hints and nothing presumed, which leaves the
+//! lines to who writes them for longer: so a stream may do better, and, where a line takes long, who answers as fast as it is
+//! answered. See `perf/results/experiments.md`.
 
 use crate::Sequence;
 use crate::trial::Trial;
@@ -18,10 +19,11 @@ use crate::wait::{Looks, Space};
 const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
-/// With little space.
-const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(8) };
-/// With more.
-pub(super) const LONG: Looks = Looks { all: ALL, spaced: 11, space: Space::Hints(3) };
+/// With little space, presumed to find something.
+const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(8), presumes: true };
+/// With more, presumed to find nothing, as a CPU does by itself.
+pub(super) const LONG: Looks =
+    Looks { all: ALL, spaced: 11, space: Space::Hints(3), presumes: false };
 
 /// The looks of one consumer.
 #[derive(Debug)]
@@ -52,5 +54,6 @@ mod tests {
             (7..7 + 4 * EVENTS_PER_STRETCH).map(|next| looks.next(next).space).collect();
         assert_eq!(spaces[0], SHORT.space);
         assert!(spaces.contains(&LONG.space), "never tried");
+        assert!(SHORT.presumes && !LONG.presumes, "what is presumed is not part of the trial");
     }
 }

@@ -12,6 +12,8 @@ pub(crate) struct Looks {
     pub(crate) spaced: u32,
     /// What that is.
     pub(crate) space: Space,
+    /// Whether the CPU is to [presume](Presumption) of each that it finds something.
+    pub(crate) presumes: bool,
 }
 
 /// What comes between two looks, so that they leave the line to its writer for a moment.
@@ -42,7 +44,7 @@ impl Looks {
 
     /// Looks until what there is `shows` what is looked for; that. After a look in vain comes `missed`.
     ///
-    /// The CPU [presumes](Presumption) of each look that it finds it. So it should not branch by whether it does.
+    /// The CPU may [presume](Presumption) of each look that it finds it. So it should not branch by whether it does.
     #[inline(always)]
     pub(crate) fn until_presumed<T>(
         self,
@@ -50,7 +52,8 @@ impl Looks {
         shows: impl Fn(&T) -> bool,
         missed: impl Fn(),
     ) -> Option<T> {
-        self.run(Presumption::new(), look, shows, missed)
+        let presumption = if self.presumes { Presumption::new() } else { Presumption::NONE };
+        self.run(presumption, look, shows, missed)
     }
 
     #[inline(always)]

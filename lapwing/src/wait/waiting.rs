@@ -197,7 +197,7 @@ impl Waiting<'_> {
 
     /// Looks with some space between; true as soon as the wait is over.
     pub(super) fn look_spaced(&self, times: u32, space: Space) -> bool {
-        self.awaited.seems_over_within(Looks { all: times, spaced: times, space })
+        self.awaited.seems_over_within(Looks { all: times, spaced: times, space, presumes: true })
     }
 
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.

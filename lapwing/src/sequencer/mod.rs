@@ -15,6 +15,7 @@ mod gate;
 mod multi;
 mod runway;
 mod single;
+mod streak;
 
 use std::fmt::Debug;
 use std::ops::Range;

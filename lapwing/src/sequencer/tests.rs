@@ -193,6 +193,49 @@ fn a_stalled_producer_holds_back_what_comes_after_it() {
     assert_eq!(seen(&control, 0), Span::Events(4));
 }
 
+/// A ring with `capacity` slots of which a producer has claimed and published so many alone that it expects to be.
+fn alone(capacity: u64) -> (Control, Multi, Sequence) {
+    let (control, mut sequencer, events) = (control::<Multi>(capacity), Multi::default(), 24);
+    (0..events).for_each(|next| assert_eq!(claim_and_publish(&mut sequencer, &control, 1), next));
+    (control, sequencer, events)
+}
+
+#[test]
+fn who_expects_to_be_alone_finds_out() {
+    let (control, mut first, mut next) = alone(1 << 10);
+    let mut second = Multi::default();
+    for others in [1, 3, 20, 5] {
+        for count in (0..others).map(|_| 1).chain([2]) {
+            assert_eq!(claim_and_publish(&mut second, &control, count), next);
+            next += count;
+        }
+        for count in (0..20).map(|_| 1).chain([4]) {
+            assert_eq!(claim_and_publish(&mut first, &control, count), next);
+            next += count;
+        }
+    }
+    assert_eq!((seen(&control, 0), control.claimed()), (Span::Events(next), next));
+}
+
+#[test]
+fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
+    let (control, mut first, next) = alone(32);
+    assert_eq!(first.try_claim(&control, 9), Err(TryPublishError::Full));
+    assert_eq!(claim_and_publish(&mut Multi::default(), &control, 8), next);
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Full));
+    assert_eq!(control.claimed(), 32, "a refused claim has moved nothing");
+
+    let (control, mut first, next) = alone(1 << 10);
+    control.close();
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(first.try_claim_up_to(&control, 8), Err(TryPublishError::Closed));
+    assert_eq!(control.life.end(), Some(next));
+
+    let (control, mut first, _) = alone(1 << 10);
+    control.halt();
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Halted));
+}
+
 #[test]
 fn laps_beyond_32_bits_are_told_apart() {
     let control = control::<Multi>(1);

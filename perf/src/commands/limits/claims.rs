@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Why it is an upper bound for any ring with one order of all events, of all producers: each event needs a
-//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find. With the
+//! number that nobody else has, so an atomic read-modify-write of one line, and what its consumer is to find. Who claims expects
+//! to go on where it has claimed last, and does not load the counter before. With the
 //! reader it is that ring and nothing else: it cannot be closed, nobody sleeps, and a claim is not to be given up.
 
 use std::ops::Range;
@@ -81,7 +82,8 @@ pub(super) fn run(
                 shared.publish_gated(back_off, share);
                 return Ok(Answers::new());
             }
-            Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off))])
+            let mut expected = 0;
+            Ok(vec![(0..share).fold(0, |sum, _| sum + shared.publish(back_off, &mut expected))])
         });
     }
     if let Some(leisure) = reader {
@@ -108,19 +110,19 @@ impl Shared {
         }
     }
 
-    /// Claims a number, writes its slot and stamps it. Returns the number.
+    /// Claims a number, which is `expected`, writes its slot and stamps it. Returns the number.
     #[inline(always)]
-    fn publish(&self, back_off: BackOff) -> u64 {
-        let number = self.claim(back_off);
+    fn publish(&self, back_off: BackOff, expected: &mut u64) -> u64 {
+        let number = self.claim(back_off, expected);
         self.write(number);
         number
     }
 
     /// The same `events` times, in slots that have been read.
     fn publish_gated(&self, back_off: BackOff, events: u32) {
-        let mut limit = SLOTS as u64;
+        let (mut limit, mut expected) = (SLOTS as u64, 0);
         for _ in 0..events {
-            let number = self.claim(back_off);
+            let number = self.claim(back_off, &mut expected);
             while number >= limit {
                 // Acquire: pairs with the Release in `read_all`; the slot is read no more.
                 limit = self.read.load(Ordering::Acquire) + SLOTS as u64;
@@ -176,12 +178,12 @@ impl Shared {
         self.stamps[number as usize % SLOTS].load(Ordering::Acquire) == stamp(number)
     }
 
+    /// Claims a number: the one `expected`, if nobody has it. Then the next is expected.
     #[inline(always)]
-    fn claim(&self, BackOff { first, longest, .. }: BackOff) -> u64 {
-        let mut pauses = first;
+    fn claim(&self, BackOff { first, longest, .. }: BackOff, expected: &mut u64) -> u64 {
+        let (mut pauses, mut next) = (first, *expected);
         loop {
             // Relaxed suffices: the counter only hands out numbers.
-            let next = self.counter.load(Ordering::Relaxed);
             let swap = self.counter.compare_exchange_weak(
                 next,
                 next + 1,
@@ -189,10 +191,12 @@ impl Shared {
                 Ordering::Relaxed,
             );
             if swap.is_ok() {
+                *expected = next + 1;
                 return next;
             }
             (0..pauses).for_each(|_| hint::spin_loop());
             pauses = (2 * pauses).min(longest);
+            next = self.counter.load(Ordering::Relaxed);
         }
     }
 }

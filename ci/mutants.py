@@ -159,7 +159,7 @@ MUTANTS = [
     ("O12", "control/mod.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release)", "self.cursor.load(Ordering::Relaxed)",
      "loom_multi_send_against_a_receiver_that_leaves"),
     ("O12", "sequencer/multi.rs", "        swap.ok()?;\n", "        let _ = swap;\n",
-     "loom_multi_producer_stamps"),
+     "loom_claim_in_a_row_against_another"),
     ("O12", "sequencer/runway.rs", "self.reach(control, next..end)?;\n        Ok(end)", "Ok(wanted)",
      "loom_claim_up_to_waits_for_reader"),
     ("O17", "consumer/shift/mod.rs", "self.source.mark_failed(events.clone());\n        self.source.release(events.end);",

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Kind, repeats, wait_until};
-use lapwing::wait::{Adaptive, WaitStrategy, Waiting, Yielding};
+use lapwing::wait::{Adaptive, Pacing, WaitStrategy, Waiting, Yielding};
 use lapwing::{
     Consumer, Consumers, Finished, Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError,
 };
@@ -35,8 +35,8 @@ common::for_both_producers! {
 #[derive(Clone, Default)]
 struct Noted(Arc<Mutex<Vec<u64>>>);
 
-/// What it notes of a look that came late.
-const LATE: u64 = u64::MAX;
+/// What it adds to the number of events of a look that came late.
+const LATE: u64 = 1 << 32;
 
 impl Noted {
     fn take(&self) -> Vec<u64> {
@@ -51,12 +51,9 @@ impl WaitStrategy for Noted {
         Yielding::default().wait(waiting);
     }
 
-    fn pace(&mut self, events: u64) {
-        self.0.lock().unwrap().push(events);
-    }
-
-    fn late(&mut self) {
-        self.0.lock().unwrap().push(LATE);
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        let noted = if pacing.is_late() { LATE } else { 0 };
+        self.0.lock().unwrap().push(noted + pacing.events());
     }
 }
 
@@ -120,7 +117,7 @@ fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kin
     // Whether it has seen all that there was, or as many as it may have.
     for longest in [16, 4] {
         let (mut producer, mut poller, paces) = ring::<K>(16, longest);
-        for (events, paced) in [(3, vec![3]), (4, vec![LATE]), (1, vec![1])] {
+        for (events, paced) in [(3, vec![3]), (4, vec![LATE + 4]), (1, vec![1])] {
             publish(&mut producer, events);
             assert_eq!(finish(&mut poller), events);
             assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
@@ -198,7 +195,7 @@ impl WaitStrategy for Panics {
         Yielding::default().wait(waiting);
     }
 
-    fn pace(&mut self, _: u64) {
+    fn pace(&mut self, _: &Pacing<'_>) {
         panic!("on purpose, between two batches");
     }
 }
@@ -251,7 +248,7 @@ fn stages_of_one_thread_are_not_paced_while_one_of_them_has_more<K: Kind>() {
 }
 
 fn thread_of_several_stages_is_late_if_one_of_them_is<K: Kind>() {
-    assert_eq!(paces_together::<K>([3, 16], 16), [LATE]);
+    assert_eq!(paces_together::<K>([3, 16], 16), [LATE + 16]);
 }
 
 fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {

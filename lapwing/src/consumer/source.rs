@@ -27,18 +27,19 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 pub(crate) enum Sweep {
     /// So many events, and the last look would have shown more.
     All(u64),
-    /// A quarter of the ring or more: producers may wait for it.
-    Late,
+    /// So many, a quarter of the ring or more: producers may wait for it.
+    Late(u64),
 }
 
 impl Sweep {
-    /// Lets `strategy` keep away for a moment, unless that would hold others up.
+    /// Lets `strategy` keep away for a moment, in the ring of `control`.
     #[inline]
-    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy) {
-        match self {
-            Self::All(events) => strategy.pace(events),
-            Self::Late => strategy.late(),
-        }
+    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, control: &Control) {
+        let (events, is_late) = match self {
+            Self::All(events) => (events, false),
+            Self::Late(events) => (events, true),
+        };
+        strategy.pace(&control.pacing(events, is_late));
     }
 }
 
@@ -184,11 +185,13 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
-            sweep.tell(self.strategy());
+            let (strategy, control) = self.strategy();
+            sweep.tell(strategy, control);
         }
     }
 
-    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy;
+    /// Its strategy, and the words of the ring in which that waits.
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control);
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

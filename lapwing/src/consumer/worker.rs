@@ -240,7 +240,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     #[inline]
-    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy {
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control) {
         self.reader.strategy()
     }
 

@@ -38,7 +38,7 @@ use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
 use crate::wait::event_count::EventCount;
-use crate::wait::{Awaited, Waiting};
+use crate::wait::{Awaited, Pacing, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
 pub(crate) use stage::{StageControl, ancestors};
@@ -265,6 +265,12 @@ impl Control {
         let Self { life, fence, is_signalled, crowd, .. } = self;
         let (fence, is_signalled) = (*fence, *is_signalled);
         Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper: None }
+    }
+
+    /// What a consumer of this ring has found at its last look and finished since, as a strategy sees it.
+    #[inline]
+    pub(crate) fn pacing(&self, events: u64, is_late: bool) -> Pacing<'_> {
+        Pacing { events, is_late, crowd: &self.crowd }
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.

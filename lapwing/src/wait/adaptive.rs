@@ -13,10 +13,10 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
-use super::crowd::Crowd;
+use super::crowd::{Crowd, Yield};
 use super::spinner::Spinner;
-use super::{Space, WaitStrategy, Waiting, stream};
-use crate::sync::{pause, yield_now};
+use super::{Pacing, Space, WaitStrategy, Waiting, stream};
+use crate::sync::pause;
 
 /// Shortest gap but none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
@@ -25,6 +25,8 @@ const LONG_GAP: u32 = 128;
 /// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
 /// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
+/// Events that are found together in a stream.
+const STREAM: u64 = 16;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 8192;
@@ -43,10 +45,7 @@ const LOOKS_PER_CLOCK: u32 = 24;
 const PARKING_NS: u32 = 50_000;
 /// How much of what it knows of waits is the last one: an eighth.
 const LEARNING: u32 = 8;
-/// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
-/// microsecond.
-const CROWDED: Duration = Duration::from_nanos(1_500);
-/// What such a yield costs, in nanoseconds: the change of threads. What others did meanwhile is not lost.
+/// What a yield costs that let somebody else run, in nanoseconds: the change of threads. What others did meanwhile is not lost.
 const SWITCH_NS: u32 = 500;
 /// Who gets its CPU back only after this has somebody beside it who does not give way. It parks: the
 /// system lets those in sooner who wake up.
@@ -70,11 +69,12 @@ const WAITS_PER_PROBE: u32 = 64;
 ///
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
-/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
+/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there, down to a few hints: in a
 /// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
 /// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
-/// each look costs them more than it finds.
+/// each look costs them more than it finds. In a ring whose threads want more CPUs than they get there are no gaps: instead
+/// of keeping away a consumer gives its CPU to the next thread, also if events would come without end.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
 /// each costs a wake-up, 10 to 30 µs, and nothing in between.
@@ -148,6 +148,18 @@ impl Adaptive {
         }
     }
 
+    /// Keeps away for a shorter time from now on, after one in which so many `events` came, but for a few hints if they
+    /// are a stream's: who looks again at once takes the line of the word that says how far its producers are, just when they
+    /// go on.
+    fn hurry(&mut self, events: u64) {
+        self.gap /= 2;
+        self.pace /= 2;
+        if events >= STREAM {
+            self.pace = self.pace.max(SHORTEST_GAP);
+            pause(self.pace);
+        }
+    }
+
     /// Looks a few times, in which most answers come; whether the wait is over.
     fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
         self.waits = self.waits.wrapping_add(1);
@@ -174,15 +186,11 @@ fn spin(waiting: &Waiting<'_>) -> u32 {
 
 /// Lets others run, and notes whether there are any. Returns what that cost, in nanoseconds.
 fn give_way(crowd: &Crowd) -> u32 {
-    let start = Instant::now();
-    yield_now();
-    let time = start.elapsed();
-    if time <= CROWDED {
-        crowd.saw_nobody();
-        return nanoseconds(time);
+    match crowd.give_way() {
+        Yield::Alone(time) => nanoseconds(time),
+        Yield::LetRun(time) if time > HOGGED => u32::MAX,
+        Yield::LetRun(_) => SWITCH_NS,
     }
-    crowd.saw_others();
-    if time > HOGGED { u32::MAX } else { SWITCH_NS }
 }
 
 /// `time` in nanoseconds; as many as fit.
@@ -207,6 +215,10 @@ impl WaitStrategy for Adaptive {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         self.pace /= 2;
+        if waiting.crowd.is_there() {
+            // Whoever is to run meanwhile wants this CPU.
+            self.gap = 0;
+        }
         pause(self.gap);
         if waiting.seems_over() {
             self.last = Wait::There;
@@ -227,8 +239,17 @@ impl WaitStrategy for Adaptive {
         self.learn(nanoseconds(start.elapsed()).saturating_add(self.budget_ns()));
     }
 
-    fn pace(&mut self, events: u64) {
+    fn pace(&mut self, pacing: &Pacing<'_>) {
         let last = mem::take(&mut self.last);
+        if pacing.is_late {
+            return self.hurry(pacing.events);
+        }
+        if pacing.crowd.is_there() {
+            // Its turn is over: who keeps up with its producers would never wait, and so never let the others run.
+            give_way(pacing.crowd);
+            return;
+        }
+        let events = pacing.events;
         match last {
             Wait::There => self.gap = learnt(self.gap, events),
             // As many as that are no sign of haste.
@@ -238,11 +259,5 @@ impl WaitStrategy for Adaptive {
             Wait::Longer => {}
         }
         pause(self.pace);
-    }
-
-    fn late(&mut self) {
-        self.last = Wait::None;
-        self.gap /= 2;
-        self.pace /= 2;
     }
 }

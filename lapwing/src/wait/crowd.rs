@@ -2,11 +2,25 @@
 //! the time that its own yields take, and all know of it: who has a CPU to itself just now would
 //! otherwise spin there while two others share the next.
 
-use crate::sync::{Figure, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::sync::{Figure, Ordering, yield_now};
 
 /// After a yield that let somebody else run, so many have to let nobody run before the crowd is gone:
 /// half a millisecond.
 const YIELDS_ALONE: u64 = 1024;
+/// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
+/// microsecond.
+const CROWDED: Duration = Duration::from_nanos(1_500);
+
+/// What came of a yield, and how long it took.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Yield {
+    /// Nobody else ran.
+    Alone(Duration),
+    /// Somebody did.
+    LetRun(Duration),
+}
 
 /// The crowd of one ring.
 #[derive(Debug, Default)]
@@ -19,6 +33,20 @@ impl Crowd {
     /// Whether threads wait for a CPU.
     pub(super) fn is_there(&self) -> bool {
         self.left() > 0
+    }
+
+    /// Lets others run, and notes whether there are any.
+    pub(super) fn give_way(&self) -> Yield {
+        let start = Instant::now();
+        yield_now();
+        let time = start.elapsed();
+        if time <= CROWDED {
+            self.saw_nobody();
+            Yield::Alone(time)
+        } else {
+            self.saw_others();
+            Yield::LetRun(time)
+        }
     }
 
     /// A yield let somebody else run.

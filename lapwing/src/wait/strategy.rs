@@ -1,6 +1,6 @@
 //! What a way to wait is, and how one of any type is called.
 
-use super::Waiting;
+use super::{Pacing, Waiting};
 
 /// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
 ///
@@ -85,34 +85,34 @@ pub trait WaitStrategy: Clone + Send + 'static {
     fn wait(&mut self, waiting: &Waiting<'_>);
 
     /// Called before a consumer looks for more, when it has finished all that its last look had
-    /// found, `events` of them. Does nothing by default.
+    /// found; [`Pacing`] says how much that was. Does nothing by default.
     ///
     /// Here a strategy may keep away for a moment. A consumer that looks too often finds little each
     /// time, and each look takes a line from whoever writes it. The price is the latency of the events
-    /// that come meanwhile. Not called where a pause would hold others up: after a look that found as
-    /// many as it may, or a quarter of the ring, which is for [`late`](Self::late). Nothing ends it
-    /// early, not a halt either: a microsecond or two is what it is for.
+    /// that come meanwhile. Nothing ends it early, not a halt either: a microsecond or two is what it is for.
     ///
     /// Stages and workers are paced, and pollers that [wait](crate::Poller::wait); workers by key are not.
     /// Of stages that share a thread the strategy of the first is asked, after a turn of each, if none of them
-    /// knows of more; `events` is the most that one of them has finished.
+    /// knows of more.
     ///
     /// ```
     /// # use std::hint::spin_loop;
-    /// # use lapwing::{Disruptor, wait::{WaitStrategy, Waiting, Yielding}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
-    /// fn pace(&mut self, events: u64) {
-    ///     if events < 16 {
-    ///         (0..10).for_each(|_| spin_loop());
+    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
+    /// #[derive(Clone, Default)]
+    /// struct Doubling(u32);
+    ///
+    /// impl WaitStrategy for Doubling {
+    ///     const PARKS: bool = false;
+    /// #   fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
+    ///
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         let is_stream = pacing.events() >= 16 && !pacing.is_late();
+    ///         self.0 = if is_stream { (2 * self.0).clamp(1, 64) } else { self.0 / 2 };
+    ///         (0..self.0).for_each(|_| spin_loop());
     ///     }
     /// }
-    /// # }
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .wait(Mine)
+    /// #     .wait(Doubling::default())
     /// #     .then("check", |event, _, _| assert_eq!(*event, 7))
     /// #     .build()?;
     /// # let running = consumers.start()?;
@@ -120,42 +120,9 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn pace(&mut self, events: u64) {
-        let _ = events;
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        let _ = pacing;
     }
-
-    /// Called instead of [`pace`](Self::pace) when a look had found a quarter of the ring or more: the
-    /// consumer came late, whatever kept it away, and producers may wait for it. A strategy that keeps away
-    /// does so for a shorter time from now on. Does nothing by default.
-    ///
-    /// ```
-    /// # use std::hint::spin_loop;
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{WaitStrategy, Waiting, Yielding}};
-    /// #[derive(Clone)]
-    /// struct Halving(u32);
-    ///
-    /// impl WaitStrategy for Halving {
-    ///     const PARKS: bool = false;
-    /// #   fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
-    ///
-    ///     fn pace(&mut self, _events: u64) {
-    ///         (0..self.0).for_each(|_| spin_loop());
-    ///     }
-    ///
-    ///     fn late(&mut self) {
-    ///         self.0 /= 2;
-    ///     }
-    /// }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Halving(8)).then_poller("all").build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.publish_batch(2, |_| {})?;
-    /// # poller.wait()?.consume_all();
-    /// # assert!(poller.wait_timeout(Duration::ZERO).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn late(&mut self) {}
 }
 
 /// A [`WaitStrategy`] of any type. Called through a pointer: by who has to wait, and by a consumer
@@ -164,8 +131,7 @@ pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
     fn spins(&self) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
-    fn pace(&mut self, events: u64);
-    fn late(&mut self);
+    fn pace(&mut self, pacing: &Pacing<'_>);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
 }
 
@@ -182,12 +148,8 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
         WaitStrategy::wait(self, waiting);
     }
 
-    fn pace(&mut self, events: u64) {
-        WaitStrategy::pace(self, events);
-    }
-
-    fn late(&mut self) {
-        WaitStrategy::late(self);
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        WaitStrategy::pace(self, pacing);
     }
 
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy> {

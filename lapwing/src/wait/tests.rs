@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::asymmetric::AsymmetricFence;
 use super::crowd::Crowd;
 use super::event_count::{EventCount, UNSEEN_SLEEP};
-use super::{Adaptive, Awaited, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use super::{Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
 use crate::life::Life;
 
 const MS: Duration = Duration::from_millis(1);
@@ -184,13 +184,18 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     assert!(!waiting.is_expired());
 }
 
+/// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
+fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
+    adaptive.pace(&Pacing { events, is_late, crowd: &Crowd::default() });
+}
+
 /// The gap between batches after each of `batches`, `None` being a wait for something that is there after
 /// the first yield.
 fn paces_after(batches: &[Option<u64>]) -> Vec<u32> {
     let mut adaptive = Adaptive::default();
     let step = |batch: &Option<u64>| {
         match *batch {
-            Some(events) => adaptive.pace(events),
+            Some(events) => pace(&mut adaptive, events, false),
             None => wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting)),
         }
         adaptive.pace_gap()
@@ -212,19 +217,47 @@ fn default_keeps_away_less_from_events_that_come_slowly() {
 #[test]
 fn default_keeps_away_less_when_it_came_late() {
     let mut adaptive = Adaptive::default();
-    (0..6).for_each(|_| adaptive.pace(99));
-    adaptive.late();
+    (0..6).for_each(|_| pace(&mut adaptive, 99, false));
+    pace(&mut adaptive, 99, true);
     assert_eq!(adaptive.pace_gap(), 64);
     let gap_after = |is_late: bool| {
         let mut adaptive = Adaptive::default();
         for _ in 0..10 {
             let awaited = There::at_look(1);
             wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
-            if is_late { adaptive.late() } else { adaptive.pace(9_999) }
+            pace(&mut adaptive, 9_999, is_late);
         }
         adaptive.wait_gap()
     };
     assert_eq!([gap_after(false), gap_after(true)], [1024, 0]);
+}
+
+/// Where producers wait for it, it looked again at once, and took the cursor when they had just gone on.
+#[test]
+fn default_keeps_away_for_a_few_hints_from_a_stream_even_if_it_came_late() {
+    let gaps_after = |events| {
+        let mut adaptive = Adaptive::default();
+        (0..6).for_each(|_| pace(&mut adaptive, 99, false));
+        [(); 6].map(|()| {
+            pace(&mut adaptive, events, true);
+            adaptive.pace_gap()
+        })
+    };
+    assert_eq!(gaps_after(99), [64, 32, 16, 8, 8, 8]);
+    assert_eq!(gaps_after(2), [64, 32, 16, 8, 4, 2], "a lone event of a ring of a few slots");
+}
+
+/// A stage that kept up with its producers never waited, so it kept its CPU until the ring was full.
+#[test]
+fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
+    let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
+    crowd.saw_others();
+    for _ in 0..6 {
+        adaptive.pace(&Pacing { events: 99, is_late: false, crowd: &crowd });
+    }
+    assert_eq!(adaptive.pace_gap(), 0);
+    pace(&mut adaptive, 99, false);
+    assert_eq!(adaptive.pace_gap(), 8, "the crowd has gone");
 }
 
 #[test]

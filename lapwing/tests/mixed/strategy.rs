@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lapwing::wait::{
-    Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
+    Adaptive, Blocking, BusySpin, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
 
 use crate::common::Lcg;
@@ -60,9 +60,9 @@ impl WaitStrategy for Strategy {
         }
     }
 
-    fn pace(&mut self, events: u64) {
+    fn pace(&mut self, pacing: &Pacing<'_>) {
         if let Self::Adaptive(strategy) = self {
-            strategy.pace(events);
+            strategy.pace(pacing);
         }
     }
 }
@@ -78,7 +78,7 @@ impl WaitStrategy for Unseen {
         self.0.wait(waiting);
     }
 
-    fn pace(&mut self, events: u64) {
-        self.0.pace(events);
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        self.0.pace(pacing);
     }
 }

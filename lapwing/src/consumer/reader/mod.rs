@@ -111,7 +111,7 @@ impl<E> Reader<E> {
     #[inline]
     pub(super) fn sweep_of(&self, events: u64) -> Option<Sweep> {
         if events >= self.ring.control.capacity / 4 {
-            Some(Sweep::Late)
+            Some(Sweep::Late(events))
         } else {
             self.has_seen_all.then_some(Sweep::All(events))
         }
@@ -208,8 +208,8 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn strategy(&mut self) -> &mut dyn AnyWaitStrategy {
-        &mut *self.strategy
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control) {
+        (&mut *self.strategy, &self.ring.control)
     }
 
     #[inline(always)]

@@ -162,7 +162,7 @@ where
     }
 
     fn copy_strategy(&mut self) -> Box<dyn AnyWaitStrategy> {
-        self.source.strategy().boxed_clone()
+        self.source.strategy().0.boxed_clone()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use loom::thread;
 
-use super::{Taken, drain, multi, single, spinning, take, take_by_spinning};
+use super::{Taken, drain, in_parts, multi, single, spinning, take, take_by_spinning};
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
@@ -37,7 +37,28 @@ fn close_against_publish(
     });
 }
 
-/// O12: as above with a claim of several producers; the close waits for it.
+/// O8: two events that were published together, of which a reader takes one after the other from one look, are seen both or
+/// refused both.
+#[test]
+fn loom_close_against_publish_of_what_is_read_in_parts() {
+    loom::model(|| {
+        let (mut producer, mut poller) = in_parts(2);
+        let ring = producer.shared();
+        let publisher = thread::spawn(move || {
+            let result = producer.publish_batch(2, |_| {});
+            (producer, result.is_ok())
+        });
+        let closer = thread::spawn(move || ring.control.close());
+        let mut seen = take(&mut poller).unwrap_or_default();
+        closer.join().unwrap();
+        let (producer, is_accepted) = publisher.join().unwrap();
+        seen.extend(drain(&mut poller));
+        assert_eq!(seen, if is_accepted { vec![(0, 0), (1, 0)] } else { vec![] });
+        drop(producer);
+    });
+}
+
+/// O12: a publication against a close with a claim of several producers; the close waits for it.
 #[test]
 fn loom_close_against_claim() {
     loom::model(|| {

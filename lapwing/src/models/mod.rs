@@ -21,7 +21,7 @@ use crate::wait::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin};
 use crate::{
     Access, Batch, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Producer, Sequence,
-    Sequencer, Single, SingleProducer,
+    Sequencer, Single, SingleProducer, Stage,
 };
 
 /// Runs a model in which nobody parks or closes, without the fences that only those need.
@@ -64,6 +64,11 @@ pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     polled(single_ring(capacity).wait(BusySpin))
 }
 
+/// As [`single`], with a poller that gets one event at a time.
+pub(super) fn in_parts(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
+    polled_by(single_ring(capacity), Stage::new("a").max_batch(1))
+}
+
 /// A ring with one stage, for several producers.
 pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
     polled(multi_ring(capacity))
@@ -71,7 +76,15 @@ pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
 
 /// `ring` with one stage, a poller.
 fn polled<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Poller<u64>) {
-    let (producer, mut consumers) = ring.then_poller("a").build().unwrap();
+    polled_by(ring, Stage::new("a"))
+}
+
+/// `ring` with one stage, the poller `a`.
+fn polled_by<S: Sequencer>(
+    ring: Builder<'static, u64, S>,
+    a: Stage,
+) -> (Producer<u64, S>, Poller<u64>) {
+    let (producer, mut consumers) = ring.then_poller(a).build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 

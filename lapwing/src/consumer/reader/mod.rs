@@ -163,7 +163,10 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
-        Self::poll(self, UNLIMITED)
+        match self.rest() {
+            Some(rest) => Ok(rest),
+            None => Self::poll(self, UNLIMITED),
+        }
     }
 
     fn is_ready(&self) -> bool {

@@ -37,10 +37,11 @@ impl<E> Reader<E> {
         loop {
             let limit = self.limit(max);
             let from = self.known.max(self.next);
-            match self.glance(from, limit)? {
+            let horizon = self.horizon(from, limit);
+            match self.glance(from, horizon)? {
                 Span::Events(end) => {
                     self.known = end;
-                    self.has_seen_all = end < limit;
+                    self.has_seen_all = end < horizon;
                 }
                 Span::Tombstones(end) if from == self.next => {
                     self.skip(end);
@@ -73,6 +74,23 @@ impl<E> Reader<E> {
         self.ring.buffer.wrap_after(self.next).min(longest)
     }
 
+    /// First sequence that a look from `from` on need not show, of one whose batch ends before `limit`.
+    ///
+    /// A word that says how far is published shows all that is there, and is not looked at again before that is done: each
+    /// look takes its line from the producer. Stamps are looked at one by one, none sooner than it is needed.
+    #[inline(always)]
+    fn horizon(&self, from: Sequence, limit: Sequence) -> Sequence {
+        let control = &self.ring.control;
+        if from >= limit || control.stamps.is_some() { limit } else { from + control.capacity }
+    }
+
+    /// What is left of what the last look has shown, up to the wrap at most, if there is something and the ring is open.
+    #[inline(always)]
+    pub(super) fn rest(&self) -> Option<Range<Sequence>> {
+        let is_there = self.known > self.next && self.is_still_open();
+        is_there.then(|| self.next..self.known.min(self.limit(UNLIMITED)))
+    }
+
     /// What one round of looks of its own shows of the next event: see [`Source::await_next`].
     #[inline(always)]
     pub(in crate::consumer) fn spin(&mut self) -> Spun {
@@ -90,15 +108,16 @@ impl<E> Reader<E> {
         batch.map_or(Spun::Something, Spun::Batch)
     }
 
-    /// The events below `end`, which a look has just shown to one that had found nothing, and below `limit`. What
+    /// The events below `end`, which a look has just shown to one that had found nothing, as far as below `limit`. What
     /// [`poll`](Self::poll) would find, but sooner; `None` if the ring is not open, and they may not count.
     #[inline(always)]
     fn poll_shown(&mut self, end: Sequence, limit: Sequence) -> Option<Range<Sequence>> {
         if !self.is_still_open() {
             return None;
         }
-        self.has_seen_all = end < limit;
-        Some(self.found(end.min(limit), false))
+        self.has_seen_all = true;
+        let there = self.found(end, false);
+        Some(there.start..there.end.min(limit))
     }
 
     /// The next event alone, by its notice, if that shows and one event is as good as all that are there. Not more than

@@ -295,11 +295,13 @@ fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
 fn few_stages_have_longer_batches_than_many<K: Kind>() {
     let longest = AtomicUsize::new(0);
     let see = |events: &[u64], _: Sequence| _ = longest.fetch_max(events.len(), Ordering::Relaxed);
-    let (alone, of_two) = if K::IS_MULTI { (16, 16) } else { (32, 21) };
-    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("alone", see));
+    let (alone, of_two) = if K::IS_MULTI { (2048, 2048) } else { (4096, 2730) };
+    run_on_a_full_ring::<K>(8192, |ring| ring.then_batch("alone", see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone);
-    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("first", see).then_batch("second", see));
+    run_on_a_full_ring::<K>(8192, |ring| ring.then_batch("first", see).then_batch("second", see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), of_two, "two stages");
+    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("of a small ring", see));
+    assert_eq!(longest.swap(0, Ordering::Relaxed), 16);
     run_on_a_full_ring::<K>(64, |ring| {
         let ring = ring.then_all(|side| side.read_batch("left", see).read_batch("right", see));
         ring.then_batch("join", see)

@@ -73,7 +73,7 @@
 //! |---|---|---|
 //! | `EventHandler.onEvent` | [`EventHandler::on_event`], or a closure | A stage that is alone may have `&mut E`, those side by side have `&E`. |
 //! | `BatchEventProcessor`, `BatchEventProcessorBuilder` | [`Consumer`] | A value: run by [`Consumers::start`], in a scope, on a thread of yours, or [several on one thread](Consumer::run_together). It can run once. |
-//! | maximum batch size | [`Stage::max_batch`] | Of any stage; half of the ring at most by default. |
+//! | maximum batch size | [`Stage::max_batch`] | Of any stage; half of the ring at most by default, a quarter of a small one. |
 //! | `onStart`, `onShutdown` | [`EventHandler::on_start`], [`EventHandler::on_shutdown`] | Once each, also when the halt came first. A panic of `on_start` halts the ring, where LMAX goes on. |
 //! | `onBatchStart(batchSize, queueDepth)` | [`EventHandler::on_batch_start`] | |
 //! | `onTimeout` | [`EventHandler::on_timeout`] | With the sequence that it waits for, not the last one that is done. |

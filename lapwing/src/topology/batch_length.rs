@@ -6,6 +6,10 @@ use std::ops::RangeInclusive;
 /// A stage holds this part of the ring at most; few stages hold larger parts.
 const BATCHES_PER_RING: u64 = 4;
 
+/// Bytes of a ring that a first-level cache can hold whole. There a lap takes as long as a few exchanges of a line: the
+/// sooner a part is let go of, the sooner its slots are on their way back.
+const SMALL_RING: u64 = 32 << 10;
+
 /// Most events where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
 const MOST_OF_SEVERAL: u64 = 4096;
 
@@ -17,8 +21,11 @@ const WORTH_WAKING: u64 = 1 << 20;
 /// Of a handler, in a ring of `capacity` events `E` and so many `stages`. Few of them have equal parts of the ring, and
 /// the producer one: while each works on its own, who comes before it fills the next one.
 pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64 {
-    let part = (capacity / (stages as u64 + 1).min(BATCHES_PER_RING)).max(1);
-    let bytes = part.saturating_mul(size_of::<E>() as u64);
+    let bytes_of = |events: u64| events.saturating_mul(size_of::<E>() as u64);
+    let is_small = bytes_of(capacity) <= SMALL_RING;
+    let parts = if is_small { BATCHES_PER_RING } else { (stages as u64 + 1).min(BATCHES_PER_RING) };
+    let part = (capacity / parts).max(1);
+    let bytes = bytes_of(part);
     let is_worth_waking = ONE_OR_TWO_TO_A_LINE.contains(&size_of::<E>()) && bytes >= WORTH_WAKING;
     if is_multi && !is_worth_waking { shared(capacity).min(MOST_OF_SEVERAL) } else { part }
 }
@@ -38,6 +45,15 @@ mod tests {
             |capacity| [1, 2, 3, 9].map(|stages| of_handler::<u64>(capacity, stages, false));
         assert_eq!(parts(1 << 16), [32_768, 21_845, 16_384, 16_384]);
         assert_eq!(parts(1), [1; 4]);
+    }
+
+    #[test]
+    fn of_a_small_ring_each_stage_holds_a_quarter() {
+        let parts = |capacity| [1, 2].map(|stages| of_handler::<u64>(capacity, stages, false));
+        assert_eq!(parts(1 << 12), [1 << 10; 2]);
+        assert_eq!(parts(1 << 13), [1 << 12, 2730]);
+        assert_eq!(of_handler::<[u64; 8]>(1 << 9, 1, false), 1 << 7);
+        assert_eq!(of_handler::<[u64; 8]>(1 << 10, 1, false), 1 << 9);
     }
 
     #[test]

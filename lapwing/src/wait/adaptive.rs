@@ -17,6 +17,7 @@ use super::crowd::{Crowd, Yield};
 use super::spinner::Spinner;
 use super::{Pacing, Space, WaitStrategy, Waiting, stream};
 use crate::sync::pause;
+use crate::trial::Trial;
 
 /// Shortest gap but none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
@@ -27,6 +28,8 @@ const LONG_GAP: u32 = 128;
 const LONGEST_GAP: u32 = 1024;
 /// Events that are found together in a stream.
 const STREAM: u64 = 16;
+/// Where events take longer than this, a few hints more or less make no difference.
+const SLOW_NS: u64 = 100;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 8192;
@@ -69,7 +72,7 @@ const WAITS_PER_PROBE: u32 = 64;
 ///
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
-/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there, down to a few hints: in a
+/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there, to a few hints or none, as is faster here: in a
 /// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
 /// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
@@ -92,7 +95,7 @@ const WAITS_PER_PROBE: u32 = 64;
 ///     .build();
 /// assert!(ring.is_ok());
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Adaptive {
     /// Pause hints before the first look of a wait.
     gap: u32,
@@ -104,6 +107,17 @@ pub struct Adaptive {
     usual_ns: u32,
     /// Number of waits, for what is done in one of many.
     waits: u32,
+    /// Number of events that it was paced after.
+    events: u64,
+    /// Whether to look again at once after it came late to a stream, the first way, or to keep away for a few hints.
+    haste: Trial<SLOW_NS>,
+}
+
+impl Default for Adaptive {
+    fn default() -> Self {
+        let haste = Trial::starting_at(0);
+        Self { gap: 0, pace: 0, last: Wait::None, usual_ns: 0, waits: 0, events: 0, haste }
+    }
 }
 
 impl Adaptive {
@@ -148,13 +162,13 @@ impl Adaptive {
         }
     }
 
-    /// Keeps away for a shorter time from now on, after one in which so many `events` came, but for a few hints if they
-    /// are a stream's: who looks again at once takes the line of the word that says how far its producers are, just when they
-    /// go on.
+    /// Keeps away for a shorter time from now on, after one in which so many `events` came. If they are a stream's, but for
+    /// a few hints, where a trial says that it pays: who looks again at once takes the line of the word that says how far its
+    /// producers are, just when they go on.
     fn hurry(&mut self, events: u64) {
         self.gap /= 2;
         self.pace /= 2;
-        if events >= STREAM {
+        if events >= STREAM && !self.haste.is_first_at(self.events) {
             self.pace = self.pace.max(SHORTEST_GAP);
             pause(self.pace);
         }
@@ -241,6 +255,7 @@ impl WaitStrategy for Adaptive {
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
         let last = mem::take(&mut self.last);
+        self.events += pacing.events;
         if pacing.is_late {
             return self.hurry(pacing.events);
         }

@@ -9,6 +9,7 @@
 //! The producer writes every word and every consumer reads every word, so a large event really
 //! moves.
 
+use std::hint;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// Words of padding in an event of 8 bytes.
@@ -27,6 +28,8 @@ const _: () = {
     assert!(size_of::<Event<PAD_256>>() == 256 && size_of::<SharedEvent<PAD_256>>() == 256);
 };
 
+/// Words of 8 bytes in a cache line.
+const WORDS_PER_LINE: usize = 8;
 /// Bits before the first property.
 const LEFT_SHIFT: u32 = 32;
 /// Bits before the second property.
@@ -151,6 +154,14 @@ impl<const PAD: usize> Event<PAD> {
     #[inline]
     pub(crate) fn digest(&self) -> u64 {
         digest_of(self.value(), &self.pad)
+    }
+
+    /// Stores a word of each line that begins with it, as it is.
+    #[inline]
+    pub(crate) fn store_as_it_is(&mut self) {
+        self.first = hint::black_box(self.first);
+        let others = self.pad.iter_mut().skip(WORDS_PER_LINE - 1).step_by(WORDS_PER_LINE);
+        others.for_each(|word| *word = hint::black_box(*word));
     }
 }
 

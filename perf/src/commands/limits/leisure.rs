@@ -6,7 +6,7 @@ use std::hint;
 use std::ops::Range;
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// How a reader spends its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

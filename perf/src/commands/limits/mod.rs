@@ -88,7 +88,10 @@ fn record(row: &Row<Probe>) -> Record {
     match probe.setting() {
         Setting::Only => {}
         Setting::Slots(slots) => ring = Some(slots),
-        Setting::Shape(chosen) => shape = Some(chosen),
+        Setting::Shape(chosen) => {
+            shape = Some(chosen);
+            wait = chosen.takes_lines.then_some("lines");
+        }
         Setting::Exchange(_, look) => wait = Some(look.name),
         Setting::Singles(leisure) => wait = Some(leisure.name),
         Setting::Claims(back_off, _) => wait = Some(back_off.name),

@@ -9,6 +9,9 @@
 //! and the two cursors keep these times apart. So `try_lock` always succeeds; should it fail, the run
 //! fails.
 //!
+//! The consumer may take the lines of a block before it gives it back, as the last stage of a ring does: whether that is
+//! faster is tried, as the sizes are.
+//!
 //! Why it is an upper bound for any hand-off of single events: the same words are written and folded, but
 //! cursors, bounds and the lock are paid once for hundreds of events, and the loops over a block are plain
 //! ones, which the compiler is free to vectorise.
@@ -20,6 +23,7 @@ use std::thread;
 
 use crossbeam_utils::CachePadded;
 
+use super::leisure::LINE;
 use crate::load::event::Event;
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
@@ -39,9 +43,12 @@ const PAUSES: u32 = 64;
 /// Looks at a cursor before the CPU is offered to others.
 const LOOKS: u32 = 16;
 
-/// How the memory between the two threads is cut.
+/// How the memory between the two threads is cut, and given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
+    /// Whether the consumer takes the lines of a block, by storing words as they are, before it gives it back: then they
+    /// need not be taken from it when they are written again.
+    pub(super) takes_lines: bool,
     /// Size of a block.
     pub(super) block_bytes: usize,
     /// Size of all blocks together.
@@ -60,12 +67,15 @@ impl Shape {
 
     /// Those with the memory of the ring of most tables, and with nothing but that.
     pub(super) fn of_a_ring(event_bytes: usize) -> Vec<Self> {
-        Self::of_buffer(RING_SLOTS * event_bytes).to_vec()
+        Self::of_buffer(RING_SLOTS * event_bytes).collect()
     }
 
     /// Those with blocks of any size.
-    fn of_buffer(buffer_bytes: usize) -> [Self; BLOCK_BYTES.len()] {
-        BLOCK_BYTES.map(|block_bytes| Self { block_bytes, buffer_bytes })
+    fn of_buffer(buffer_bytes: usize) -> impl Iterator<Item = Self> {
+        let both = move |block_bytes| {
+            [false, true].map(|takes_lines| Self { takes_lines, block_bytes, buffer_bytes })
+        };
+        BLOCK_BYTES.into_iter().flat_map(both)
     }
 }
 
@@ -82,9 +92,10 @@ pub(super) fn run<const PAD: usize>(
     let stream = Arc::new(Stream::<PAD>::new(shape));
     let block_events = stream.block_events;
     let (producer, consumer) = (End(Arc::clone(&stream)), End(stream));
+    let takes_lines = shape.takes_lines;
     let mut crew = Crew::new(placement);
     crew.enlist("producer", move || producer.0.produce(events));
-    crew.enlist("consumer", move || consumer.0.consume(events));
+    crew.enlist("consumer", move || consumer.0.consume(events, takes_lines));
     let events_per_batch = f64::from(events.min(block_events));
     Ok(Pass { events_per_batch, ..Pass::one_by_one(crew.run()?) })
 }
@@ -148,8 +159,8 @@ impl<const PAD: usize> Stream<PAD> {
         Ok(Answers::new())
     }
 
-    /// Folds block after block.
-    fn consume(&self, events: u32) -> Result<Answers, Disconnected> {
+    /// Folds block after block, and takes the lines of each if it is to.
+    fn consume(&self, events: u32, takes_lines: bool) -> Result<Answers, Disconnected> {
         let mut fold = Fold::new();
         let (mut left, mut block, mut filled) = (events, 0, 0);
         while left > 0 {
@@ -157,8 +168,11 @@ impl<const PAD: usize> Stream<PAD> {
                 filled = self.wait_for(&self.filled, block + 1)?;
             }
             let count = self.block_events.min(left);
-            let messages = self.open(block)?;
+            let mut messages = self.open(block)?;
             messages[..count as usize].iter().for_each(|message| fold.add(message.digest()));
+            if takes_lines {
+                take_lines(&mut messages[..count as usize]);
+            }
             drop(messages);
             left -= count;
             block += 1;
@@ -203,6 +217,12 @@ impl Cursor {
     }
 }
 
+/// Stores a word of each line of `block` as it is.
+fn take_lines<const PAD: usize>(block: &mut [Event<PAD>]) {
+    let events_per_line = (LINE / size_of::<Event<PAD>>()).max(1);
+    block.iter_mut().step_by(events_per_line).for_each(Event::store_as_it_is);
+}
+
 /// Writes the events numbered `next..end`.
 fn fill<const PAD: usize>(block: &mut [Event<PAD>], next: u32, end: u32) {
     for (slot, value) in block.iter_mut().zip(next..end) {
@@ -217,7 +237,7 @@ mod tests {
     use crate::load::topologies::unicast;
 
     /// Few and small blocks, so that a few events lap them.
-    const SMALL: Shape = Shape { block_bytes: 1_024, buffer_bytes: 2_048 };
+    const SMALL: Shape = Shape { takes_lines: true, block_bytes: 1_024, buffer_bytes: 2_048 };
 
     #[test]
     fn stream_has_the_answer_of_unicast_whatever_the_last_block_has() {
@@ -233,7 +253,7 @@ mod tests {
     fn a_thread_that_is_left_alone_gives_up() {
         let stream = Arc::new(Stream::<PAD_8>::new(SMALL));
         drop(End(Arc::clone(&stream)));
-        assert_eq!(stream.consume(1), Err(Disconnected));
+        assert_eq!(stream.consume(1, false), Err(Disconnected));
         assert_eq!(stream.produce(1_000), Err(Disconnected));
     }
 

@@ -65,7 +65,8 @@ fn setting(record: &Record) -> String {
     match (record.ring, record.block_bytes.zip(record.buffer_bytes)) {
         (Some(slots), _) => format!("{slots} slots"),
         (None, Some((block, buffer))) => {
-            format!("{} KiB blocks, {} KiB", kibibytes(block), kibibytes(buffer))
+            let lines = record.wait.map_or_else(String::new, |lines| format!(", {lines}"));
+            format!("{} KiB blocks, {} KiB{lines}", kibibytes(block), kibibytes(buffer))
         }
         (None, None) => record.wait.unwrap_or(table::NONE).to_owned(),
     }

@@ -32,14 +32,19 @@ pub(crate) enum Sweep {
 }
 
 impl Sweep {
-    /// Lets `strategy` keep away for a moment, in the ring of `control`.
+    /// Lets `strategy` keep away for a moment, in the ring of `control`, where its consumer may hold up others or not.
     #[inline]
-    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, control: &Control) {
+    pub(super) fn tell(
+        self,
+        strategy: &mut dyn AnyWaitStrategy,
+        control: &Control,
+        is_in_company: bool,
+    ) {
         let (events, is_late) = match self {
             Self::All(events) => (events, false),
             Self::Late(events) => (events, true),
         };
-        strategy.pace(&control.pacing(events, is_late));
+        strategy.pace(&control.pacing(events, is_late, is_in_company));
     }
 }
 
@@ -185,10 +190,14 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
+            let is_in_company = self.is_in_company();
             let (strategy, control) = self.strategy();
-            sweep.tell(strategy, control);
+            sweep.tell(strategy, control, is_in_company);
         }
     }
+
+    /// Whether it may hold up another stage while it keeps its CPU.
+    fn is_in_company(&self) -> bool;
 
     /// Its strategy, and the words of the ring in which that waits.
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control);

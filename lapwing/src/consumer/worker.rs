@@ -239,6 +239,12 @@ impl<E> Source<E> for Worker<E> {
         self.reader.sweep_of(events)
     }
 
+    /// What it leaves, others of its group take.
+    #[inline]
+    fn is_in_company(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control) {
         self.reader.strategy()

@@ -267,10 +267,17 @@ impl Control {
         Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper: None }
     }
 
-    /// What a consumer of this ring has found at its last look and finished since, as a strategy sees it.
+    /// What a consumer of this ring has found at its last look and finished since, as a strategy sees it; and whether it
+    /// [may hold up others](Self::is_in_company).
     #[inline]
-    pub(crate) fn pacing(&self, events: u64, is_late: bool) -> Pacing<'_> {
-        Pacing { events, is_late, crowd: &self.crowd }
+    pub(crate) fn pacing(&self, events: u64, is_late: bool, is_in_company: bool) -> Pacing<'_> {
+        Pacing { events, is_late, crowd: is_in_company.then_some(&self.crowd) }
+    }
+
+    /// Whether there is a stage that `stage` may hold up while it keeps its CPU, one after it or beside it. If all others
+    /// come before it, it waits for whatever they do not get done.
+    pub(crate) fn is_in_company(&self, stage: StageIndex) -> bool {
+        !self.seating.is_empty() || *self.gating != [stage]
     }
 
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.

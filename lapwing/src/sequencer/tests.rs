@@ -319,3 +319,16 @@ fn a_stage_gates_alone_that_comes_after_all_others() {
     assert!(!with(|control| control.stages[1].set_workers(&[0])));
     assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
 }
+
+/// Gave its CPU away to producers, and three of them had three quarters of their events in a ring of 1 Ki.
+#[test]
+fn a_stage_that_all_others_come_before_holds_up_nobody() {
+    let in_company = |upstream: &[&[StageIndex]]| {
+        let control = graph::<Single>(8, upstream);
+        (0..upstream.len()).map(|stage| control.is_in_company(stage)).collect::<Vec<_>>()
+    };
+    assert_eq!(in_company(&[&[]]), [false], "alone");
+    assert_eq!(in_company(&[&[], &[0], &[1]]), [true, true, false], "in a row");
+    assert_eq!(in_company(&[&[], &[]]), [true, true], "side by side");
+    assert_eq!(in_company(&[&[], &[], &[0, 1]]), [true, true, false], "joined");
+}

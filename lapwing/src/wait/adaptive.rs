@@ -76,8 +76,8 @@ const WAITS_PER_PROBE: u32 = 64;
 /// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
 /// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
-/// each look costs them more than it finds. In a ring whose threads want more CPUs than they get there are no gaps: instead
-/// of keeping away a consumer gives its CPU to the next thread, also if events would come without end.
+/// each look costs them more than it finds. In a ring whose threads want more CPUs than they get, a stage
+/// that could hold up another gives its CPU to the next thread instead of pacing itself, also if events would come without end.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
 /// each costs a wake-up, 10 to 30 µs, and nothing in between.
@@ -229,10 +229,6 @@ impl WaitStrategy for Adaptive {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         self.pace /= 2;
-        if waiting.crowd.is_there() {
-            // Whoever is to run meanwhile wants this CPU.
-            self.gap = 0;
-        }
         pause(self.gap);
         if waiting.seems_over() {
             self.last = Wait::There;
@@ -259,10 +255,9 @@ impl WaitStrategy for Adaptive {
         if pacing.is_late {
             return self.hurry(pacing.events);
         }
-        if pacing.crowd.is_there() {
+        if pacing.is_crowded() {
             // Its turn is over: who keeps up with its producers would never wait, and so never let the others run.
-            give_way(pacing.crowd);
-            return;
+            return pacing.yield_now();
         }
         let events = pacing.events;
         match last {

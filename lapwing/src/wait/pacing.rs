@@ -1,5 +1,7 @@
 //! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
 
+use std::thread;
+
 use super::crowd::Crowd;
 
 /// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
@@ -42,8 +44,8 @@ use super::crowd::Crowd;
 pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
-    /// Whether the threads of the ring want more CPUs than they get.
-    pub(crate) crowd: &'a Crowd,
+    /// Whether the threads of the ring want more CPUs than they get, where this consumer may hold up another stage by that.
+    pub(crate) crowd: Option<&'a Crowd>,
 }
 
 impl Pacing<'_> {
@@ -106,7 +108,8 @@ impl Pacing<'_> {
     }
 
     /// Whether the threads of the ring want more CPUs than they get, as far as its waiters have noticed when they
-    /// gave theirs away. Then a consumer that keeps away and keeps its CPU holds up those that it could let run.
+    /// gave theirs away, and this consumer may hold up another stage by keeping its own. A stage that all others come before
+    /// never does, as it waits for what they do not get done, nor a worker, whose group takes what it leaves.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -130,7 +133,7 @@ impl Pacing<'_> {
     /// ```
     #[must_use]
     pub fn is_crowded(&self) -> bool {
-        self.crowd.is_there()
+        self.crowd.is_some_and(Crowd::is_there)
     }
 
     /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a crowd that is gone is
@@ -158,6 +161,9 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&self) {
-        let _ = self.crowd.give_way();
+        match self.crowd {
+            Some(crowd) => _ = crowd.give_way(),
+            None => thread::yield_now(),
+        }
     }
 }

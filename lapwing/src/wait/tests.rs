@@ -187,7 +187,7 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
 
 /// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
 fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
-    adaptive.pace(&Pacing { events, is_late, crowd: &Crowd::default() });
+    adaptive.pace(&Pacing { events, is_late, crowd: None });
 }
 
 /// The gap between batches after each of `batches`, `None` being a wait for something that is there after
@@ -255,7 +255,7 @@ fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
     let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
     crowd.saw_others();
     for _ in 0..6 {
-        adaptive.pace(&Pacing { events: 99, is_late: false, crowd: &crowd });
+        adaptive.pace(&Pacing { events: 99, is_late: false, crowd: Some(&crowd) });
     }
     assert_eq!(adaptive.pace_gap(), 0);
     pace(&mut adaptive, 99, false);

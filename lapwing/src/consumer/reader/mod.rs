@@ -64,6 +64,8 @@ pub(crate) struct Reader<E> {
     is_told: bool,
     /// Whether the last look found fewer events than it could have.
     pub(super) has_seen_all: bool,
+    /// Whether it may hold up another stage while it keeps its CPU.
+    is_in_company: bool,
     /// Most events of a batch.
     pub(super) max_batch: u64,
 }
@@ -81,6 +83,7 @@ impl<E> Reader<E> {
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         let lines = Lines::of(&ring.control, stage, first);
+        let is_in_company = ring.control.is_in_company(stage);
         let activity = Arc::clone(&ring.control.stages[stage].activity);
         Self {
             ring,
@@ -103,6 +106,7 @@ impl<E> Reader<E> {
             is_lone: false,
             is_told: false,
             has_seen_all: false,
+            is_in_company,
             max_batch,
         }
     }
@@ -208,6 +212,11 @@ impl<E> Source<E> for Reader<E> {
         }
         self.swept = self.next;
         self.sweep_of(events)
+    }
+
+    #[inline]
+    fn is_in_company(&self) -> bool {
+        self.is_in_company
     }
 
     #[inline]

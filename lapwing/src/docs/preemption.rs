@@ -150,7 +150,9 @@
 //! - Fewer threads: [`Placement::automatic`](crate::Placement::automatic) gives the stages as many as there are CPUs
 //!   for them. A thread that does not exist cannot lose its CPU.
 //! - The [default strategy](crate::wait::Adaptive) finds out when threads outnumber CPUs, and spins no more: a
-//!   spinning waiter takes the CPU from the very thread that it waits for.
+//!   spinning waiter takes the CPU from the very thread that it waits for. A stage that keeps up with its producers, and so
+//!   never waits, gives its CPU to the stages after it and beside it all the same. A strategy of your own learns both:
+//!   [`Pacing::is_crowded`](crate::wait::Pacing::is_crowded).
 //! - Smaller claims of several producers, and smaller batches of consumers
 //!   ([`max_batch`](crate::Stage::max_batch)): less is held by whoever stands still.
 //! - A larger ring: others go on for longer before they are held up too.

@@ -72,12 +72,16 @@ const WAITS_PER_PROBE: u32 = 64;
 ///
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
-/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there, to a few hints or none, as is faster here: in a
-/// small ring, a gap that pays in a large one keeps producers waiting. Neither gap grows where events come one by one,
+/// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
+/// small ring, a gap that pays in a large one keeps producers waiting. Whether a few hints are left then is tried.
+///
+/// Neither gap grows where events come one by one,
 /// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
 /// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
-/// each look costs them more than it finds. In a ring whose threads want more CPUs than they get, a stage
-/// that could hold up another gives its CPU to the next thread instead of pacing itself, also if events would come without end.
+/// each look costs them more than it finds.
+///
+/// In a ring whose threads want more CPUs than they get, a stage that could hold up another one does not pace itself but
+/// gives its CPU to the next thread, also if events come without end.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
 /// each costs a wake-up, 10 to 30 µs, and nothing in between.

@@ -36,7 +36,7 @@ MUTANTS = [
     ("I15", "consumer/reader/mod.rs", "if self.lines.pay(&events) {",
      "self.ring.control.advance(self.stage, sequence); if self.lines.pay(&events) {",
      "loom_lines_are_taken_while_nobody_else_has_them"),
-    ("I15", "control/mod.rs", "*self.gating == [stage]", "self.gating.contains(&stage)",
+    ("I15", "control/mod.rs", "*self.gating != [stage]", "!self.gating.contains(&stage)",
      "loom_lines_are_left_where_another_stage_reads"),
     ("O3", "barrier.rs", "if finished == DETACHED { published(control) } else { finished }",
      "if finished == DETACHED { published(control) } else { published(control) }",

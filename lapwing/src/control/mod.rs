@@ -158,7 +158,7 @@ impl Control {
     pub(crate) fn gates_alone(&self, stage: StageIndex) -> bool {
         let words = &self.stages[stage];
         let is_its_own = words.acknowledgement.is_none() && words.workers.is_empty();
-        is_its_own && self.seating.is_empty() && *self.gating == [stage]
+        is_its_own && !self.is_in_company(stage)
     }
 
     /// The stages before `stage` that may skip events as failed.

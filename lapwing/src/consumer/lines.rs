@@ -22,9 +22,10 @@ use crate::control::{Control, StageIndex};
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::trial::{EVENTS_PER_STRETCH, Trial};
+use crate::wait::stream;
 
 /// Fewest events that are done together of which lines are taken: those of a stream. In a model, of all.
-const FEWEST: u64 = if cfg!(loom) { 1 } else { 16 };
+const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
 /// Laps of a stretch of a trial, of which the first is still that of the stretch before.
 const LAPS: u64 = 2;
 /// Where events take longer than this, a line more or less makes no difference to the producers.

@@ -16,7 +16,8 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
 use crate::sync::Arc;
-use crate::wait::AnyWaitStrategy;
+use crate::wait::crowd::Crowd;
+use crate::wait::{AnyWaitStrategy, Pacing};
 
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
@@ -24,27 +25,20 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 /// What a consumer finds and finishes until it knows of nothing more: what its strategy learns from. That of a
 /// thread which has made several is the greatest of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sweep {
-    /// So many events, and the last look would have shown more.
-    All(u64),
-    /// So many, a quarter of the ring or more: producers may wait for it.
-    Late(u64),
+pub(crate) struct Sweep {
+    /// Whether it was a quarter of the ring or more, so that producers may wait for it. If not, the last look would have
+    /// shown more.
+    pub(super) is_late: bool,
+    /// Number of events.
+    pub(super) events: u64,
 }
 
 impl Sweep {
-    /// Lets `strategy` keep away for a moment, in the ring of `control`, where its consumer may hold up others or not.
+    /// Lets `strategy` keep away for a moment, in a `crowd` that it could let run, if there is one.
     #[inline]
-    pub(super) fn tell(
-        self,
-        strategy: &mut dyn AnyWaitStrategy,
-        control: &Control,
-        is_in_company: bool,
-    ) {
-        let (events, is_late) = match self {
-            Self::All(events) => (events, false),
-            Self::Late(events) => (events, true),
-        };
-        strategy.pace(&control.pacing(events, is_late, is_in_company));
+    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, crowd: Option<&Crowd>) {
+        let Self { is_late, events } = self;
+        strategy.pace(&Pacing { events, is_late, crowd });
     }
 }
 
@@ -190,17 +184,14 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
-            let is_in_company = self.is_in_company();
-            let (strategy, control) = self.strategy();
-            sweep.tell(strategy, control, is_in_company);
+            let (strategy, crowd) = self.strategy();
+            sweep.tell(strategy, crowd);
         }
     }
 
-    /// Whether it may hold up another stage while it keeps its CPU.
-    fn is_in_company(&self) -> bool;
-
-    /// Its strategy, and the words of the ring in which that waits.
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control);
+    /// Its strategy, and the crowd in which it may hold up another stage while it keeps its CPU; `None` if there is no such
+    /// stage.
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>);
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

@@ -110,7 +110,7 @@ impl<'env> Crew<'env> {
     /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
     /// had time to find.
     fn pace(&mut self, sweep: Sweep) {
-        self.ask(|strategy, tasks| sweep.tell(strategy, tasks[0].1.control(), true));
+        self.ask(|strategy, tasks| sweep.tell(strategy, Some(&tasks[0].1.control().crowd)));
     }
 
     /// Waits by the strategy of the first stage until one of them has something to do.

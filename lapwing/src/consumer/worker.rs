@@ -20,6 +20,7 @@ use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
+use crate::wait::crowd::Crowd;
 use crate::wait::event_count::EventCount;
 use crate::wait::watch::Turn;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
@@ -241,13 +242,8 @@ impl<E> Source<E> for Worker<E> {
 
     /// What it leaves, others of its group take.
     #[inline]
-    fn is_in_company(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control) {
-        self.reader.strategy()
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
+        (&mut *self.reader.strategy, None)
     }
 
     #[inline]

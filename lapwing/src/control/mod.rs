@@ -16,7 +16,7 @@
 //! 1         dropped                 producers that drop       whoever wants to know
 //! 1 each    stage: activity         its consumer              monitors
 //! 1         waiting producers       producers that wait       monitors
-//! 1         crowd                   waiters that yield        waiters
+//! 1         crowd                   who yields                waiters, and stages in company
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! in a slot notice (channels with   the sender                a receiver that waits
 //!           one sender)
@@ -38,7 +38,7 @@ use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
 use crate::wait::event_count::EventCount;
-use crate::wait::{Awaited, Pacing, Waiting};
+use crate::wait::{Awaited, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
 pub(crate) use stage::{StageControl, ancestors};
@@ -81,7 +81,7 @@ pub(crate) struct Control {
     /// Producers that wait for a free slot just now.
     pub(crate) waiting_producers: Padded<Figure>,
     /// Whether its threads want more CPUs than they get.
-    crowd: Padded<Crowd>,
+    pub(crate) crowd: Padded<Crowd>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
@@ -265,13 +265,6 @@ impl Control {
         let Self { life, fence, is_signalled, crowd, .. } = self;
         let (fence, is_signalled) = (*fence, *is_signalled);
         Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper: None }
-    }
-
-    /// What a consumer of this ring has found at its last look and finished since, as a strategy sees it; and whether it
-    /// [may hold up others](Self::is_in_company).
-    #[inline]
-    pub(crate) fn pacing(&self, events: u64, is_late: bool, is_in_company: bool) -> Pacing<'_> {
-        Pacing { events, is_late, crowd: is_in_company.then_some(&self.crowd) }
     }
 
     /// Whether there is a stage that `stage` may hold up while it keeps its CPU, one after it or beside it. If all others

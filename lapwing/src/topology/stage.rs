@@ -207,9 +207,9 @@ impl Stage {
     /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it.
     ///
     /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
-    /// if there are more, in a ring of 32 KiB or less, for a worker, and for whoever takes a [seat](crate::Seats). With several producers it is a
-    /// quarter for any handler, and 4096 events at most; but as above for events of 32 to 64 bytes that fill 1 MiB by
-    /// then. For a poller it is the whole ring.
+    /// if there are more, in a ring of 32 KiB or less, for a worker, and for whoever takes a [seat](crate::Seats). With
+    /// several producers it is a quarter for any handler, and 4096 events at most; but as above for events of 32 to 64
+    /// bytes that fill 1 MiB by then. For a poller it is the whole ring.
     ///
     /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
     /// producers follow more closely, and costs a cache line each.

@@ -26,8 +26,6 @@ const LONG_GAP: u32 = 128;
 /// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
 /// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
-/// Events that are found together in a stream.
-const STREAM: u64 = 16;
 /// Where events take longer than this, a few hints more or less make no difference.
 const SLOW_NS: u64 = 100;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
@@ -75,10 +73,9 @@ const WAITS_PER_PROBE: u32 = 64;
 /// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
 /// small ring, a gap that pays in a large one keeps producers waiting. Whether a few hints are left then is tried.
 ///
-/// Neither gap grows where events come one by one,
-/// less than some twenty million a second: there it would cost latency and gain nothing. Beyond one to four microseconds they
-/// grow, up to 15 to 40, only while more than one event comes for each pause hint: there producers wait for the ring, and
-/// each look costs them more than it finds.
+/// Neither gap grows where events come one by one, less than some twenty million a second: there it would cost latency
+/// and gain nothing. Beyond one to four microseconds they grow, up to 15 to 40, only while more than one event comes for
+/// each pause hint: there producers wait for the ring, and each look costs them more than it finds.
 ///
 /// In a ring whose threads want more CPUs than they get, a stage that could hold up another one does not pace itself but
 /// gives its CPU to the next thread, also if events come without end.
@@ -172,7 +169,7 @@ impl Adaptive {
     fn hurry(&mut self, events: u64) {
         self.gap /= 2;
         self.pace /= 2;
-        if events >= STREAM && !self.haste.is_first_at(self.events) {
+        if events >= stream::FEWEST && !self.haste.is_first_at(self.events) {
             self.pace = self.pace.max(SHORTEST_GAP);
             pause(self.pace);
         }
@@ -255,15 +252,15 @@ impl WaitStrategy for Adaptive {
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
         let last = mem::take(&mut self.last);
-        self.events += pacing.events;
-        if pacing.is_late {
-            return self.hurry(pacing.events);
+        let Pacing { events, is_late, .. } = *pacing;
+        self.events += events;
+        if is_late {
+            return self.hurry(events);
         }
         if pacing.is_crowded() {
             // Its turn is over: who keeps up with its producers would never wait, and so never let the others run.
             return pacing.yield_now();
         }
-        let events = pacing.events;
         match last {
             Wait::There => self.gap = learnt(self.gap, events),
             // As many as that are no sign of haste.

@@ -1,8 +1,7 @@
 //! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
 
-use std::thread;
-
 use super::crowd::Crowd;
+use crate::sync::yield_now;
 
 /// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
 /// [paces](super::WaitStrategy::pace) it.
@@ -163,7 +162,7 @@ impl Pacing<'_> {
     pub fn yield_now(&self) {
         match self.crowd {
             Some(crowd) => _ = crowd.give_way(),
-            None => thread::yield_now(),
+            None => yield_now(),
         }
     }
 }

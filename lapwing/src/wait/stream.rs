@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+/// Events that are found together in a stream, at least.
+pub(crate) const FEWEST: u64 = 16;
 /// One event for so many pause hints, some 50 ns, is a stream. Slower ones are not worth the time that
 /// each event is kept waiting.
 const HINTS_PER_EVENT: u32 = 4;

@@ -21,6 +21,7 @@ use crate::padded::Padded;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
+use crate::wait::crowd::Crowd;
 use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
@@ -114,11 +115,8 @@ impl<E> Reader<E> {
     /// What `events` say, which were all that the last look found.
     #[inline]
     pub(super) fn sweep_of(&self, events: u64) -> Option<Sweep> {
-        if events >= self.ring.control.capacity / 4 {
-            Some(Sweep::Late(events))
-        } else {
-            self.has_seen_all.then_some(Sweep::All(events))
-        }
+        let is_late = events >= self.ring.control.capacity / 4;
+        (is_late || self.has_seen_all).then_some(Sweep { is_late, events })
     }
 
     fn failures_of(&self, stage: StageIndex) -> &Failures {
@@ -215,13 +213,9 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn is_in_company(&self) -> bool {
-        self.is_in_company
-    }
-
-    #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, &Control) {
-        (&mut *self.strategy, &self.ring.control)
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
+        let crowd = self.is_in_company.then_some(&*self.ring.control.crowd);
+        (&mut *self.strategy, crowd)
     }
 
     #[inline(always)]

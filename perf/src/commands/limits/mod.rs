@@ -41,8 +41,8 @@ struct Record {
     /// Size of all blocks of the stream together, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// How the threads of an exchange look, what the reader of singles does between batches, or what those do that lost a
-    /// claim.
+    /// How the threads of an exchange look, what the reader of singles does between batches, whether that of a stream takes
+    /// lines, or what those do that lost a claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
     /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one way.

@@ -5,8 +5,8 @@
 //! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
 //! sooner without.
 //!
-//! Which of two ways is tried (`trial`). With a few nanoseconds of multiplications, to which a look in vain adds as much where
-//! the CPU presumes that it is not in vain (`presumption`): an event is seen as soon as it is there. More makes it later; a
+//! Which of two ways is tried (`trial`). With hardly any space, since a look in vain of which the CPU presumes that it is not
+//! (`presumption`) costs some nanoseconds by itself: an event is seen as soon as it is there. More makes it later; a
 //! hint lets the look that follows begin only when it has ended. Or with three hints and nothing presumed, which leaves the
 //! lines to who writes them for longer: so a stream may do better, and, where a line takes long, who answers as fast as it is
 //! answered. See `perf/results/experiments.md`.
@@ -19,8 +19,8 @@ use crate::wait::{Looks, Space};
 const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
-/// With little space, presumed to find something.
-const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(8), presumes: true };
+/// With hardly any space, presumed to find something.
+const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(1), presumes: true };
 /// With more, presumed to find nothing, as a CPU does by itself.
 pub(super) const LONG: Looks =
     Looks { all: ALL, spaced: 11, space: Space::Hints(3), presumes: false };

@@ -48,16 +48,17 @@ pub(crate) fn pause(times: u32) {
     }
 }
 
-/// Does `times` multiplications, each of which needs the one before: about 1 ns each, on whichever CPU. A pause hint stops
-/// all that the CPU does, and what comes after it waits; here the loads that come after are under way meanwhile. In a
-/// model and under Miri as [`pause`].
+/// Stores a word and loads it again, a few times: some ten cycles of a CPU, on whichever. A pause hint stops all that the CPU
+/// does, and what comes after it waits; here the loads that come after are under way meanwhile. In a model and under Miri as
+/// [`pause`].
 #[inline(always)]
-pub(crate) fn multiply(times: u32) {
+pub(crate) fn dawdle() {
     if cfg!(any(loom, miri)) {
         return pause(1);
     }
-    let product = |word: u32, _| word.wrapping_mul(word).wrapping_add(1);
-    black_box((0..times).fold(black_box(times), product));
+    for _ in 0..2 {
+        black_box(black_box(0_u32).wrapping_add(1));
+    }
 }
 
 /// Reads a word that only the calling thread writes, or threads before it that have handed it over.

@@ -20,7 +20,7 @@ const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
 /// With hardly any space, presumed to find something.
-const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Products(1), presumes: true };
+const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Moment, presumes: true };
 /// With more, presumed to find nothing, as a CPU does by itself.
 pub(super) const LONG: Looks =
     Looks { all: ALL, spaced: 11, space: Space::Hints(3), presumes: false };

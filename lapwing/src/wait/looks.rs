@@ -1,7 +1,7 @@
 //! How to look again and again, and what comes between two looks.
 
 use crate::presumption::Presumption;
-use crate::sync::{multiply, pause};
+use crate::sync::{dawdle, pause};
 
 /// How to look again and again.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +21,8 @@ pub(crate) struct Looks {
 pub(crate) enum Space {
     /// So many pause hints, 10 to 45 ns each.
     Hints(u32),
-    /// So many [multiplications](multiply), 1 ns each.
-    Products(u32),
+    /// A [moment](dawdle) of a few nanoseconds.
+    Moment,
 }
 
 impl Space {
@@ -30,7 +30,7 @@ impl Space {
     pub(crate) fn keep(self) {
         match self {
             Self::Hints(times) => pause(times),
-            Self::Products(times) => multiply(times),
+            Self::Moment => dawdle(),
         }
     }
 }

@@ -53,8 +53,9 @@ pub(crate) struct Look {
 
 impl Look {
     /// Those to try.
-    pub(crate) const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self { name: "spin", pauses: 0, products: 0 },
+        Self { name: "spin-moment", pauses: 0, products: 2 },
         Self { name: "spin-hint", pauses: 1, products: 0 },
         Self { name: "spin-3-hints", pauses: 3, products: 0 },
         Self { name: "spin-work", pauses: 0, products: 24 },

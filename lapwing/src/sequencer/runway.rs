@@ -203,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_asked_for_until_a_stream_has_tried_it() {
+        let (mut runway, control) = (runway(1 << 16), control::<Single>(1 << 16));
+        for end in 1..=2 * EVENTS_PER_STRETCH {
+            assert_eq!(runway.reach(&control, end - 1..end), Ok(()));
+        }
+        assert_eq!((runway.asked, runway.trial.is_first()), (0, true));
+    }
+
+    #[test]
     fn a_long_claim_is_asked_for_from_its_beginning_and_no_longer_than_it_stays() {
         let runway = Runway { limit: 1_000, stride: 4, most: 64, ..Runway::default() };
         let asked = |asked, claim| {

@@ -72,6 +72,21 @@ impl Single {
         if self.note.is_kept == 0 { own(&control.cursor) } else { self.note.next }
     }
 
+    /// The next sequence to claim, if the ring is open. One branch for both that are rare in a stream, a note and an end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Life::check_open`](crate::life::Life::check_open).
+    #[inline(always)]
+    fn next_if_open(&self, control: &Control) -> Result<Sequence, Stopped> {
+        if control.life.state() | self.note.is_kept == 0 {
+            return Ok(own(&control.cursor));
+        }
+        control.life.check_open()?;
+        // Open, as it was at the first look, since no ring opens again: so there is a note.
+        Ok(self.note.next)
+    }
+
     /// Settles whether to keep the note, unless that was done shortly before `claim`, which is granted.
     #[inline(always)]
     fn settle(&mut self, control: &Control, claim: Range<Sequence>) {
@@ -103,8 +118,7 @@ impl Claims for Single {
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        control.life.check_open()?;
-        let next = self.next(control);
+        let next = self.next_if_open(control)?;
         let end = next + count;
         if !self.runway.covers(end) {
             self.runway = self.runway.look(control, next..end)?;
@@ -118,8 +132,7 @@ impl Claims for Single {
         control: &Control,
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        control.life.check_open()?;
-        let next = self.next(control);
+        let next = self.next_if_open(control)?;
         let claim = next..self.runway.reach_up_to(control, next, next + most)?;
         self.settle(control, claim.clone());
         Ok(claim)

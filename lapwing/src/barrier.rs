@@ -46,6 +46,12 @@ impl Barrier {
         Self { upstream, prefetcher, notices }
     }
 
+    /// Whether a single producer is all that comes before it, so that its milestones show what may be read.
+    #[inline(always)]
+    pub(crate) fn is_next_to_its_producer(&self, control: &Control) -> bool {
+        self.upstream.is_empty() && control.stamps.is_none()
+    }
+
     /// Whether the notice of `next` shows that it may be read; `None` if it has none. A look at the event's own line,
     /// and at no other. While it is missing, [`span`](Self::span) may know more for a moment.
     #[inline(always)]

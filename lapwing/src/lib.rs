@@ -75,6 +75,7 @@ mod joining;
 mod life;
 mod lifecycle;
 mod memory;
+mod milestone;
 #[cfg(all(test, loom))]
 mod models;
 mod monitor;

@@ -16,8 +16,7 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::Group;
 use crate::ring::Ring;
 use crate::sync::Arc;
-use crate::wait::crowd::Crowd;
-use crate::wait::{AnyWaitStrategy, Pacing};
+use crate::wait::{AnyWaitStrategy, Pacing, Surroundings};
 
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
@@ -34,11 +33,11 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Lets `strategy` keep away for a moment, in a `crowd` that it could let run, if there is one.
+    /// Lets `strategy` keep away for a moment, with what is `around` the consumer.
     #[inline]
-    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, crowd: Option<&Crowd>) {
+    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, around: Surroundings<'_>) {
         let Self { is_late, events } = self;
-        strategy.pace(&Pacing { events, is_late, crowd });
+        strategy.pace(&Pacing { events, is_late, around });
     }
 }
 
@@ -184,14 +183,18 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
-            let (strategy, crowd) = self.strategy();
-            sweep.tell(strategy, crowd);
+            let (strategy, around) = self.strategy();
+            sweep.tell(strategy, around);
+            self.pass_milestone();
         }
     }
 
-    /// Its strategy, and the crowd in which it may hold up another stage while it keeps its CPU; `None` if there is no such
-    /// stage.
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>);
+    /// Knows afterwards of what the next milestone shows, if it is reached.
+    #[inline]
+    fn pass_milestone(&mut self) {}
+
+    /// Its strategy, and what is around it.
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>);
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

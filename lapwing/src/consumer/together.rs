@@ -20,7 +20,7 @@ use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
 use crate::sync::Arc;
 use crate::wait::event_count::EventCount;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
 
 /// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
 /// in common to sleep on: their thread looks again after this time.
@@ -110,7 +110,10 @@ impl<'env> Crew<'env> {
     /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
     /// had time to find.
     fn pace(&mut self, sweep: Sweep) {
-        self.ask(|strategy, tasks| sweep.tell(strategy, Some(&tasks[0].1.control().crowd)));
+        self.ask(|strategy, tasks| {
+            let crowd = Some(&*tasks[0].1.control().crowd);
+            sweep.tell(strategy, Surroundings { crowd, ..Surroundings::default() });
+        });
     }
 
     /// Waits by the strategy of the first stage until one of them has something to do.

@@ -5,6 +5,8 @@
 //! line(s)   word                    written by                read by
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               everybody, all the time
+//! 1         milestone (single only) the producer, before it   first stages that keep away
+//!                                   looks at the gate
 //! 1         published: EventCount   waiters when they park    producers, after each publish; where
 //!                                                             threads are shared, whoever lets go
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
@@ -31,6 +33,7 @@ use std::time::Instant;
 use crate::Sequence;
 use crate::failures::Failures;
 use crate::life::Life;
+use crate::milestone::Milestone;
 use crate::padded::Padded;
 use crate::seating::Seating;
 use crate::stamps::Stamps;
@@ -72,6 +75,8 @@ pub(crate) struct Control {
     /// [`CLAIMS_CLOSED`]; what is published stands in the stamps.
     pub(crate) cursor: Padded<AtomicU64>,
     pub(crate) life: Padded<Life>,
+    /// Single producer: what it had published when it last looked at the gate.
+    pub(crate) milestone: Padded<Milestone>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
     /// anything that advances.
     pub(crate) published: Padded<EventCount>,
@@ -127,6 +132,7 @@ impl Control {
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
+            milestone: Padded::default(),
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),

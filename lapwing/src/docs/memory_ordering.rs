@@ -29,6 +29,7 @@
 //! | O28 | `Router::finish`: group's word; `Router::drop`: lock | `Group::claimed`; `Router::new` | who has which event and the end of the look at its key, to its owner; the team and its words, to who routes next | `loom_a_key_is_read_before_its_event_is_handled`, `loom_two_route_one_after_another`, `loom_resize_by_key_keeps_the_order` |
 //! | O29 | `Turn::hand_on_watch`: watch, `light` fence, look for followers | mark of a follower, `heavy` fence, look at the watch | either the follower sees that nobody watches or it is woken; and of a follower that goes and whoever wakes it, one knows that the other was first | `loom_two_idle_workers_get_an_event_each`, `loom_a_watch_is_handed_to_one_that_goes` |
 //! | O30 | `Notice::give`: notice, after the cursor | `Notice::shows` | the cursor, and with it the event, to a first stage; and that a close which did not count the event (O8) comes before the look for one | `loom_notice_brings_its_value`, `loom_notices_of_a_batch_come_with_its_first`, `loom_parked_receiver_needs_no_notice` |
+//! | O31 | `Milestone::reach`: milestone, after the cursor and the look for a close of each event below it | `Milestone::end` | these events, all of which a close counts, to a first stage | `loom_a_milestone_brings_what_is_published`, `loom_close_against_a_milestone` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
 //! seen before a later load of something else (O6, O8, O15); on Linux the frequent side of O6 and

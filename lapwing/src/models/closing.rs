@@ -1,6 +1,8 @@
 //! A close while others publish: what was accepted is seen, what was refused is not, and both sides
 //! agree.
 
+use std::iter;
+
 use loom::thread;
 
 use super::{Taken, drain, in_parts, multi, single, spinning, take, take_by_spinning};
@@ -54,6 +56,27 @@ fn loom_close_against_publish_of_what_is_read_in_parts() {
         let (producer, is_accepted) = publisher.join().unwrap();
         seen.extend(drain(&mut poller));
         assert_eq!(seen, if is_accepted { vec![(0, 0), (1, 0)] } else { vec![] });
+        drop(producer);
+    });
+}
+
+/// O31 and O8: a milestone shows no event that a close does not count.
+#[test]
+fn loom_close_against_a_milestone() {
+    loom::model(|| {
+        let (mut producer, mut poller) = spinning(2);
+        let ring = producer.shared();
+        producer.publish(|_| {}).unwrap();
+        assert_eq!(take(&mut poller).unwrap(), [(0, 0)]);
+        let publisher = thread::spawn(move || {
+            let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
+            (producer, results)
+        });
+        ring.control.close();
+        let read = || poller.wait().ok().map(|mut batch| batch.iter().count());
+        let seen: usize = iter::from_fn(read).sum();
+        let (producer, results) = publisher.join().unwrap();
+        assert_eq!(seen, results.iter().flatten().count());
         drop(producer);
     });
 }

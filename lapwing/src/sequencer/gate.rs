@@ -1,22 +1,30 @@
 //! The gate: no claim beyond a lap ahead of the slowest consumer.
 
+use std::ops::Range;
+
 use crate::Sequence;
 use crate::control::{Control, DETACHED};
 use crate::error::{Stopped, TryPublishError};
 use crate::sync::{Ordering, fence};
 
-/// Reads the gating sequences and returns the new limit: the first sequence that cannot be claimed
-/// now.
+/// Reads the gating sequences for a `claim`, and returns the new limit: the first sequence that cannot be claimed
+/// now. A single producer says first that it has come to its old one (`milestone`).
 ///
 /// One cache miss for each consumer that gates, so producers keep the result until they reach it.
 /// Nobody who joins later starts below what it allows to write.
 ///
 /// # Errors
 ///
-/// Why the ring is not open, if it is not; [`TryPublishError::Full`] if `end` is beyond the limit, and
+/// Why the ring is not open, if it is not; [`TryPublishError::Full`] if the end of `claim` is beyond the limit, and
 /// [`TryPublishError::Halted`] if no consumer is left: then nothing holds producers a lap apart from each other.
 #[cold]
-pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryPublishError> {
+pub(super) fn refresh(
+    control: &Control,
+    claim: Range<Sequence>,
+) -> Result<Sequence, TryPublishError> {
+    if control.stamps.is_none() {
+        control.milestone.reach(claim.start);
+    }
     // O12: pairs with the Release of whoever closed the counter that the caller has read; brings why.
     fence(Ordering::Acquire);
     control.life.check_open()?;
@@ -25,12 +33,12 @@ pub(super) fn refresh(control: &Control, end: Sequence) -> Result<Sequence, TryP
         let is_joining = control.seating.has_consumers();
         return Err(if is_joining { TryPublishError::Full } else { Stopped::Halted.into() });
     };
-    if end > limit {
+    if claim.end > limit {
         return Err(TryPublishError::Full);
     }
     // O2: the Acquire is in `grant`, for those who are joining.
     let limit = control.grant(limit);
-    if end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
+    if claim.end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
 }
 
 /// The first sequence that cannot be claimed now, but for those who are joining; `None` if no

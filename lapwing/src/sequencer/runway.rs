@@ -96,7 +96,7 @@ impl Runway {
         wanted: Sequence,
     ) -> Result<Sequence, TryPublishError> {
         if wanted > self.limit {
-            self.limit = gate::refresh(control, next + 1)?;
+            self.limit = gate::refresh(control, next..next + 1)?;
         }
         let end = wanted.min(self.limit);
         self.reach(control, next..end)?;
@@ -113,7 +113,7 @@ impl Runway {
         claim: Range<Sequence>,
     ) -> Result<Self, TryPublishError> {
         if claim.end > self.limit {
-            self.limit = gate::refresh(control, claim.end)?;
+            self.limit = gate::refresh(control, claim.clone())?;
         }
         if !self.trial.covers(claim.end) {
             self.trial = self.trial.next(claim.start);

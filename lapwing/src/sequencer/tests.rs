@@ -332,3 +332,28 @@ fn a_stage_that_all_others_come_before_holds_up_nobody() {
     assert_eq!(in_company(&[&[], &[]]), [true, true], "side by side");
     assert_eq!(in_company(&[&[], &[], &[0, 1]]), [true, true, false], "joined");
 }
+
+#[test]
+fn a_single_producer_at_its_limit_says_what_it_has_published() {
+    let control = control::<Single>(4);
+    let mut single = Single::starting_at(0, Prefetcher::default());
+    (0..4).for_each(|_| _ = claim_and_publish(&mut single, &control, 1));
+    assert_eq!(control.milestone.end(), 0);
+    for _ in 0..2 {
+        assert_eq!(single.try_claim(&control, 1), Err(TryPublishError::Full));
+        assert_eq!(control.milestone.end(), 4);
+    }
+    control.advance(0, 2);
+    assert_eq!(single.try_claim_up_to(&control, 9), Ok(4..6), "not what it claims");
+    assert_eq!(control.milestone.end(), 4);
+}
+
+#[test]
+fn several_producers_have_no_milestones() {
+    let control = control::<Multi>(4);
+    let mut multi = Multi::starting_at(0, Prefetcher::default());
+    claim_and_publish(&mut multi, &control, 4);
+    assert_eq!(multi.try_claim(&control, 1), Err(TryPublishError::Full));
+    assert_eq!(control.milestone.end(), 0);
+    assert!(!barrier_after(&[]).is_next_to_its_producer(&control));
+}

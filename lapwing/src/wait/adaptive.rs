@@ -26,6 +26,8 @@ const LONG_GAP: u32 = 128;
 /// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
 /// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
+/// The same where a milestone shows that its producer can go on no more, which mostly ends it sooner.
+const WATCHING_GAP: u32 = 48;
 /// Where events take longer than this, a few hints more or less make no difference.
 const SLOW_NS: u64 = 100;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
@@ -71,7 +73,9 @@ const WAITS_PER_PROBE: u32 = 64;
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
 /// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
-/// small ring, a gap that pays in a large one keeps producers waiting. Whether a few hints are left then is tried.
+/// small ring, a gap that pays in a large one keeps producers waiting. Whether a few hints are left then is tried; a first
+/// stage behind one producer keeps away a little longer there, but not once that producer has filled all the slots that it
+/// had.
 ///
 /// Neither gap grows where events come one by one, less than some twenty million a second: there it would cost latency
 /// and gain nothing. Beyond one to four microseconds they grow, up to 15 to 40, only while more than one event comes for
@@ -166,12 +170,13 @@ impl Adaptive {
     /// Keeps away for a shorter time from now on, after one in which so many `events` came. If they are a stream's, but for
     /// a few hints, where a trial says that it pays: who looks again at once takes the line of the word that says how far its
     /// producers are, just when they go on.
-    fn hurry(&mut self, events: u64) {
+    fn hurry(&mut self, pacing: &Pacing<'_>) {
         self.gap /= 2;
         self.pace /= 2;
-        if events >= stream::FEWEST && !self.haste.is_first_at(self.events) {
+        if pacing.events >= stream::FEWEST && !self.haste.is_first_at(self.events) {
             self.pace = self.pace.max(SHORTEST_GAP);
-            pause(self.pace);
+            let is_watching = pacing.around.milestone.is_some();
+            pacing.keep_away(if is_watching { self.pace.max(WATCHING_GAP) } else { self.pace });
         }
     }
 
@@ -255,7 +260,7 @@ impl WaitStrategy for Adaptive {
         let Pacing { events, is_late, .. } = *pacing;
         self.events += events;
         if is_late {
-            return self.hurry(events);
+            return self.hurry(pacing);
         }
         if pacing.is_crowded() {
             // Its turn is over: who keeps up with its producers would never wait, and so never let the others run.
@@ -269,6 +274,6 @@ impl WaitStrategy for Adaptive {
             // Events that had to be waited for came alone, and so may the next.
             Wait::Longer => {}
         }
-        pause(self.pace);
+        pacing.keep_away(self.pace);
     }
 }

@@ -1,7 +1,8 @@
 //! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
 
 use super::crowd::Crowd;
-use crate::sync::yield_now;
+use crate::milestone::NextMilestone;
+use crate::sync::{pause, yield_now};
 
 /// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
 /// [paces](super::WaitStrategy::pace) it.
@@ -43,8 +44,16 @@ use crate::sync::yield_now;
 pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
+    pub(crate) around: Surroundings<'a>,
+}
+
+/// What a consumer that is paced has around it.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings<'a> {
     /// Whether the threads of the ring want more CPUs than they get, where this consumer may hold up another stage by that.
     pub(crate) crowd: Option<&'a Crowd>,
+    /// What shows that its producer can go on no more, where there is one and nobody stands between them.
+    pub(crate) milestone: Option<NextMilestone<'a>>,
 }
 
 impl Pacing<'_> {
@@ -132,7 +141,7 @@ impl Pacing<'_> {
     /// ```
     #[must_use]
     pub fn is_crowded(&self) -> bool {
-        self.crowd.is_some_and(Crowd::is_there)
+        self.around.crowd.is_some_and(Crowd::is_there)
     }
 
     /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a crowd that is gone is
@@ -160,9 +169,45 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&self) {
-        match self.crowd {
+        match self.around.crowd {
             Some(crowd) => _ = crowd.give_way(),
             None => yield_now(),
+        }
+    }
+
+    /// Keeps away for `hints` pause hints, 10 to 45 ns each, or until the producer has filled all the slots that it had:
+    /// then it waits for this consumer, or is about to look whether it does. That shows only where there is one producer and
+    /// this is a first stage; elsewhere it is `hints` in any case.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    /// # #[derive(Clone)]
+    /// # struct Mine;
+    /// # impl WaitStrategy for Mine {
+    /// #     const PARKS: bool = false;
+    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
+    /// fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///     pacing.keep_away(10);
+    ///     assert_eq!(pacing.events(), 1);
+    /// }
+    /// # }
+    /// # let (mut producer, mut consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// # let mut poller = consumers.take_poller("all")?;
+    /// producer.publish(|_| {})?;
+    /// poller.wait()?.consume_all();
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn keep_away(&self, hints: u32) {
+        let Some(milestone) = self.around.milestone else { return pause(hints) };
+        for _ in 0..hints {
+            if milestone.is_reached() {
+                return;
+            }
+            pause(1);
         }
     }
 }

@@ -8,8 +8,12 @@ use std::time::{Duration, Instant};
 use super::asymmetric::AsymmetricFence;
 use super::crowd::Crowd;
 use super::event_count::{EventCount, UNSEEN_SLEEP};
-use super::{Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use super::{
+    Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, Surroundings, WaitStrategy, Waiting,
+    Yielding,
+};
 use crate::life::Life;
+use crate::milestone::{Milestone, NextMilestone};
 use crate::trial::EVENTS_PER_STRETCH;
 
 const MS: Duration = Duration::from_millis(1);
@@ -187,7 +191,7 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
 
 /// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
 fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
-    adaptive.pace(&Pacing { events, is_late, crowd: None });
+    adaptive.pace(&Pacing { events, is_late, around: Surroundings::default() });
 }
 
 /// The gap between batches after each of `batches`, `None` being a wait for something that is there after
@@ -255,7 +259,8 @@ fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
     let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
     crowd.saw_others();
     for _ in 0..6 {
-        adaptive.pace(&Pacing { events: 99, is_late: false, crowd: Some(&crowd) });
+        let around = Surroundings { crowd: Some(&crowd), ..Surroundings::default() };
+        adaptive.pace(&Pacing { events: 99, is_late: false, around });
     }
     assert_eq!(adaptive.pace_gap(), 0);
     pace(&mut adaptive, 99, false);
@@ -330,4 +335,17 @@ fn one_that_sees_others_now_and_then_keeps_the_crowd_there() {
         (0..1_000).for_each(|_| crowd.saw_nobody());
         assert!(crowd.is_there());
     }
+}
+
+/// As long as it was told to, however long that is.
+#[test]
+fn who_keeps_away_goes_on_when_the_producer_cannot() {
+    let milestone = &Milestone::default();
+    milestone.reach(3);
+    let pacing = |next| {
+        let milestone = Some(NextMilestone { milestone, next });
+        Pacing { events: 1, is_late: false, around: Surroundings { milestone, crowd: None } }
+    };
+    pacing(2).keep_away(u32::MAX);
+    pacing(3).keep_away(3);
 }

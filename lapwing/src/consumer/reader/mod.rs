@@ -17,12 +17,12 @@ use crate::barrier::{Barrier, NextEvent};
 use crate::control::{Control, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
+use crate::milestone::NextMilestone;
 use crate::padded::Padded;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
-use crate::wait::crowd::Crowd;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -213,9 +213,24 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
-        let crowd = self.is_in_company.then_some(&*self.ring.control.crowd);
-        (&mut *self.strategy, crowd)
+    fn pass_milestone(&mut self) {
+        let control = &self.ring.control;
+        if self.barrier.is_next_to_its_producer(control) {
+            let end = control.milestone.end();
+            if end > self.next {
+                self.has_seen_all = true;
+                self.found(end, false);
+            }
+        }
+    }
+
+    #[inline]
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>) {
+        let control = &self.ring.control;
+        let crowd = self.is_in_company.then_some(&*control.crowd);
+        let milestone = NextMilestone { milestone: &control.milestone, next: self.next };
+        let milestone = self.barrier.is_next_to_its_producer(control).then_some(milestone);
+        (&mut *self.strategy, Surroundings { crowd, milestone })
     }
 
     #[inline(always)]

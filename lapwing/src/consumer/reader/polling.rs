@@ -147,7 +147,7 @@ impl<E> Reader<E> {
 
     /// The batch up to `known`, and what that says to the next look.
     #[inline(always)]
-    fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
+    pub(super) fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
         self.known = known;
         self.is_lone = is_lone;
         self.found_nothing = false;

@@ -8,7 +8,6 @@ use crate::sync::{pause, yield_now};
 /// [paces](super::WaitStrategy::pace) it.
 ///
 /// ```
-/// use std::hint::spin_loop;
 /// use lapwing::wait::{Pacing, WaitStrategy, Waiting, Yielding};
 ///
 /// /// Keeps away from a stream for ten pause hints, and gives its CPU away where others want it.
@@ -26,7 +25,7 @@ use crate::sync::{pause, yield_now};
 ///         if pacing.is_crowded() {
 ///             pacing.yield_now();
 ///         } else if pacing.events() >= 16 && !pacing.is_late() {
-///             (0..10).for_each(|_| spin_loop());
+///             pacing.keep_away(10);
 ///         }
 ///     }
 /// }

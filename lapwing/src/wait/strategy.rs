@@ -87,16 +87,16 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// Called before a consumer looks for more, when it has finished all that its last look had
     /// found; [`Pacing`] says how much that was. Does nothing by default.
     ///
-    /// Here a strategy may keep away for a moment. A consumer that looks too often finds little each
+    /// Here a strategy may [keep away](Pacing::keep_away) for a moment. A consumer that looks too often finds little each
     /// time, and each look takes a line from whoever writes it. The price is the latency of the events
-    /// that come meanwhile. Nothing ends it early, not a halt either: a microsecond or two is what it is for.
+    /// that come meanwhile. Nothing but a producer that can go on no more ends it early, not a halt either: a microsecond or
+    /// two is what it is for.
     ///
     /// Stages and workers are paced, and pollers that [wait](crate::Poller::wait); workers by key are not.
     /// Of stages that share a thread the strategy of the first is asked, after a turn of each, if none of them
     /// knows of more.
     ///
     /// ```
-    /// # use std::hint::spin_loop;
     /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
     /// #[derive(Clone, Default)]
     /// struct Doubling(u32);
@@ -108,7 +108,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
     ///         let is_stream = pacing.events() >= 16 && !pacing.is_late();
     ///         self.0 = if is_stream { (2 * self.0).clamp(1, 64) } else { self.0 / 2 };
-    ///         (0..self.0).for_each(|_| spin_loop());
+    ///         pacing.keep_away(self.0);
     ///     }
     /// }
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)

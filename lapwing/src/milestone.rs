@@ -15,7 +15,7 @@ pub(crate) struct Milestone(AtomicU64);
 impl Milestone {
     /// The only producer has published everything below `end`, and may claim no more without a look at the gate.
     pub(crate) fn reach(&self, end: Sequence) {
-        // Relaxed: nobody else writes it. A producer that looks again and again leaves the line to who watches.
+        // O31, Relaxed: nobody else writes it. A producer that looks again and again leaves the line to who watches.
         if self.0.load(Ordering::Relaxed) != end {
             // O31, Release: pairs with the Acquire in `end`; carries the events below it.
             self.0.store(end, Ordering::Release);

@@ -8,6 +8,7 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
+use crate::milestone::NextMilestone;
 use crate::ring_buffer::{Notices, Prefetcher};
 use crate::stamps::Span;
 use crate::sync::Ordering;
@@ -46,10 +47,15 @@ impl Barrier {
         Self { upstream, prefetcher, notices }
     }
 
-    /// Whether a single producer is all that comes before it, so that its milestones show what may be read.
+    /// The milestone that shows that `next` may be read; `None` if something else than a single producer comes before it.
     #[inline(always)]
-    pub(crate) fn is_next_to_its_producer(&self, control: &Control) -> bool {
-        self.upstream.is_empty() && control.stamps.is_none()
+    pub(crate) fn next_milestone<'a>(
+        &self,
+        control: &'a Control,
+        next: Sequence,
+    ) -> Option<NextMilestone<'a>> {
+        let is_next_to_producer = self.upstream.is_empty() && control.stamps.is_none();
+        is_next_to_producer.then_some(NextMilestone { milestone: &control.milestone, next })
     }
 
     /// Whether the notice of `next` shows that it may be read; `None` if it has none. A look at the event's own line,

@@ -38,9 +38,9 @@ pub(crate) struct NextMilestone<'a> {
 }
 
 impl NextMilestone<'_> {
-    /// Whether the producer has come to its end, beyond `next`.
+    /// How far the producer had published, if it has reached it.
     #[inline(always)]
-    pub(crate) fn is_reached(self) -> bool {
-        self.milestone.end() > self.next
+    pub(crate) fn reached(self) -> Option<Sequence> {
+        Some(self.milestone.end()).filter(|&end| end > self.next)
     }
 }

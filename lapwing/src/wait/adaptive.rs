@@ -26,7 +26,7 @@ const LONG_GAP: u32 = 128;
 /// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
 /// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
-/// The same where a milestone shows that its producer can go on no more, which mostly ends it sooner.
+/// Shortest gap of one that came late, where a milestone ends it as soon as its producer can go on no more.
 const WATCHING_GAP: u32 = 48;
 /// Where events take longer than this, a few hints more or less make no difference.
 const SLOW_NS: u64 = 100;
@@ -167,9 +167,9 @@ impl Adaptive {
         }
     }
 
-    /// Keeps away for a shorter time from now on, after one in which so many `events` came. If they are a stream's, but for
-    /// a few hints, where a trial says that it pays: who looks again at once takes the line of the word that says how far its
-    /// producers are, just when they go on.
+    /// Keeps away for a shorter time from now on, after one in which events came that producers may wait for. If they are a
+    /// stream's, but for a few hints, where a trial says that it pays: who looks again at once takes the line of the word that
+    /// says how far its producers are, just when they go on.
     fn hurry(&mut self, pacing: &Pacing<'_>) {
         self.gap /= 2;
         self.pace /= 2;

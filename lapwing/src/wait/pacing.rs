@@ -203,7 +203,7 @@ impl Pacing<'_> {
     pub fn keep_away(&self, hints: u32) {
         let Some(milestone) = self.around.milestone else { return pause(hints) };
         for _ in 0..hints {
-            if milestone.is_reached() {
+            if milestone.reached().is_some() {
                 return;
             }
             pause(1);

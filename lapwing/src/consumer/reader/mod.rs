@@ -214,13 +214,9 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline]
     fn pass_milestone(&mut self) {
-        let control = &self.ring.control;
-        if self.barrier.is_next_to_its_producer(control) {
-            let end = control.milestone.end();
-            if end > self.next {
-                self.has_seen_all = true;
-                self.found(end, false);
-            }
+        let milestone = self.barrier.next_milestone(&self.ring.control, self.next);
+        if let Some(end) = milestone.and_then(NextMilestone::reached) {
+            self.found_all(end);
         }
     }
 
@@ -228,8 +224,7 @@ impl<E> Source<E> for Reader<E> {
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>) {
         let control = &self.ring.control;
         let crowd = self.is_in_company.then_some(&*control.crowd);
-        let milestone = NextMilestone { milestone: &control.milestone, next: self.next };
-        let milestone = self.barrier.is_next_to_its_producer(control).then_some(milestone);
+        let milestone = self.barrier.next_milestone(control, self.next);
         (&mut *self.strategy, Surroundings { crowd, milestone })
     }
 

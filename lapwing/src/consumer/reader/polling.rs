@@ -115,8 +115,7 @@ impl<E> Reader<E> {
         if !self.is_still_open() {
             return None;
         }
-        self.has_seen_all = true;
-        let there = self.found(end, false);
+        let there = self.found_all(end);
         Some(there.start..there.end.min(limit))
     }
 
@@ -145,9 +144,16 @@ impl<E> Reader<E> {
         control.life.is_open()
     }
 
+    /// The events below `end`, all that there are, and what that says to the next look.
+    #[inline(always)]
+    pub(super) fn found_all(&mut self, end: Sequence) -> Range<Sequence> {
+        self.has_seen_all = true;
+        self.found(end, false)
+    }
+
     /// The batch up to `known`, and what that says to the next look.
     #[inline(always)]
-    pub(super) fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
+    fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
         self.known = known;
         self.is_lone = is_lone;
         self.found_nothing = false;

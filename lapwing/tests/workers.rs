@@ -409,14 +409,15 @@ fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// Each event is held until all of them are handled at once, by workers that slept.
+/// Each event is held until all of them are handled at once, by workers that slept. None may claim two: whose events were
+/// over at once a few times, since it was the last to wake, would, and the second is never handled.
 fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
     const WORKERS: u64 = 8;
     for batch in [1, WORKERS] {
         let at_work = AtomicU64::new(0);
         let (mut producer, consumers) = K::ring(16, || 0_u64)
             .wait(Blocking { yields: 0 })
-            .then_workers("work", WORKERS as usize, |_| {
+            .then_workers(Stage::new("work").max_batch(1), WORKERS as usize, |_| {
                 |_: &u64, sequence, _| {
                     at_work.fetch_add(1, Ordering::Relaxed);
                     let round = sequence / WORKERS + 1;

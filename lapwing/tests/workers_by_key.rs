@@ -671,7 +671,8 @@ fn a_panic_halts_the_ring_and_names_the_worker<K: Kind>() {
     let running = consumers.start().unwrap();
     let numbers =
         (0..).take_while(|number| producer.publish(|trade| trade.number = *number).is_ok());
-    assert!(numbers.count() >= 6);
+    // The ring may be halted before the call that has published the fatal event returns.
+    assert!(numbers.count() >= 5);
     let failed = running.join().unwrap_err();
     let message = format!("{ON_PURPOSE}: five");
     let panicked = Outcome::Panicked { message, sequence: 5 };

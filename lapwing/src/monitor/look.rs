@@ -1,9 +1,10 @@
 //! One look at the shared words, in an order that keeps them consistent.
 //!
 //! ```text
+//! 0. the claims, for the first time       a lap before them is finished, whatever a later look says
 //! 1. sequences, downstream stages first   a stage's Release comes after what it waited for, so a
 //! 2. acknowledgements, workers            later look at that sees as much: no stage shows ahead
-//! 3. the claims                           of it
+//! 3. the claims, once more                of it
 //! 4. close or halt, the end               after the cursor, as a stage itself does it (O8)
 //! 5. the stamps (multi only)              from the furthest stage to the claims
 //! ```
@@ -37,10 +38,20 @@ pub(super) struct StageLook {
 
 impl Look {
     pub(super) fn at(control: &Control) -> Self {
+        Self::after(control, control.claimed())
+    }
+
+    /// A look that begins when `claimed` were claimed. A lap before that is finished, so nothing shows less, and what is
+    /// published never shows less than in an earlier look, though the bound of a worker may fall.
+    fn after(control: &Control, claimed: Sequence) -> Self {
+        let floor = claimed.saturating_sub(control.capacity);
         // O13, Relaxed: looks.
         let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
         let dropped = control.dropped.load(Ordering::Relaxed);
         let mut stages = look_at_stages(control);
+        for sequence in sequences(&mut stages) {
+            *sequence = (*sequence).max(floor);
+        }
         let claimed = control.claimed();
         // O8: between the look at the cursor and the look for a close.
         control.fence.light();
@@ -49,7 +60,7 @@ impl Look {
         let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
         let lap = end_of_lap(&stages, control.capacity);
         let claimed = claimed.min(lap);
-        for sequence in stages.iter_mut().filter_map(|stage| stage.sequence.as_mut()) {
+        for sequence in sequences(&mut stages) {
             *sequence = (*sequence).min(lap);
         }
         let published = match &control.stamps {
@@ -97,6 +108,11 @@ impl Look {
         let finished = self.stages[stage].sequence?;
         Some(self.stages[words].sequence?.min(finished))
     }
+}
+
+/// The sequences of those that have not left.
+fn sequences(stages: &mut [StageLook]) -> impl Iterator<Item = &mut Sequence> {
+    stages.iter_mut().filter_map(|stage| stage.sequence.as_mut())
 }
 
 /// The least sequence of `stages`; `None` if all have left.
@@ -190,9 +206,25 @@ mod tests {
             control
         };
         for (cursor, shown) in [(3, 3), (10, 10), (11, 11), (12, 11), (1_000, 11)] {
-            let look = Look::at(&control(cursor));
+            let look = Look::after(&control(cursor), 3);
             assert_eq!((look.claimed, look.published, look.gate()), (shown, shown, 3));
             assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(shown), Some(3)));
+        }
+    }
+
+    /// Of a stage that stands where a worker does which is about to claim what others have finished long since.
+    #[test]
+    fn nothing_shows_less_than_a_lap_behind_what_was_claimed_before() {
+        let seating = Seating::new(2, 2, 0);
+        let upstream: Vec<Box<[_]>> = vec![Box::new([]), Box::new([])];
+        let control = Control::new(8, None, upstream, vec![None, None], seating, false);
+        control.cursor.store(100, Ordering::Relaxed);
+        control.advance(0, 99);
+        for (bound, shown) in [(50, 92), (92, 92), (95, 95)] {
+            control.advance(1, bound);
+            let look = Look::at(&control);
+            assert_eq!((look.claimed, look.published, look.gate()), (100, 100, shown));
+            assert_eq!((look.stages[0].sequence, look.stages[1].sequence), (Some(99), Some(shown)));
         }
     }
 }

@@ -2,6 +2,7 @@
 """Breaks each pair of the ordering table, and what models see of the invariants, and checks that the model sees it.
 
 Usage: ci/mutants.py [ROW ...]     (default: all rows)
+       ci/mutants.py --texts       (breaks nothing, only looks whether each edit finds its text)
 
 Each mutant is one edit of a copy of the library. A model that still passes proves nothing, so that is
 a failure here; so is an edit whose text is not in the source any more. Decides nothing about the code.
@@ -127,7 +128,7 @@ MUTANTS = [
      "loom_close_against_publish_of_what_is_read_in_parts"),
     ("O8", "consumer/reader/polling.rs", "control.fence.light();", "",
      "loom_close_against_publish_and_one_that_spins"),
-    ("O8", "consumer/reader/polling.rs", "        if !self.is_still_open() {\n            return None;\n        }\n        self.has_seen_all = true", "        self.has_seen_all = true",
+    ("O8", "consumer/reader/polling.rs", "        if !self.is_still_open() {\n            return None;\n        }\n        let there", "        let there",
      "loom_close_against_publish_and_one_that_spins"),
     ("O8", "sequencer/single.rs", "control.fence.light();", "",
      "loom_close_against_publish"),
@@ -330,13 +331,19 @@ def edits(rows):
     return grouped
 
 
+def texts_missing():
+    """What is wrong with the texts of the edits: each must stand once in its file."""
+    for name, text, _ in edits([]):
+        count = (ROOT / "lapwing/src" / name).read_text().count(text)
+        if count != 1:
+            yield f"the text must stand once in {name}, and stands {count} times: {text!r}"
+
+
 def survivors_of(tree, edit, broken, paths):
     """The rows and models that do not see `edit`, which is made in `tree` and taken back."""
     name, text, replacement = edit
     path = tree / "lapwing/src" / name
     source = path.read_text()
-    if source.count(text) != 1:
-        sys.exit(f"the text must stand once in {name}, and stands {source.count(text)} times: {text!r}")
     path.write_text(source.replace(text, replacement))
     survivors = []
     for row, model in broken:
@@ -349,6 +356,10 @@ def survivors_of(tree, edit, broken, paths):
 
 
 def main(rows):
+    if missing := list(texts_missing()):
+        sys.exit("\n".join(missing))
+    if rows == ["--texts"]:
+        return
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(TREES) as pool:
         trees = [pathlib.Path(temporary) / f"tree-{number}" for number in range(TREES)]
         free = SimpleQueue()

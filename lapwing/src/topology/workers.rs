@@ -15,6 +15,10 @@ use crate::group::{MAX_WORKERS, worker_name};
 /// chance, unless they are told apart [by key](Self::by_key). The stages after the group wait for all of them: they see each event once it is finished,
 /// and in order.
 ///
+/// A worker may claim several events at once even while another one is idle: how many goes by how long its events took so
+/// far. It handles them one after the other, so events that wait for each other, such as the parts of something that all
+/// have to be under way, need [`max_batch(1)`](Stage::max_batch).
+///
 /// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
 /// a number, such as "price-0", by which the report gives account of them and hands handlers back. What
 /// the [`Stage`] says holds for each of them: how it waits, its longest batch, its timeout, and its

@@ -19,10 +19,12 @@ pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
 /// Rest between two trials at most, in powers of two of stretches, where both ways are much the same: then trials are
 /// three events in a hundred.
 const MOST_TRUST: u32 = 6;
-/// So many times the time that a trial has lost passes before the next one: they cost two parts in a hundred.
+/// So many times the time that a trial has lost passes before the next one: at first they cost two parts in a hundred.
+/// Twice as many times for each `TRIALS_PER_DOUBLING` that have been stood: a quarter of a part in the end.
 const REST_PER_LOSS: f64 = 50.0;
+const TRIALS_PER_DOUBLING: u32 = 2;
 /// Longest rest for that, in stretches: the machine may change meanwhile.
-const LONGEST_REST: f64 = 512.0;
+const LONGEST_REST: f64 = 2048.0;
 /// Trust that a lost trial costs; where there is less, the other way is kept. One lost alone may be chance.
 const DISTRUST: u32 = 2;
 
@@ -123,7 +125,7 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
             Stretch::Other { start, kept_ns } => {
                 let other_ns = self.ns_per_event(start, first, now);
                 let settled = self.settled(kept_ns, other_ns);
-                let rest = (1 << settled.trust).max(rest_after_loss(kept_ns, other_ns));
+                let rest = (1 << settled.trust).max(settled.rest_after_loss(kept_ns, other_ns));
                 let until = first + self.stretch_events * rest;
                 Self { until, stretch: Stretch::Rest, ..settled }
             }
@@ -150,12 +152,13 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
             None => Self { trust: 0, ..self },
         }
     }
-}
 
-/// Stretches to rest after one that took `other_ns` for each event and not `kept_ns`.
-fn rest_after_loss(kept_ns: f64, other_ns: f64) -> u64 {
-    // Of no number, which stays one, it makes 0.
-    ((other_ns / kept_ns - 1.0) * REST_PER_LOSS).clamp(0.0, LONGEST_REST) as u64
+    /// Stretches to rest after one that took `other_ns` for each event and not `kept_ns`.
+    fn rest_after_loss(&self, kept_ns: f64, other_ns: f64) -> u64 {
+        let per_loss = REST_PER_LOSS * f64::from(1_u32 << (self.trust / TRIALS_PER_DOUBLING));
+        // Of no number, which stays one, it makes 0.
+        ((other_ns / kept_ns - 1.0) * per_loss).clamp(0.0, LONGEST_REST) as u64
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -199,7 +202,7 @@ mod tests {
     const MANY: u64 = 1 << 21;
 
     #[test]
-    fn what_is_faster_is_kept_and_the_other_tried_for_two_events_in_a_hundred() {
+    fn what_is_faster_is_kept_and_the_other_tried_for_an_event_in_a_hundred_or_two() {
         for (first_ns, other_ns, is_kept) in [(3, 4, true), (4, 3, false), (50, 200, true)] {
             let mut end = End::new(first_ns, other_ns);
             end.work(MANY);
@@ -228,19 +231,39 @@ mod tests {
         assert!(end.work(MANY) > MANY / 100 * 98);
     }
 
+    /// The part of the time that trials take of so many events, of ways that take so long for each.
+    fn lost(end: &mut End, events: u64) -> f64 {
+        let start = end.now;
+        end.work(events);
+        let least = Duration::from_nanos(events * end.first_ns.min(end.other_ns));
+        (end.now - start).as_secs_f64() / least.as_secs_f64() - 1.0
+    }
+
     #[test]
-    fn a_trial_of_a_way_that_is_far_worse_costs_two_parts_in_a_hundred() {
-        for (first_ns, other_ns) in [(3, 30), (30, 3)] {
+    fn trials_of_what_is_worse_cost_two_parts_in_a_hundred_and_then_less() {
+        for (first_ns, other_ns) in [(3, 30), (30, 3), (2, 3), (3, 2)] {
             let mut end = End::new(first_ns, other_ns);
-            end.work(MANY);
-            let start = end.now;
-            end.work(2 * MANY);
-            let least = Duration::from_nanos(2 * MANY * 3);
-            let lost = (end.now - start).as_secs_f64() / least.as_secs_f64() - 1.0;
-            assert!((0.0..0.03).contains(&lost), "{first_ns} {other_ns}: {lost}");
+            end.work(SETTLES);
+            let early = lost(&mut end, 2 * MANY);
+            assert!((0.0..0.03).contains(&early), "{first_ns} {other_ns}: {early}");
+            end.work(4 * MANY);
+            let late = lost(&mut end, 4 * MANY);
+            assert!((0.0..0.01).contains(&late), "{first_ns} {other_ns}: {late}");
         }
-        assert_eq!(rest_after_loss(1.0, f64::INFINITY), 512);
-        assert_eq!([rest_after_loss(0.0, 0.0), rest_after_loss(2.0, 1.0)], [0, 0]);
+    }
+
+    #[test]
+    fn no_rest_is_longer_than_the_longest() {
+        let trial = |trust| Trial::<100> { trust, ..Trial::default() };
+        for trust in [0, MOST_TRUST] {
+            assert_eq!(trial(trust).rest_after_loss(1.0, f64::INFINITY), 2048);
+            assert_eq!(trial(trust).rest_after_loss(0.0, 0.0), 0);
+            assert_eq!(trial(trust).rest_after_loss(2.0, 1.0), 0);
+        }
+        assert_eq!(
+            [0, 1, 2, MOST_TRUST].map(|trust| trial(trust).rest_after_loss(2.0, 3.0)),
+            [25, 25, 50, 200]
+        );
     }
 
     #[test]

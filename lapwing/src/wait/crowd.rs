@@ -2,6 +2,7 @@
 //! the time that its own yields take, and all know of it: who has a CPU to itself just now would
 //! otherwise spin there while two others share the next.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::sync::{Figure, Ordering, yield_now};
@@ -12,6 +13,14 @@ const YIELDS_ALONE: u64 = 1024;
 /// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
 /// microsecond.
 const CROWDED: Duration = Duration::from_nanos(1_500);
+/// Two of those of one thread within this time are a crowd. A tick of the system's clock makes a yield take as long, but comes
+/// once in a millisecond at most.
+const TOGETHER: Duration = Duration::from_micros(900);
+
+thread_local! {
+    /// When the last yield of this thread ended that took long and was noted.
+    static LAST_LONG: Cell<Option<Instant>> = const { Cell::new(None) };
+}
 
 /// What came of a yield, and how long it took.
 #[derive(Debug, Clone, Copy)]
@@ -39,22 +48,29 @@ impl Crowd {
     pub(super) fn give_way(&self) -> Yield {
         let start = Instant::now();
         yield_now();
-        let time = start.elapsed();
-        if time <= CROWDED {
-            self.saw_nobody();
-            Yield::Alone(time)
-        } else {
-            self.saw_others();
-            Yield::LetRun(time)
-        }
+        self.note(start, Instant::now())
     }
 
-    /// A yield let somebody else run.
-    pub(super) fn saw_others(&self) {
+    /// Notes a yield. One alone that takes long makes no crowd.
+    fn note(&self, start: Instant, end: Instant) -> Yield {
+        let time = end - start;
+        if time <= CROWDED {
+            self.saw_nobody();
+            return Yield::Alone(time);
+        }
         // Seldom, since the others look at this line before each of their waits.
         if self.left() < YIELDS_ALONE / 2 {
-            self.set(YIELDS_ALONE);
+            if !is_second(end) {
+                return Yield::Alone(time);
+            }
+            self.saw_others();
         }
+        Yield::LetRun(time)
+    }
+
+    /// Others run.
+    pub(super) fn saw_others(&self) {
+        self.set(YIELDS_ALONE);
     }
 
     /// A yield let nobody run.
@@ -73,5 +89,55 @@ impl Crowd {
     fn set(&self, left: u64) {
         // O13, Relaxed: as in `left`.
         self.yields_left.store(left, Ordering::Relaxed);
+    }
+}
+
+/// Whether a yield that took long, and has ended now, came shortly after another one of this thread.
+fn is_second(now: Instant) -> bool {
+    let last = LAST_LONG.replace(Some(now));
+    last.is_some_and(|last| now.saturating_duration_since(last) <= TOGETHER)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Notes a yield of so many nanoseconds, so many microseconds after `began`.
+    fn note(crowd: &Crowd, began: Instant, (ns, after): (u64, u64)) {
+        let start = began + Duration::from_micros(after);
+        _ = crowd.note(start, start + Duration::from_nanos(ns));
+    }
+
+    /// Whether there is a crowd after these yields of a thread that has made no others.
+    fn is_crowd_after(yields: &[(u64, u64)]) -> bool {
+        LAST_LONG.set(None);
+        let (crowd, began) = (Crowd::default(), Instant::now());
+        yields.iter().for_each(|&one| note(&crowd, began, one));
+        crowd.is_there()
+    }
+
+    /// A tick of the system's clock was a crowd, for at least a thousand yields.
+    #[test]
+    fn yields_that_take_long_are_a_crowd_when_there_are_two_of_them_together() {
+        assert!(!is_crowd_after(&[(400, 10), (400, 20)]));
+        assert!(!is_crowd_after(&[(4_000, 0), (400, 20), (400, 30)]));
+        assert!(is_crowd_after(&[(4_000, 10), (400, 20), (2_000, 30)]));
+        assert!(!is_crowd_after(&[(4_000, 10), (4_000, 1_010), (4_000, 2_010)]), "ticks");
+        assert!(is_crowd_after(&[(4_000, 10), (4_000, 1_010), (4_000, 1_020)]));
+    }
+
+    #[test]
+    fn a_crowd_that_fades_is_not_renewed_by_a_tick() {
+        LAST_LONG.set(None);
+        let (crowd, began) = (Crowd::default(), Instant::now());
+        let long = |after| note(&crowd, began, (4_000, after));
+        long(10);
+        long(20);
+        assert_eq!(crowd.left(), YIELDS_ALONE);
+        (0..=YIELDS_ALONE / 2).for_each(|_| crowd.saw_nobody());
+        long(1_020);
+        assert_eq!(crowd.left(), YIELDS_ALONE / 2 - 1);
+        long(1_030);
+        assert_eq!(crowd.left(), YIELDS_ALONE);
     }
 }

@@ -29,6 +29,8 @@ common::for_both_producers! {
     thread_of_several_stages_is_late_if_one_of_them_is,
     panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
     panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread,
+    miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so,
+    panic_before_the_own_looks_is_the_outcome_of_the_stage,
     miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
 }
 
@@ -319,6 +321,82 @@ impl WaitStrategy for OnlyLooks {
     fn wait(&mut self, _: &Waiting<'_>) {
         panic!("called, though its consumer only looks");
     }
+}
+
+/// Has its consumer look first, and publishes beforehand what that sees first. Notes in which order it is called.
+struct Glance<S: Sequencer> {
+    producer: Arc<Mutex<Option<Producer<u64, S>>>>,
+    calls: Arc<Mutex<Vec<&'static str>>>,
+}
+
+impl<S: Sequencer> Clone for Glance<S> {
+    fn clone(&self) -> Self {
+        Self { producer: Arc::clone(&self.producer), calls: Arc::clone(&self.calls) }
+    }
+}
+
+impl<S: Sequencer> Glance<S> {
+    fn note(&self, call: &'static str) {
+        self.calls.lock().unwrap().push(call);
+    }
+}
+
+impl<S: Sequencer + 'static> WaitStrategy for Glance<S> {
+    const PARKS: bool = false;
+
+    fn spins_first(&mut self, is_crowded: bool) -> bool {
+        assert!(!is_crowded);
+        if self.calls.lock().unwrap().is_empty() {
+            publish(self.producer.lock().unwrap().as_mut().unwrap(), 1);
+        }
+        self.note("spins_first");
+        true
+    }
+
+    fn wait(&mut self, _: &Waiting<'_>) {
+        self.note("wait");
+    }
+
+    fn pace(&mut self, pacing: &Pacing<'_>) {
+        assert_eq!(pacing.events(), 1);
+        self.note("pace");
+    }
+}
+
+fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: Kind>() {
+    let (shared, calls) = (Arc::default(), Arc::default());
+    let glance = Glance { producer: Arc::clone(&shared), calls: Arc::clone(&calls) };
+    let ring = K::ring(8, || 0_u64).wait(glance).then_poller("all");
+    let (producer, mut consumers) = ring.build().unwrap();
+    let mut poller = consumers.take_poller("all").unwrap();
+    *shared.lock().unwrap() = Some(producer);
+    assert_eq!(finish(&mut poller), 1);
+    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the looks have seen it");
+    let end = poller.wait_timeout(Duration::ZERO).err();
+    assert_eq!(end, Some(WaitTimeoutError::TimedOut));
+    assert_eq!(calls.lock().unwrap()[..4], ["spins_first", "pace", "spins_first", "wait"]);
+    drop(shared.lock().unwrap().take());
+}
+
+/// As [`Panics`], but before it waits.
+#[derive(Clone)]
+struct PanicsFirst;
+
+impl WaitStrategy for PanicsFirst {
+    const PARKS: bool = false;
+
+    fn spins_first(&mut self, _: bool) -> bool {
+        panic!("on purpose, between two batches");
+    }
+
+    fn wait(&mut self, _: &Waiting<'_>) {}
+}
+
+fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
+    common::quiet_panics();
+    let stage = Stage::new("all").wait(PanicsFirst);
+    let (producer, consumers) = K::ring(64, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    assert_panics_between_batches(producer, consumers);
 }
 
 fn miri_consumer_that_spins_looks_by_itself_until_its_time_is_over<K: Kind>() {

@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::finished::Outcome;
-use super::looks::LONG;
 use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
@@ -48,10 +47,8 @@ pub(crate) enum Spun {
     Batch(Range<Sequence>),
     /// Something: a poll says what.
     Something,
-    /// Nothing, for a microsecond or two.
+    /// Nothing, for some microseconds, or since it does not look by itself just now.
     Nothing,
-    /// It has no loop for that.
-    Unseen,
 }
 
 /// Batches for one consumer: it gets one at a time and lets go of it, in parts if it likes.
@@ -126,7 +123,6 @@ pub(crate) trait Source<E> {
             return Err(WaitTimeoutError::TimedOut);
         }
         self.pace();
-        let mut looks = 0_u32;
         let mut is_expired = false;
         loop {
             match self.poll() {
@@ -137,36 +133,24 @@ pub(crate) trait Source<E> {
                     self.activity().set(Doing::Between);
                     return Err(WaitTimeoutError::TimedOut);
                 }
-                Err(PollError::Empty) if self.spins() => {
+                Err(PollError::Empty) => {
                     is_expired = match self.await_next() {
                         Spun::Batch(range) => return Ok(range),
                         Spun::Something => false,
-                        Spun::Nothing => self.is_time_over(deadline),
-                        Spun::Unseen => {
-                            looks = looks.wrapping_add(1);
-                            self.spin_once(looks, deadline)
-                        }
+                        Spun::Nothing if self.spins() => self.is_time_over(deadline),
+                        Spun::Nothing => self.wait_once(deadline),
                     };
                 }
-                Err(PollError::Empty) => is_expired = self.wait_once(deadline),
             }
         }
     }
 
-    /// Looks until the next event is there, or for a microsecond or two. In a loop of its own, without an eye on a close or a
-    /// stop. After a [`poll`](Self::poll) that found nothing.
+    /// Looks until the next event is there, or for some microseconds, if it [spins](Self::spins), or its strategy says that
+    /// it is to begin with that. In a loop of its own, without an eye on a close or a stop. After a [`poll`](Self::poll) that
+    /// found nothing.
     #[inline(always)]
     fn await_next(&mut self) -> Spun {
-        Spun::Unseen
-    }
-
-    /// What comes after one of its `looks` that found nothing; whether the time is over afterwards.
-    #[inline]
-    fn spin_once(&self, looks: u32, deadline: Option<Instant>) -> bool {
-        if looks <= LONG.spaced {
-            LONG.space.keep();
-        }
-        looks.is_multiple_of(LONG.all) && self.is_time_over(deadline)
+        Spun::Nothing
     }
 
     /// Whether whoever looks by itself has no more time, or is asked to leave.

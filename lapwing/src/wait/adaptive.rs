@@ -1,11 +1,12 @@
 //! The default: spins for as long as that pays, lets others run where they need the CPU, and parks.
 //!
 //! ```text
-//! gap ──> near looks ──> awake, while that pays ──> park
-//!  │       no crowd        │
-//!  │                       ├ spin: a CPU is spare, no crowd
-//!  │                       └ yield: otherwise
-//!  └ learnt from streams   learnt from how long waits take
+//! its consumer's own looks ─┐
+//!   no gap, no crowd        ├─> awake, while that pays ──> park
+//! gap ──> near looks ───────┘    │
+//!  │       no crowd              ├ spin: a CPU is spare, no crowd
+//!  │                             └ yield: otherwise
+//!  └ learnt from streams         learnt from how long waits take
 //! ```
 //!
 //! Not here: who may spin (`spinner`), what a crowd is (`crowd`).
@@ -55,6 +56,9 @@ const SWITCH_NS: u32 = 500;
 const HOGGED: Duration = Duration::from_millis(1);
 /// Of so many waits that need no yield, one begins with one: who spins would not notice a crowd.
 const WAITS_PER_PROBE: u32 = 64;
+/// The same where waits are mostly over within the near looks: a yield costs as much as several of those, and all of them
+/// together are hardly longer than `WAITS_PER_PROBE` others.
+const NEAR_WAITS_PER_PROBE: u32 = 512;
 
 /// Keeps away for a learnt gap, stays awake for a learnt time, then parks: the latency of spinning
 /// while events flow, no CPU when they do not.
@@ -64,7 +68,9 @@ const WAITS_PER_PROBE: u32 = 64;
 /// when it ends, so that a steady stream is taken in batches, and halves when it is not, so that
 /// a lone event is not kept waiting.
 ///
-/// After that it looks for one to three microseconds, then stays awake for as long as parking costs, 50 µs, if
+/// A lone event its consumer sees by [itself](WaitStrategy::spins_first), as one that spins does, if it comes within three to
+/// eight microseconds. Whoever has no such looks, as a producer, or has a gap to keep, looks for one to three microseconds
+/// after it. Then it stays awake for as long as parking costs, 50 µs, if
 /// its waits are mostly over by then; if they are not, it parks at once. Awake, it spins if a CPU can
 /// be spared: of all that wait so in the process, one fewer may spin than there are CPUs, and none
 /// in a ring whose threads want more CPUs than they get. The rest yield between looks, which gives
@@ -108,6 +114,10 @@ pub struct Adaptive {
     pace: u32,
     /// What came of the last wait since the last batch.
     last: Wait,
+    /// Whether its consumer looks by itself, and nothing is known of that yet.
+    is_looking: bool,
+    /// Whether the last events came by ones and not as a stream.
+    is_lone: bool,
     /// How long waits take.
     usual_ns: u32,
     /// Number of waits, for what is done in one of many.
@@ -121,7 +131,17 @@ pub struct Adaptive {
 impl Default for Adaptive {
     fn default() -> Self {
         let haste = Trial::starting_at(0);
-        Self { gap: 0, pace: 0, last: Wait::None, usual_ns: 0, waits: 0, events: 0, haste }
+        Self {
+            gap: 0,
+            pace: 0,
+            last: Wait::None,
+            is_looking: false,
+            is_lone: true,
+            usual_ns: 0,
+            waits: 0,
+            events: 0,
+            haste,
+        }
     }
 }
 
@@ -180,13 +200,20 @@ impl Adaptive {
         }
     }
 
+    /// Whether the next wait is one of those that begin with a yield.
+    fn is_next_a_probe(&self) -> bool {
+        let are_near = self.usual_ns <= 2 * NEAR_NS;
+        let waits_per_probe = if are_near { NEAR_WAITS_PER_PROBE } else { WAITS_PER_PROBE };
+        self.waits.wrapping_add(1).is_multiple_of(waits_per_probe)
+    }
+
     /// Looks a few times, in which most answers come; whether the wait is over.
     fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
-        self.waits = self.waits.wrapping_add(1);
         let crowd = waiting.crowd;
-        if !crowd.is_there() && self.waits.is_multiple_of(WAITS_PER_PROBE) {
+        if !crowd.is_there() && self.is_next_a_probe() {
             give_way(crowd);
         }
+        self.waits = self.waits.wrapping_add(1);
         !crowd.is_there() && waiting.look_spaced(NEAR_LOOKS, SPACE)
     }
 }
@@ -233,7 +260,17 @@ enum Wait {
 impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
+    fn spins_first(&mut self, is_crowded: bool) -> bool {
+        // In a stream a look takes a line that is being written, and one wait in many probes for a crowd.
+        let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
+        let is_soon = self.budget_ns() > 0;
+        self.is_looking = !is_crowded && is_lone && is_soon && !self.is_next_a_probe();
+        self.waits = self.waits.wrapping_add(self.is_looking.into());
+        self.is_looking
+    }
+
     fn wait(&mut self, waiting: &Waiting<'_>) {
+        let has_looked = mem::take(&mut self.is_looking);
         self.pace /= 2;
         pause(self.gap);
         if waiting.seems_over() {
@@ -242,7 +279,7 @@ impl WaitStrategy for Adaptive {
         }
         self.last = Wait::Longer;
         self.gap /= 2;
-        if self.look_near(waiting) {
+        if !has_looked && self.look_near(waiting) {
             return self.learn(NEAR_NS);
         }
         if let Some(cost_ns) = self.stay_awake(waiting) {
@@ -256,8 +293,13 @@ impl WaitStrategy for Adaptive {
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
+        if mem::take(&mut self.is_looking) {
+            self.last = Wait::Longer;
+            self.learn(NEAR_NS);
+        }
         let last = mem::take(&mut self.last);
         let Pacing { events, is_late, .. } = *pacing;
+        self.is_lone = events < stream::FEWEST;
         self.events += events;
         if is_late {
             return self.hurry(pacing);

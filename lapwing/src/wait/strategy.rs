@@ -1,5 +1,6 @@
 //! What a way to wait is, and how one of any type is called.
 
+use super::crowd::Crowd;
 use super::{Pacing, Waiting};
 
 /// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
@@ -56,6 +57,47 @@ pub trait WaitStrategy: Clone + Send + 'static {
     /// assert!(BusySpin::SPINS && !Adaptive::SPINS);
     /// ```
     const SPINS: bool = false;
+
+    /// Whether a consumer that found nothing is to look by itself for some microseconds, as one that
+    /// [spins](Self::SPINS), before it calls [`wait`](Self::wait): an answer that comes by then is seen sooner than by any
+    /// strategy. Asked before each wait of a stage that has its thread to itself and of a poller that
+    /// [waits](crate::Poller::wait), unless it spins anyway. False by default.
+    ///
+    /// `is_crowded` says whether the threads of the ring want more CPUs than they get: then whoever looks keeps others from
+    /// running, perhaps the one that it waits for. What came of the looks shows in the call that follows: [`wait`](Self::wait)
+    /// if it was nothing, and [`pace`](Self::pace) if it was something and that is done.
+    ///
+    /// ```
+    /// use lapwing::wait::{WaitStrategy, Waiting};
+    ///
+    /// /// Parks, but not before it has looked.
+    /// #[derive(Clone)]
+    /// struct Glance;
+    ///
+    /// impl WaitStrategy for Glance {
+    ///     const PARKS: bool = true;
+    ///
+    ///     fn spins_first(&mut self, is_crowded: bool) -> bool {
+    ///         !is_crowded
+    ///     }
+    ///
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         waiting.park();
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Glance).then_poller("all").build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+    /// assert_eq!(poller.wait()?.as_slice(), [7]); // seen by a look, or after a sleep
+    /// # thread.join().unwrap()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn spins_first(&mut self, is_crowded: bool) -> bool {
+        let _ = is_crowded;
+        false
+    }
 
     /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
     /// again if need be.
@@ -130,6 +172,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
 pub(crate) trait AnyWaitStrategy: Send {
     fn parks(&self) -> bool;
     fn spins(&self) -> bool;
+    fn spins_first(&mut self, crowd: &Crowd) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
     fn pace(&mut self, pacing: &Pacing<'_>);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
@@ -142,6 +185,10 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
 
     fn spins(&self) -> bool {
         W::SPINS
+    }
+
+    fn spins_first(&mut self, crowd: &Crowd) -> bool {
+        WaitStrategy::spins_first(self, crowd.is_there())
     }
 
     fn wait(&mut self, waiting: &Waiting<'_>) {

@@ -307,6 +307,51 @@ fn default_stays_awake_no_more_where_waits_take_longer_than_parking_costs() {
     assert!(at_first > 2 * later, "looks at first={at_first}, later={later}");
 }
 
+/// Of so many waits, each for one event that its consumer sees by itself if it is to look, how often it is to.
+fn own_looks(adaptive: &mut Adaptive, waits: u32) -> u32 {
+    let mut looks = 0;
+    for _ in 0..waits {
+        if adaptive.spins_first(false) {
+            looks += 1;
+        } else {
+            wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
+        }
+        pace(adaptive, 1, false);
+    }
+    looks
+}
+
+/// The looks of a strategy saw a lone event later than those of its consumer: by 45 ns where CPUs share a cache.
+#[test]
+fn default_has_its_consumer_look_for_lone_events_and_now_and_then_looks_for_a_crowd() {
+    let mut adaptive = Adaptive::default();
+    assert_eq!(own_looks(&mut adaptive, 512), 511);
+    assert_eq!(own_looks(&mut adaptive, 512), 511);
+    assert!(!adaptive.spins_first(true), "in a crowd");
+}
+
+#[test]
+fn default_has_its_consumer_look_for_no_stream() {
+    let mut adaptive = Adaptive::default();
+    pace(&mut adaptive, 16, false);
+    assert!(!adaptive.spins_first(false));
+    for _ in 0..4 {
+        wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
+        pace(&mut adaptive, 1, false);
+    }
+    assert!(adaptive.spins_first(false), "the stream has ended");
+}
+
+#[test]
+fn default_has_its_consumer_look_no_more_where_waits_take_longer_than_parking_costs() {
+    let mut adaptive = Adaptive::default();
+    for _ in 0..20 {
+        adaptive.spins_first(false);
+        wait_for(&There::never(), Some(MS), |waiting| adaptive.wait(waiting));
+    }
+    assert!(!adaptive.spins_first(false));
+}
+
 #[test]
 fn default_of_a_wait_that_is_over_looks_once() {
     let awaited = There::at_look(1);

@@ -119,6 +119,14 @@ impl<E> Reader<E> {
         (is_late || self.has_seen_all).then_some(Sweep { is_late, events })
     }
 
+    /// Whether its strategy wants it to look by itself before it waits.
+    #[inline(never)]
+    fn is_to_spin_first(&mut self) -> bool {
+        // After a lone event it is known only now that it was all.
+        self.pace();
+        self.strategy.spins_first(&self.ring.control.crowd)
+    }
+
     fn failures_of(&self, stage: StageIndex) -> &Failures {
         let failures = self.ring.control.stages[stage].failures.as_ref();
         failures.expect("a stage that may skip events has room for their marks")
@@ -184,7 +192,13 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline(always)]
     fn await_next(&mut self) -> Spun {
-        self.spin()
+        if self.spins {
+            self.spin()
+        } else if self.is_to_spin_first() {
+            self.spin_first()
+        } else {
+            Spun::Nothing
+        }
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {

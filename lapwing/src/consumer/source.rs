@@ -106,13 +106,8 @@ pub(crate) trait Source<E> {
     /// asked to leave.
     fn is_ready(&self) -> bool;
 
-    /// Whether it looks by itself until there is something, and never hands a wait to the strategy.
-    #[inline]
-    fn spins(&self) -> bool {
-        false
-    }
-
-    /// Hands one wait to the strategy; whether the time is over afterwards.
+    /// Hands one wait to the strategy, after [looks](Self::await_next) of its own that showed nothing, or to nobody if it only
+    /// looks; whether the time is over afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
 
     /// As [`poll`](Self::poll), but waits by the strategy of the stage, until `deadline` if there is
@@ -137,7 +132,6 @@ pub(crate) trait Source<E> {
                     is_expired = match self.await_next() {
                         Spun::Batch(range) => return Ok(range),
                         Spun::Something => false,
-                        Spun::Nothing if self.spins() => self.is_time_over(deadline),
                         Spun::Nothing => self.wait_once(deadline),
                     };
                 }
@@ -145,8 +139,8 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Looks until the next event is there, or for some microseconds, if it [spins](Self::spins), or its strategy says that
-    /// it is to begin with that. In a loop of its own, without an eye on a close or a stop. After a [`poll`](Self::poll) that
+    /// Looks until the next event is there, or for some microseconds, if it only looks, or its strategy says that it is to
+    /// begin with that. In a loop of its own, without an eye on a close or a stop. After a [`poll`](Self::poll) that
     /// found nothing.
     #[inline(always)]
     fn await_next(&mut self) -> Spun {

@@ -185,11 +185,6 @@ impl<E> Source<E> for Reader<E> {
         NextEvent { control, barrier, next, stage, turn }.is_over()
     }
 
-    #[inline]
-    fn spins(&self) -> bool {
-        self.spins
-    }
-
     #[inline(always)]
     fn await_next(&mut self) -> Spun {
         if self.spins {
@@ -202,8 +197,9 @@ impl<E> Source<E> for Reader<E> {
     }
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
-        // After a lone event it is known only now that it was all.
-        self.pace();
+        if self.spins {
+            return self.is_time_over(deadline);
+        }
         let control = &self.ring.control;
         let activity: &Activity = &self.activity;
         activity.set(Doing::Waiting);

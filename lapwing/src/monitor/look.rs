@@ -41,27 +41,24 @@ impl Look {
         Self::after(control, control.claimed())
     }
 
-    /// A look that begins when `claimed` were claimed. A lap before that is finished, so nothing shows less, and what is
-    /// published never shows less than in an earlier look, though the bound of a worker may fall.
-    fn after(control: &Control, claimed: Sequence) -> Self {
-        let floor = claimed.saturating_sub(control.capacity);
+    /// A look that begins when so many were claimed `before`. A lap before that is finished, so nothing shows less, and what
+    /// is published never shows less than in an earlier look, though the bound of a worker may fall.
+    fn after(control: &Control, before: Sequence) -> Self {
         // O13, Relaxed: looks.
         let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
         let dropped = control.dropped.load(Ordering::Relaxed);
         let mut stages = look_at_stages(control);
-        for sequence in sequences(&mut stages) {
-            *sequence = (*sequence).max(floor);
-        }
         let claimed = control.claimed();
         // O8: between the look at the cursor and the look for a close.
         control.fence.light();
         let state = RingState::of(&control.life);
         // A single producer's cursor may be past the end of a closed ring.
         let claimed = control.life.end().map_or(claimed, |end| claimed.min(end));
-        let lap = end_of_lap(&stages, control.capacity);
+        let floor = before.saturating_sub(control.capacity);
+        let lap = end_of_lap(&stages, control.capacity).max(before);
         let claimed = claimed.min(lap);
-        for sequence in sequences(&mut stages) {
-            *sequence = (*sequence).min(lap);
+        for sequence in stages.iter_mut().filter_map(|stage| stage.sequence.as_mut()) {
+            *sequence = (*sequence).clamp(floor, lap);
         }
         let published = match &control.stamps {
             None => claimed,
@@ -108,11 +105,6 @@ impl Look {
         let finished = self.stages[stage].sequence?;
         Some(self.stages[words].sequence?.min(finished))
     }
-}
-
-/// The sequences of those that have not left.
-fn sequences(stages: &mut [StageLook]) -> impl Iterator<Item = &mut Sequence> {
-    stages.iter_mut().filter_map(|stage| stage.sequence.as_mut())
 }
 
 /// The least sequence of `stages`; `None` if all have left.

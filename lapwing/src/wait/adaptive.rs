@@ -114,8 +114,6 @@ pub struct Adaptive {
     pace: u32,
     /// What came of the last wait since the last batch.
     last: Wait,
-    /// Whether its consumer looks by itself, and nothing is known of that yet.
-    is_looking: bool,
     /// Whether the last events came by ones and not as a stream.
     is_lone: bool,
     /// How long waits take.
@@ -135,7 +133,6 @@ impl Default for Adaptive {
             gap: 0,
             pace: 0,
             last: Wait::None,
-            is_looking: false,
             is_lone: true,
             usual_ns: 0,
             waits: 0,
@@ -255,6 +252,8 @@ enum Wait {
     There,
     /// It was not.
     Longer,
+    /// Its consumer looked by itself, and has not called since.
+    Own,
 }
 
 impl WaitStrategy for Adaptive {
@@ -264,13 +263,16 @@ impl WaitStrategy for Adaptive {
         // In a stream a look takes a line that is being written, and one wait in many probes for a crowd.
         let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
         let is_soon = self.budget_ns() > 0;
-        self.is_looking = !is_crowded && is_lone && is_soon && !self.is_next_a_probe();
-        self.waits = self.waits.wrapping_add(self.is_looking.into());
-        self.is_looking
+        let is_first = !is_crowded && is_lone && is_soon && !self.is_next_a_probe();
+        if is_first {
+            self.waits = self.waits.wrapping_add(1);
+            self.last = Wait::Own;
+        }
+        is_first
     }
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        let has_looked = mem::take(&mut self.is_looking);
+        let has_looked = self.last == Wait::Own;
         self.pace /= 2;
         pause(self.gap);
         if waiting.seems_over() {
@@ -293,11 +295,10 @@ impl WaitStrategy for Adaptive {
     }
 
     fn pace(&mut self, pacing: &Pacing<'_>) {
-        if mem::take(&mut self.is_looking) {
-            self.last = Wait::Longer;
+        let last = mem::take(&mut self.last);
+        if last == Wait::Own {
             self.learn(NEAR_NS);
         }
-        let last = mem::take(&mut self.last);
         let Pacing { events, is_late, .. } = *pacing;
         self.is_lone = events < stream::FEWEST;
         self.events += events;
@@ -314,7 +315,7 @@ impl WaitStrategy for Adaptive {
             Wait::None if events >= FEW_EVENTS => self.pace /= 2,
             Wait::None => self.pace = learnt(self.pace, events),
             // Events that had to be waited for came alone, and so may the next.
-            Wait::Longer => {}
+            Wait::Longer | Wait::Own => {}
         }
         pacing.keep_away(self.pace);
     }

@@ -33,16 +33,9 @@ impl Life {
     /// Whether the ring is neither closing, closed nor halted.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
-        self.state() == 0
-    }
-
-    /// 0 if it is [open](Self::is_open): for who asks for several things at once.
-    #[inline(always)]
-    pub(crate) fn state(&self) -> u32 {
-        // O8, Relaxed: a producer's look before it claims is advice; its look after it has
-        // published, and a consumer's after it has read the cursor, are ordered by the light fence
-        // before them; a sleeper's comes after the epoch (O7).
-        self.state.load(Ordering::Relaxed)
+        // O8, Relaxed: a producer's look before it claims is advice; a consumer's after it has read the cursor is
+        // ordered by the light fence before it; a sleeper's comes after the epoch (O7).
+        self.state.load(Ordering::Relaxed) == 0
     }
 
     /// Whether the ring is halted.
@@ -68,8 +61,9 @@ impl Life {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
+    /// Why a producer gets nothing any more, of a ring that is not open.
     #[cold]
-    fn why_not_open(&self) -> Stopped {
+    pub(crate) fn why_not_open(&self) -> Stopped {
         if self.is_halted() { Stopped::Halted } else { Stopped::Closed }
     }
 

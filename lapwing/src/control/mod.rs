@@ -7,8 +7,9 @@
 //! 1         life                    close, halt               everybody, all the time
 //! 1         milestone (single only) the producer, before it   first stages that keep away
 //!                                   looks at the gate
-//! 1         published: EventCount   waiters when they park    producers, after each publish; where
-//!                                                             threads are shared, whoever lets go
+//! 1         published: EventCount   waiters when they park;   producers, before each claim and after
+//!                                   close, halt; who is to    each publish; where threads are shared,
+//!                                   do more than look at it   whoever lets go
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
@@ -40,7 +41,7 @@ use crate::stamps::Stamps;
 use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
-use crate::wait::event_count::EventCount;
+use crate::wait::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::wait::{Awaited, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
@@ -129,11 +130,17 @@ impl Control {
             let sequence = if seating.seats().contains(&stage) { DETACHED } else { 0 };
             StageControl::new(sequence, near, all, failures)
         });
+        let fence = AsymmetricFence::detect();
+        let published = EventCount::default();
+        if fence == AsymmetricFence::Full {
+            // Each publication is followed by that fence.
+            published.raise(FOLLOW_UP);
+        }
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             milestone: Padded::default(),
-            published: Padded::default(),
+            published: Padded(published),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
             crowd: Padded::default(),
@@ -142,7 +149,7 @@ impl Control {
             stages: stages.collect(),
             seating,
             capacity,
-            fence: AsymmetricFence::detect(),
+            fence,
             is_signalled,
             has_shared_threads: false,
         }
@@ -176,7 +183,10 @@ impl Control {
     /// Accepts no further event. Everything accepted is still consumed. Does nothing the second
     /// time.
     pub(crate) fn close(&self) {
-        if !self.life.begin_close() {
+        let is_first = self.life.begin_close();
+        // The second one as well: when it returns, nothing more is accepted.
+        self.published.raise(ENDED);
+        if !is_first {
             return;
         }
         let end = if self.stamps.is_some() {
@@ -214,6 +224,7 @@ impl Control {
     /// Stops everybody: consumers after their batch, producers with an error.
     pub(crate) fn halt(&self) {
         self.life.halt();
+        self.published.raise(ENDED);
         if self.stamps.is_some() {
             self.close_claims();
         }

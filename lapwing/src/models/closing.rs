@@ -5,7 +5,9 @@ use std::iter;
 
 use loom::thread;
 
-use super::{Taken, drain, in_parts, multi, single, spinning, take, take_by_spinning};
+use super::{
+    Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
+};
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
@@ -112,6 +114,22 @@ fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Taken) {
     }
 }
 
+/// O32: who is refused, before its closure or after it, is told of the halt that was the reason, and not of a close.
+#[test]
+fn loom_halt_against_publish() {
+    check_without_fences(|| {
+        let (mut producer, _poller) = single(2);
+        let ring = producer.shared();
+        let halter = thread::spawn(move || ring.control.halt());
+        let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
+        for error in results.into_iter().filter_map(Result::err) {
+            assert_eq!(error, TryPublishError::Halted, "there is room for both");
+        }
+        halter.join().unwrap();
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    });
+}
+
 /// O12: who claims in vain is told of the halt that was the reason, and not of a close.
 #[test]
 fn loom_halt_against_claim() {
@@ -147,11 +165,13 @@ fn loom_last_producer_closes() {
 #[test]
 fn loom_two_closers() {
     loom::model(|| {
-        let (producer, mut poller) = single(2);
+        let (mut producer, mut poller) = single(2);
         let ring = producer.shared();
+        producer.publish(|event| *event = 1).unwrap(); // the next claim needs no look
         let closer = thread::spawn(move || ring.control.close());
         producer.close();
+        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Closed));
         closer.join().unwrap();
-        assert_eq!(drain(&mut poller), []);
+        assert_eq!(drain(&mut poller), [(0, 1)]);
     });
 }

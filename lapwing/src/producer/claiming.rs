@@ -30,7 +30,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// As [`publish`](Self::publish).
-    #[inline]
+    #[inline(always)]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
@@ -61,7 +61,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Errors
     ///
     /// As [`try_publish`](Self::try_publish).
-    #[inline]
+    #[inline(always)]
     pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
         let sequence = self.try_claim_sequences(1)?;
         Ok(Claim::new(self, sequence))

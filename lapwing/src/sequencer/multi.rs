@@ -130,7 +130,7 @@ impl Multi {
     /// Stamps the claims, and wakes those who wait for them.
     ///
     /// The compare-and-swap of the next claim begins when all before it has ended: each instruction in between takes its
-    /// time, and sleepers, a halt and the need for a fence are asked for by one branch.
+    /// time, and sleepers, a halt and the need for a fence stand in one word.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Multi {
         // O6: between the stamps and the look for sleepers. Where that takes more than the compiler's order, there is a
         // `follow_up`.
         AsymmetricFence::Membarrier.light();
-        if control.published.mark() | control.life.state() | control.fence.is_full() == 0 {
+        if control.published.flags() == 0 {
             return Ok(());
         }
         Self::follow_up(control)
@@ -171,7 +171,8 @@ impl Claims for Multi {
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        let claim = self.claim_from(control, |runway, claimed| {
+        // `move`: borrowed, the count would be stored before each swap, which waits for stores.
+        let claim = self.claim_from(control, move |runway, claimed| {
             let end = claimed + count;
             runway.reach(control, claimed..end)?;
             Ok(end)

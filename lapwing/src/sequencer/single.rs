@@ -8,8 +8,9 @@ use crate::Sequence;
 use crate::control::Control;
 use crate::error::{Stopped, TryPublishError};
 use crate::ring_buffer::Prefetcher;
-use crate::sync::{Ordering, own};
+use crate::sync::{Ordering, fence, own};
 use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::event_count::{ENDED, FOLLOW_UP};
 
 /// Bytes of events whose lines are asked for together.
 const BYTES_AHEAD: u64 = 1024;
@@ -39,29 +40,35 @@ pub struct Single {
 /// that to come back before it knows which slot to write, whose line has to come as well.
 #[derive(Debug, Default, Clone, Copy)]
 struct Note {
-    /// Not 0 while it is kept. A word, so that a publication asks for it, for a close and for sleepers by one branch.
-    is_kept: u32,
-    /// First sequence that is not published, while it is kept.
+    /// First sequence that is not published, while the note is kept: then the ring's publications are to be followed up
+    /// ([`FOLLOW_UP`]), so that one word says that there is no note, no close and no sleeper.
     next: Sequence,
     /// A claim beyond this sequence settles anew whether it is.
     settled_until: Sequence,
 }
 
 impl Note {
-    /// One that is kept, until the first claim.
+    /// One that the first claim settles.
     fn starting_at(first: Sequence) -> Self {
-        Self { is_kept: 1, next: first, settled_until: first }
+        Self { next: first, settled_until: first }
+    }
+
+    /// Whether it is kept.
+    #[inline(always)]
+    fn is_kept(control: &Control) -> bool {
+        control.published.flags() & FOLLOW_UP != 0
     }
 
     /// Settles from `claim` on, which is granted. By value, as [`Runway::look`].
     #[cold]
     #[inline(never)]
     fn settled(control: &Control, claim: Range<Sequence>) -> Self {
-        Self {
-            is_kept: control.is_tailed(claim.start).into(),
-            next: claim.start,
-            settled_until: claim.end + EVENTS_PER_LOOK,
+        match (Self::is_kept(control), control.is_tailed(claim.start)) {
+            (false, true) => control.published.raise(FOLLOW_UP),
+            (true, false) => control.published.lower(FOLLOW_UP),
+            _ => {}
         }
+        Self { next: claim.start, settled_until: claim.end + EVENTS_PER_LOOK }
     }
 }
 
@@ -69,22 +76,21 @@ impl Single {
     /// First sequence that is not published, hence the next to claim.
     #[inline(always)]
     fn next(&self, control: &Control) -> Sequence {
-        if self.note.is_kept == 0 { own(&control.cursor) } else { self.note.next }
+        if Note::is_kept(control) { self.note.next } else { own(&control.cursor) }
     }
 
     /// The next sequence to claim, if the ring is open. One branch for both that are rare in a stream, a note and an end.
     ///
     /// # Errors
     ///
-    /// As [`Life::check_open`](crate::life::Life::check_open).
+    /// As [`why_ended`].
     #[inline(always)]
     fn next_if_open(&self, control: &Control) -> Result<Sequence, Stopped> {
-        if control.life.state() | self.note.is_kept == 0 {
+        let flags = control.published.flags();
+        if flags & (ENDED | FOLLOW_UP) == 0 {
             return Ok(own(&control.cursor));
         }
-        control.life.check_open()?;
-        // Open, as it was at the first look, since no ring opens again: so there is a note.
-        Ok(self.note.next)
+        if flags & ENDED != 0 { Err(why_ended(control)) } else { Ok(self.note.next) }
     }
 
     /// Settles whether to keep the note, unless that was done shortly before `claim`, which is granted.
@@ -103,7 +109,7 @@ impl Single {
         // O6 and O8: as in `publish`.
         control.fence.light();
         control.notify_published();
-        if control.life.is_open() { Ok(()) } else { accepted(control, end) }
+        if control.published.flags() & ENDED == 0 { Ok(()) } else { accepted(control, end) }
     }
 }
 
@@ -152,7 +158,7 @@ impl Claims for Single {
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
         // the compiler's order, there is a note, hence a `follow_up`.
         AsymmetricFence::Membarrier.light();
-        if control.published.mark() | control.life.state() | self.note.is_kept == 0 {
+        if control.published.flags() == 0 {
             return Ok(());
         }
         self.follow_up(control, end)
@@ -161,13 +167,21 @@ impl Claims for Single {
     fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
 }
 
+/// Why the ring accepts nothing more, as its flags say.
+#[cold]
+fn why_ended(control: &Control) -> Stopped {
+    // O32: pairs with the Release in `Epoch::raise`; brings the reason.
+    fence(Ordering::Acquire);
+    control.life.why_not_open()
+}
+
 /// Whether events up to `end`, just published, came before a close or a halt.
 #[cold]
 fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
-    if control.life.is_halted() {
-        return Err(Stopped::Halted);
+    match why_ended(control) {
+        Stopped::Closed if control.life.settled_end() >= end => Ok(()),
+        why => Err(why),
     }
-    if control.life.settled_end() < end { Err(Stopped::Closed) } else { Ok(()) }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -185,7 +199,7 @@ mod tests {
             single.publish(control, next, 1).unwrap();
             assert_eq!((single.next(control), control.claimed()), (next + 1, next + 1));
         }
-        single.note.is_kept != 0
+        Note::is_kept(control)
     }
 
     #[test]

@@ -77,12 +77,6 @@ impl AsymmetricFence {
         if platform::register() { Self::Membarrier } else { Self::Full }
     }
 
-    /// Not 0 where the frequent side runs a fence of the CPU: for who asks for several things at once.
-    #[inline(always)]
-    pub(crate) fn is_full(self) -> u32 {
-        u32::from(self == Self::Full)
-    }
-
     /// The frequent side's half: between its store and its load.
     #[inline(always)]
     pub(crate) fn light(self) {

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use super::asymmetric::AsymmetricFence;
 use super::park::Epoch;
+pub(crate) use super::park::{ENDED, FOLLOW_UP};
 
 /// How long a waiter sleeps that parks where nobody looks for sleepers: 50 µs, which is what Linux
 /// makes of any shorter sleep.
@@ -81,10 +82,20 @@ impl EventCount {
         self.epoch.is_marked()
     }
 
-    /// Not 0 if [it is](Self::is_awaited).
+    /// What there is to do for whoever advances the thing: 0 if nobody [sleeps](Self::is_awaited) and no flag is raised.
     #[inline(always)]
-    pub(crate) fn mark(&self) -> u32 {
-        self.epoch.marked()
+    pub(crate) fn flags(&self) -> u32 {
+        self.epoch.flags()
+    }
+
+    /// Raises a flag for whoever advances the thing.
+    pub(crate) fn raise(&self, flag: u32) {
+        self.epoch.raise(flag);
+    }
+
+    /// Lowers a flag that the caller has raised.
+    pub(crate) fn lower(&self, flag: u32) {
+        self.epoch.lower(flag);
     }
 
     /// Wakes the sleepers, if there are any and nobody else is about to; whether it did. The caller has

@@ -12,4 +12,4 @@ use futex::Futex as Sleepers;
 #[cfg(any(loom, miri, lapwing_portable, not(target_os = "linux")))]
 use portable::Portable as Sleepers;
 
-pub(crate) use word::Epoch;
+pub(crate) use word::{ENDED, Epoch, FOLLOW_UP};

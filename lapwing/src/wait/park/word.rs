@@ -1,9 +1,13 @@
-//! The word that threads sleep on: an epoch, and a mark that says that somebody sleeps or is about to.
+//! The word that threads sleep on: an epoch, a mark that says that somebody sleeps or is about to, and flags
+//! for whoever advances the thing that is waited for.
 //!
 //! ```text
-//! word = epoch << 1 | mark        a waiter sets the mark; whoever wakes adds one to a marked word,
-//!                                 which is the next epoch without a mark
+//! word = epoch << 3 | flags | mark        a waiter sets the mark; whoever wakes takes it away and
+//!                                         goes on to the next epoch, which keeps the flags
 //! ```
+//!
+//! The flags are here, where they have nothing to do with sleep, since whoever advances the thing looks at this word
+//! each time: so one load and one branch say that nobody sleeps and that there is nothing else to do.
 //!
 //! It is advanced before its sleepers are woken, so whoever read the old word either does not fall
 //! asleep or is woken.
@@ -15,6 +19,12 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// That somebody sleeps here or is about to.
 const MARK: u32 = 1;
+/// Flag: nothing more is accepted, for a reason that [`Life`](crate::life::Life) knows. Never lowered.
+pub(crate) const ENDED: u32 = 2;
+/// Flag: whoever advances the thing has more to do each time than to look at this word.
+pub(crate) const FOLLOW_UP: u32 = 4;
+/// What one epoch adds to the word.
+const EPOCH: u32 = 8;
 
 /// A word that threads sleep on.
 #[derive(Debug, Default)]
@@ -41,26 +51,38 @@ impl Epoch {
     /// Whether somebody sleeps here or is about to.
     #[inline(always)]
     pub(crate) fn is_marked(&self) -> bool {
-        self.marked() != 0
+        self.flags() & MARK != 0
     }
 
-    /// The mark, 0 if there is none: for who asks for several things at once.
+    /// The mark and the flags: 0 if there is nothing to do.
     #[inline(always)]
-    pub(crate) fn marked(&self) -> u32 {
-        // O6, Relaxed: ordered after the caller's store by the light fence.
-        self.word.load(Ordering::Relaxed) & MARK
+    pub(crate) fn flags(&self) -> u32 {
+        // O6 and O8, Relaxed: ordered after the caller's store by the light fence. Before a claim it is advice.
+        self.word.load(Ordering::Relaxed) & (EPOCH - 1)
+    }
+
+    /// Raises a flag.
+    pub(crate) fn raise(&self, flag: u32) {
+        // O32, Release: who sees the flag may see what was stored before it. Pairs with the fence in `why_ended`.
+        self.word.fetch_or(flag, Ordering::Release);
+    }
+
+    /// Lowers a flag.
+    pub(crate) fn lower(&self, flag: u32) {
+        // O13, Relaxed: whoever lowers a flag has raised it, and nobody else looks at it.
+        self.word.fetch_and(!flag, Ordering::Relaxed);
     }
 
     /// Sleeps unless the word has left `seen`; until it does, `timeout` has passed, or for no reason
-    /// at all.
+    /// at all, such as a flag.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         self.sleepers.sleep(&self.word, seen, timeout);
     }
 
-    /// Whether the word has left `seen`, for whoever counts wakes.
+    /// Whether the epoch of `seen` is over, for whoever counts wakes.
     pub(crate) fn has_left(&self, seen: u32) -> bool {
-        // O13, Relaxed: a look.
-        self.word.load(Ordering::Relaxed) != seen
+        // O13, Relaxed: a look. Above the flags, which come and go within an epoch.
+        (self.word.load(Ordering::Relaxed) ^ seen) >= EPOCH
     }
 
     /// Takes the mark away; false if somebody has woken who set it.
@@ -78,7 +100,7 @@ impl Epoch {
         if seen & MARK == 0 {
             return false;
         }
-        let next = seen.wrapping_add(1);
+        let next = (seen & !MARK).wrapping_add(EPOCH);
         // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
         // the caller stored. Hence also nothing to do on failure: somebody else has woken those that
         // were asleep.
@@ -92,7 +114,7 @@ impl Epoch {
 
     /// Advances the word, marked or not, and wakes every sleeper.
     pub(crate) fn advance_and_wake(&self) {
-        let advanced = |word: u32| Some((word | MARK).wrapping_add(1));
+        let advanced = |word: u32| Some((word & !MARK).wrapping_add(EPOCH));
         // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`, and
         // with the fence after `mark`. Relaxed: the old word is only counted on.
         let _ = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, advanced);
@@ -131,9 +153,27 @@ mod tests {
 
     #[test]
     fn epochs_begin_anew_after_the_last() {
-        let epoch = Epoch { word: AtomicU32::new(u32::MAX - 1), ..Epoch::default() };
+        let last = !(EPOCH - 1) | ENDED;
+        let epoch = Epoch { word: AtomicU32::new(last), ..Epoch::default() };
         let seen = epoch.mark();
         epoch.wake_marked();
-        assert_eq!((seen, epoch.current()), (u32::MAX, 0));
+        assert_eq!((seen, epoch.current()), (last | MARK, ENDED));
+    }
+
+    #[test]
+    fn flags_outlive_an_epoch_and_end_none() {
+        let epoch = Epoch::default();
+        let seen = epoch.mark();
+        for flag in [ENDED, FOLLOW_UP] {
+            epoch.raise(flag);
+        }
+        assert!(!epoch.has_left(seen));
+        epoch.sleep(seen, None); // the word is another one, so it does not fall asleep
+        epoch.wake_marked();
+        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
+        assert!(epoch.has_left(seen));
+        epoch.lower(FOLLOW_UP);
+        epoch.advance_and_wake();
+        assert_eq!(epoch.flags(), ENDED);
     }
 }

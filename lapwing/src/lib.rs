@@ -62,6 +62,7 @@ mod barrier;
 // I13, I14: moves values into slots and out of them.
 #[allow(unsafe_code)]
 pub mod channel;
+mod clearance;
 // I2, I6: turns what a stage may read into slices.
 #[allow(unsafe_code)]
 mod consumer;

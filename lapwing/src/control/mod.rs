@@ -5,11 +5,12 @@
 //! line(s)   word                    written by                read by
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               everybody, all the time
+//! 1         clearance (single only) the producer; close, halt the producer, before each claim
 //! 1         milestone (single only) the producer, before it   first stages that keep away
 //!                                   looks at the gate
-//! 1         published: EventCount   waiters when they park;   producers, before each claim and after
-//!                                   close, halt; who is to    each publish; where threads are shared,
-//!                                   do more than look at it   whoever lets go
+//! 1         published: EventCount   waiters when they park;   producers, after each publish; where
+//!                                   close, halt; who is to    threads are shared, whoever lets go
+//!                                   do more than look at it
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
@@ -27,11 +28,13 @@
 //!
 //! The words are plain: no pointer is stored in any of them.
 
+mod ending;
 mod stage;
 
 use std::time::Instant;
 
 use crate::Sequence;
+use crate::clearance::Clearance;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::milestone::Milestone;
@@ -41,7 +44,7 @@ use crate::stamps::Stamps;
 use crate::sync::{AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
-use crate::wait::event_count::{ENDED, EventCount, FOLLOW_UP};
+use crate::wait::event_count::{EventCount, FOLLOW_UP};
 use crate::wait::{Awaited, Waiting};
 
 pub(crate) use crate::seating::StageIndex;
@@ -76,6 +79,8 @@ pub(crate) struct Control {
     /// [`CLAIMS_CLOSED`]; what is published stands in the stamps.
     pub(crate) cursor: Padded<AtomicU64>,
     pub(crate) life: Padded<Life>,
+    /// Single producer: how far it may claim without a look.
+    pub(crate) clearance: Padded<Clearance>,
     /// Single producer: what it had published when it last looked at the gate.
     pub(crate) milestone: Padded<Milestone>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
@@ -139,6 +144,7 @@ impl Control {
         Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
+            clearance: Padded::default(),
             milestone: Padded::default(),
             published: Padded(published),
             dropped: Padded::default(),
@@ -180,72 +186,10 @@ impl Control {
         self.stages[stage].ancestors.iter().copied().filter(may_fail).collect()
     }
 
-    /// Accepts no further event. Everything accepted is still consumed. Does nothing the second
-    /// time.
-    pub(crate) fn close(&self) {
-        let is_first = self.life.begin_close();
-        // The second one as well: when it returns, nothing more is accepted.
-        self.published.raise(ENDED);
-        if !is_first {
-            return;
-        }
-        let end = if self.stamps.is_some() {
-            self.close_claims()
-        } else {
-            // The producer stores the cursor, then looks for a close; here the other way round
-            // (O8).
-            if !self.fence.heavy() {
-                // No number would be right: nothing is refused, and nobody reads any more.
-                self.halt();
-                Sequence::MAX
-            } else {
-                // O8, Relaxed: only the number is used.
-                self.cursor.load(Ordering::Relaxed)
-            }
-        };
-        self.life.finish_close(end);
-        self.wake_everybody();
-    }
-
-    /// Whether the ring was closed before it counted the event of `sequence`, which its producer
-    /// has published: then no stage has seen it, nor will (O8).
-    #[cold]
-    pub(crate) fn has_refused(&self, sequence: Sequence) -> bool {
-        self.life.end().is_some_and(|end| end <= sequence)
-    }
-
-    /// Grants no claim any more, of several producers; the number of those that were granted.
-    fn close_claims(&self) -> Sequence {
-        // O12, Release: pairs with the Acquire of who claims in vain; carries why. One modification order decides which
-        // claims came first; their events come with their stamps (O4).
-        self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED
-    }
-
-    /// Stops everybody: consumers after their batch, producers with an error.
-    pub(crate) fn halt(&self) {
-        self.life.halt();
-        self.published.raise(ENDED);
-        if self.stamps.is_some() {
-            self.close_claims();
-        }
-        self.wake_everybody();
-    }
-
     /// Number of events published; with several producers, of sequences claimed.
     pub(crate) fn claimed(&self) -> Sequence {
         // O13, Relaxed: a look.
         self.cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
-    }
-
-    /// Wakes all who sleep in this ring, to look again.
-    pub(crate) fn wake_everybody(&self) {
-        self.published.wake_all();
-        // O6: between what the caller has stored and the look for idle workers.
-        self.fence.light();
-        for stage in &self.stages {
-            stage.released.wake_all();
-            stage.watch.wake_all();
-        }
     }
 
     /// What the word of `stage` says.
@@ -261,16 +205,15 @@ impl Control {
         self.sequence_of(stage) < sequence
     }
 
-    /// Whether the only producer, which has published all below `next`, does better with a note of that: where the first stage
-    /// has hardly an event before it, and so takes the cursor's line for each; and where each event pays for a full fence.
+    /// Whether the first stage has hardly an event before it, where the only producer has published all below `next`, and so
+    /// takes the cursor's line for each.
     pub(crate) fn is_tailed(&self, next: Sequence) -> bool {
         let is_near = |stage: &StageControl| {
             // O13, Relaxed: a look.
             next.saturating_sub(stage.sequence.load(Ordering::Relaxed)) < FEW
         };
-        // In a model no stage is: those without a full fence have a producer that reads its cursor.
-        let is_awaited = || !cfg!(loom) && self.stages.first().is_none_or(is_near);
-        self.fence == AsymmetricFence::Full || is_awaited()
+        // In a model none is: there the clearance counts.
+        !cfg!(loom) && self.stages.first().is_none_or(is_near)
     }
 
     /// A wait in this ring, as a strategy sees it.

@@ -8,6 +8,7 @@ use loom::thread;
 use super::{
     Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
+use crate::control::Control;
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
@@ -127,6 +128,30 @@ fn loom_halt_against_publish() {
         }
         halter.join().unwrap();
         assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    });
+}
+
+/// O33: once a ring is closed no claim is granted, however far the producer had clearance, or was just about to.
+#[test]
+fn loom_no_claim_after_a_close() {
+    no_claim_after(|control| control.close());
+}
+
+/// O33: as above, with a halt.
+#[test]
+fn loom_no_claim_after_a_halt() {
+    no_claim_after(|control| control.halt());
+}
+
+/// A claim that gives its producer clearance for the next one, while another thread runs `end`; then that next one.
+fn no_claim_after(end: fn(&Control)) {
+    loom::model(move || {
+        let (mut producer, _poller) = single(2);
+        let ring = producer.shared();
+        let ender = thread::spawn(move || end(&ring.control));
+        drop(producer.try_claim());
+        ender.join().unwrap();
+        assert!(producer.try_claim().is_err(), "its closure would run in vain");
     });
 }
 

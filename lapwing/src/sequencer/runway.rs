@@ -61,6 +61,11 @@ impl Runway {
         Self { near: first, asked: first, limit: first, slots, stride, most, trial }
     }
 
+    /// First sequence that is not claimed without a look.
+    pub(super) fn near(&self) -> Sequence {
+        self.near
+    }
+
     /// Whether a claim up to `end` needs no look.
     #[inline(always)]
     pub(super) fn covers(&self, end: Sequence) -> bool {

@@ -1,4 +1,7 @@
 //! One producer: a plain counter, and one release store to publish. No lock, no read-modify-write.
+//!
+//! In a stream a claim looks at two words, its clearance and its own count, and a publication at one, for all that there
+//! might be to do: each access to memory counts there. Everything else is off that way.
 
 use std::ops::Range;
 
@@ -40,9 +43,10 @@ pub struct Single {
 /// that to come back before it knows which slot to write, whose line has to come as well.
 #[derive(Debug, Default, Clone, Copy)]
 struct Note {
-    /// First sequence that is not published, while the note is kept: then the ring's publications are to be followed up
-    /// ([`FOLLOW_UP`]), so that one word says that there is no note, no close and no sleeper.
+    /// First sequence that is not published, while publications are followed up ([`FOLLOW_UP`]).
     next: Sequence,
+    /// Whether the note is wanted, and the cursor better left alone: so the producer has no clearance.
+    is_wanted: bool,
     /// A claim beyond this sequence settles anew whether it is.
     settled_until: Sequence,
 }
@@ -50,10 +54,10 @@ struct Note {
 impl Note {
     /// One that the first claim settles.
     fn starting_at(first: Sequence) -> Self {
-        Self { next: first, settled_until: first }
+        Self { next: first, is_wanted: false, settled_until: first }
     }
 
-    /// Whether it is kept.
+    /// Whether it is kept: also where a fence of the CPU's follows each publication, wanted or not.
     #[inline(always)]
     fn is_kept(control: &Control) -> bool {
         control.published.flags() & FOLLOW_UP != 0
@@ -63,12 +67,14 @@ impl Note {
     #[cold]
     #[inline(never)]
     fn settled(control: &Control, claim: Range<Sequence>) -> Self {
-        match (Self::is_kept(control), control.is_tailed(claim.start)) {
+        let is_wanted = control.is_tailed(claim.start);
+        let is_to_be_kept = is_wanted || control.fence == AsymmetricFence::Full;
+        match (Self::is_kept(control), is_to_be_kept) {
             (false, true) => control.published.raise(FOLLOW_UP),
             (true, false) => control.published.lower(FOLLOW_UP),
             _ => {}
         }
-        Self { next: claim.start, settled_until: claim.end + EVENTS_PER_LOOK }
+        Self { next: claim.start, is_wanted, settled_until: claim.end + EVENTS_PER_LOOK }
     }
 }
 
@@ -79,7 +85,7 @@ impl Single {
         if Note::is_kept(control) { self.note.next } else { own(&control.cursor) }
     }
 
-    /// The next sequence to claim, if the ring is open. One branch for both that are rare in a stream, a note and an end.
+    /// The next sequence to claim, if the ring is open.
     ///
     /// # Errors
     ///
@@ -87,18 +93,36 @@ impl Single {
     #[inline(always)]
     fn next_if_open(&self, control: &Control) -> Result<Sequence, Stopped> {
         let flags = control.published.flags();
-        if flags & (ENDED | FOLLOW_UP) == 0 {
-            return Ok(own(&control.cursor));
+        if flags & ENDED != 0 {
+            return Err(why_ended(control));
         }
-        if flags & ENDED != 0 { Err(why_ended(control)) } else { Ok(self.note.next) }
+        Ok(if flags & FOLLOW_UP != 0 { self.note.next } else { own(&control.cursor) })
     }
 
-    /// Settles whether to keep the note, unless that was done shortly before `claim`, which is granted.
+    /// Claims without clearance: a lone event, whose producer is to leave the cursor alone, and whatever needs a look.
+    #[inline(always)]
+    fn try_claim_without(
+        &mut self,
+        control: &Control,
+        count: u64,
+    ) -> Result<Sequence, TryPublishError> {
+        let next = self.next_if_open(control)?;
+        let end = next + count;
+        if !self.runway.covers(end) {
+            self.runway = self.runway.look(control, next..end)?;
+            self.settle(control, next..end);
+        }
+        Ok(next)
+    }
+
+    /// Settles after a look whether to keep the note, unless that was done shortly before `claim`, which is granted, and how
+    /// far there is clearance.
     #[inline(always)]
     fn settle(&mut self, control: &Control, claim: Range<Sequence>) {
         if claim.end > self.note.settled_until {
             self.note = Note::settled(control, claim);
         }
+        give_clearance(control, if self.note.is_wanted { 0 } else { self.runway.near() });
     }
 
     /// What comes after the store of the cursor, up to `end`, unless it is known that nobody sleeps, that the ring is open,
@@ -124,13 +148,15 @@ impl Claims for Single {
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        let next = self.next_if_open(control)?;
-        let end = next + count;
-        if !self.runway.covers(end) {
-            self.runway = self.runway.look(control, next..end)?;
-            self.settle(control, next..end);
+        let clear = control.clearance.end();
+        if clear != 0 {
+            let next = own(&control.cursor);
+            if next + count <= clear {
+                return Ok(next);
+            }
         }
-        Ok(next)
+        off_the_stream();
+        self.try_claim_without(control, count)
     }
 
     fn try_claim_up_to(
@@ -139,8 +165,11 @@ impl Claims for Single {
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
         let next = self.next_if_open(control)?;
+        let near = self.runway.near();
         let claim = next..self.runway.reach_up_to(control, next, next + most)?;
-        self.settle(control, claim.clone());
+        if self.runway.near() != near {
+            self.settle(control, claim.clone());
+        }
         Ok(claim)
     }
 
@@ -161,11 +190,29 @@ impl Claims for Single {
         if control.published.flags() == 0 {
             return Ok(());
         }
+        off_the_stream();
         self.follow_up(control, end)
     }
 
     fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
 }
+
+/// Gives the producer clearance up to `end`, but not in a ring that has ended.
+#[cold]
+#[inline(never)]
+fn give_clearance(control: &Control, end: Sequence) {
+    control.clearance.give(end);
+    // O33: between the clearance and the look for the flag.
+    control.fence.light();
+    if control.published.flags() & ENDED != 0 {
+        control.clearance.withdraw();
+    }
+}
+
+/// Says that what follows is rare in a stream, so that the compiler lays it aside: there each jump counts that is taken.
+#[cold]
+#[inline(always)]
+fn off_the_stream() {}
 
 /// Why the ring accepts nothing more, as its flags say.
 #[cold]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::letter::Letter;
+use crate::Sequence;
 use crate::consumer::{Access, Batch, Poller};
 
 /// The reading end of a channel's ring.
@@ -14,15 +15,13 @@ use crate::consumer::{Access, Batch, Poller};
 /// cursor costs, which a sender writes all the time.
 pub(super) struct Inbox<T, A: Access> {
     poller: Poller<Letter<T>, A>,
-    /// Events that the last look has shown and that are not received yet.
-    known: usize,
     /// Slots of the ring.
     capacity: usize,
 }
 
 impl<T, A: Access> Inbox<T, A> {
     pub(super) fn new(poller: Poller<Letter<T>, A>, capacity: usize) -> Self {
-        Self { poller, known: 0, capacity }
+        Self { poller, capacity }
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -36,13 +35,11 @@ impl<T, A: Access> Inbox<T, A> {
     /// [`RecvError`] at the end of the channel.
     #[inline]
     pub(super) fn wait_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
-        if self.known > 0 {
+        if self.poller.has_known() {
             return Ok(self.known_first());
         }
         self.poller.expect_one(true);
-        let batch = self.poller.wait().map_err(|_| RecvError)?;
-        self.known = batch.len() - 1;
-        Ok(batch)
+        self.poller.wait().map_err(|_| RecvError)
     }
 
     /// As [`wait_first`](Self::wait_first), but never waits.
@@ -52,13 +49,11 @@ impl<T, A: Access> Inbox<T, A> {
     /// [`TryRecvError`] if there is none.
     #[inline]
     pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
-        if self.known > 0 {
+        if self.poller.has_known() {
             return Ok(self.known_first());
         }
         self.poller.expect_one(true);
-        let batch = self.poller.poll().map_err(TryRecvError::new)?;
-        self.known = batch.len() - 1;
-        Ok(batch)
+        self.poller.poll().map_err(TryRecvError::new)
     }
 
     /// As [`wait_first`](Self::wait_first), but waits for `timeout` at most.
@@ -71,19 +66,25 @@ impl<T, A: Access> Inbox<T, A> {
         &mut self,
         timeout: Duration,
     ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
-        if self.known > 0 {
+        if self.poller.has_known() {
             return Ok(self.known_first());
         }
         self.poller.expect_one(true);
-        let batch = self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)?;
-        self.known = batch.len() - 1;
-        Ok(batch)
+        self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
+    }
+
+    /// Hands the first event to `pass` and lets go of it, if it is known: what a receiver does with all but the first of a look.
+    #[inline(always)]
+    pub(super) fn pass_known<R>(
+        &mut self,
+        pass: impl FnOnce(Sequence, &Letter<T>) -> R,
+    ) -> Option<R> {
+        self.poller.pass_known(pass)
     }
 
     /// The first event of those that are known: the poller does not look for more.
     #[inline]
     fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
-        self.known -= 1;
         self.poller.next_known().expect("what a look has shown stays until it is consumed")
     }
 
@@ -95,7 +96,6 @@ impl<T, A: Access> Inbox<T, A> {
     /// As [`wait_first`](Self::wait_first).
     pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
         self.poller.expect_one(false);
-        self.known = 0;
         self.poller.wait().map_err(|_| RecvError)
     }
 
@@ -106,7 +106,6 @@ impl<T, A: Access> Inbox<T, A> {
     /// As [`poll_first`](Self::poll_first).
     pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
         self.poller.expect_one(false);
-        self.known = 0;
         self.poller.poll().map_err(TryRecvError::new)
     }
 
@@ -120,7 +119,6 @@ impl<T, A: Access> Inbox<T, A> {
         timeout: Duration,
     ) -> Result<Batch<'_, Letter<T>, A>, RecvTimeoutError> {
         self.poller.expect_one(false);
-        self.known = 0;
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
@@ -132,9 +130,6 @@ impl<T, A: Access> Inbox<T, A> {
 
 impl<T, A: Access> fmt::Debug for Inbox<T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox")
-            .field("known", &self.known)
-            .field("capacity", &self.capacity)
-            .finish_non_exhaustive()
+        f.debug_struct("Inbox").field("capacity", &self.capacity).finish_non_exhaustive()
     }
 }

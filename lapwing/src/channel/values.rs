@@ -36,6 +36,25 @@ impl Taken {
         self.take(&mut batch)
     }
 
+    /// Takes the value of `letter`, the event of `sequence`, whose slot is let go of next. None if it was taken already.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the only receiver, and has the slot (I2).
+    #[inline(always)]
+    pub(super) unsafe fn take_one<T>(
+        &mut self,
+        sequence: Sequence,
+        letter: &Letter<T>,
+    ) -> Option<T> {
+        if sequence < self.0 {
+            return None;
+        }
+        self.0 = sequence + 1;
+        // SAFETY: I2, by the caller; I14: of all that was sent, what is not below `self` has not been taken.
+        Some(unsafe { letter.take() })
+    }
+
     /// Takes the next value of `batch`, of which none that is left was taken.
     #[inline]
     fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {

@@ -212,11 +212,29 @@ impl<E, A: Access> Poller<E, A> {
         self.reader.activity().set(doing);
     }
 
+    /// Whether the last look has shown the next event.
+    #[inline]
+    pub(crate) fn has_known(&self) -> bool {
+        self.reader.next_known().is_some()
+    }
+
     /// The next event, without a look, if the last one has shown it.
     #[inline]
     pub(crate) fn next_known(&mut self) -> Option<Batch<'_, E, A>> {
         let range = self.reader.next_known()?;
         Some(Batch::new(&mut self.reader, range))
+    }
+
+    /// Hands the next event to `pass` and lets go of it, if the last look has shown it: no batch is in anybody's hand
+    /// meanwhile, and no look or note of what the thread does comes with it.
+    #[inline(always)]
+    pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
+        let known = self.reader.next_known()?;
+        // SAFETY: I2: a look has shown it, and it is let go of below.
+        let passed = pass(known.start, unsafe { self.reader.ring.buffer.event(known.start) });
+        A::watch(&self.reader.ring.buffer, known.clone());
+        self.reader.release(known.end);
+        Some(passed)
     }
 
     /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.

@@ -135,18 +135,12 @@ impl Control {
             let sequence = if seating.seats().contains(&stage) { DETACHED } else { 0 };
             StageControl::new(sequence, near, all, failures)
         });
-        let fence = AsymmetricFence::detect();
-        let published = EventCount::default();
-        if fence == AsymmetricFence::Full {
-            // Each publication is followed by that fence.
-            published.raise(FOLLOW_UP);
-        }
-        Self {
+        let control = Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             clearance: Padded::default(),
             milestone: Padded::default(),
-            published: Padded(published),
+            published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
             crowd: Padded::default(),
@@ -155,10 +149,16 @@ impl Control {
             stages: stages.collect(),
             seating,
             capacity,
-            fence,
+            fence: AsymmetricFence::detect(),
             is_signalled,
             has_shared_threads: false,
+        };
+        if control.fence == AsymmetricFence::Full {
+            // What is published and what is let go of is followed by that fence.
+            control.published.raise(FOLLOW_UP);
+            control.follow_up_releases();
         }
+        control
     }
 
     /// The same ring with `first` as the sequence of its first event. Nobody shares it yet.
@@ -238,7 +238,18 @@ impl Control {
     pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
         // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this
         // stage's reads, and its writes.
-        self.stages[stage].sequence.store(sequence, Ordering::Release);
+        let words = &self.stages[stage];
+        words.sequence.store(sequence, Ordering::Release);
+        // O6: between the word and the look for sleepers. Where that takes more than the compiler's order, there is a flag.
+        AsymmetricFence::Membarrier.light();
+        if words.released.flags() != 0 {
+            self.follow_up(stage);
+        }
+    }
+
+    /// What comes after the word of `stage`, unless it is known that nobody sleeps.
+    #[cold]
+    fn follow_up(&self, stage: StageIndex) {
         self.notify_released(stage);
     }
 
@@ -258,6 +269,20 @@ impl Control {
     /// Number of free slots that are a good part of the ring, for a producer that waits for some.
     pub(crate) fn room(&self) -> u64 {
         (self.capacity / ROOMS_PER_RING).max(1)
+    }
+
+    /// Has whoever lets go of events look for threads that run several stages. Nobody shares the words yet.
+    pub(crate) fn expect_shared_threads(&mut self) {
+        self.has_shared_threads = true;
+        self.follow_up_releases();
+    }
+
+    /// Says of each stage that there is more to do when it lets go of events than to look for sleepers of its own, in a ring
+    /// where anybody sleeps.
+    fn follow_up_releases(&self) {
+        if self.is_signalled {
+            self.stages.iter().for_each(|stage| stage.released.anything.raise(FOLLOW_UP));
+        }
     }
 
     /// Wakes those who sleep until the word of `stage` goes on, as the caller has just made it do.

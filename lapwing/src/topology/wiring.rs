@@ -99,8 +99,9 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         // Whoever names a thread may run it himself, with others on it.
-        control.has_shared_threads =
-            plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some());
+        if plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
+            control.expect_shared_threads();
+        }
         for &(stage, words) in &acknowledged {
             control.stages[stage].acknowledgement = Some(words);
         }

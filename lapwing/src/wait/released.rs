@@ -18,6 +18,12 @@ pub(crate) struct Released {
 }
 
 impl Released {
+    /// What there is to do for whoever lets go of events: 0 if nobody sleeps and no flag is raised.
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u32 {
+        self.anything.flags() | self.room.flags()
+    }
+
     /// Wakes those who have what they wait for. The caller has let go of events, and then run the
     /// light fence. A look at a word that hardly ever changes for each of the two, on one line.
     #[inline(always)]

@@ -75,8 +75,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     fn on_start(&mut self) {}
 
     /// Called before each batch. `batch_size` events follow, at least 1, unless an [`Action`] leaves
-    /// the batch before its end; `queue_depth` events were available when the batch began, at least
-    /// `batch_size`. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
+    /// the batch before its end; `queue_depth` events, at least `batch_size`, were available at the stage's
+    /// last look, which with one producer may have been before an earlier batch. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
     /// without giving anything again, the batch comes without it.
     ///
     /// ```

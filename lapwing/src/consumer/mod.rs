@@ -3,6 +3,7 @@
 mod access;
 mod acknowledger;
 mod action;
+mod ahead;
 mod batch;
 mod catch;
 mod events;

@@ -189,7 +189,8 @@ impl<E> Source<E> for Worker<E> {
         };
         let own = events.end - events.start;
         self.reader.next = events.start;
-        self.reader.available().max(own)
+        // Of the group's events it has only looked at its own.
+        self.reader.available_now().max(own)
     }
 
     fn limit_batch(&mut self, events: u64) {

@@ -48,6 +48,16 @@ impl Prefetcher {
         if cpu::HAS_HINTS { (bytes / self.stride.max(1) as u64).max(1) } else { 0 }
     }
 
+    /// Number of slots.
+    pub(crate) fn slots(self) -> u64 {
+        self.mask + 1
+    }
+
+    /// Bytes of all slots.
+    pub(crate) fn bytes(self) -> u64 {
+        self.slots() * self.stride as u64
+    }
+
     /// Whether taking lines does anything.
     pub(crate) const TAKES_LINES: bool = cpu::TAKES_LINES;
 
@@ -56,6 +66,11 @@ impl Prefetcher {
     #[inline(always)]
     pub(crate) fn fetch(self, sequence: Sequence) {
         cpu::hint_to_read(self.address(sequence));
+    }
+
+    /// Asks the CPU for the lines that begin in the slots of `sequences`, to read.
+    pub(crate) fn fetch_to_read(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, cpu::hint_to_read);
     }
 
     /// Asks the CPU for the lines that begin in the slots of `sequences`, to write. Needs no right to them

@@ -5,7 +5,8 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use lapwing::{
-    Action, EventHandler, PollError, Poller, Producer, Sequence, Sequencer, Stage, TryPublishError,
+    Action, Disruptor, EventHandler, PollError, Poller, Producer, Sequence, Sequencer,
+    SingleProducer, Stage, TryPublishError,
 };
 
 use crate::common::{ON_PURPOSE, PATIENCE, quiet_panics};
@@ -68,6 +69,40 @@ fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup
     assert_eq!(spy.batches(), [3, 2]);
     assert_eq!(spy.announced(), [(3, 5), (2, 2)]);
     assert_eq!(spy.sequences(), [0, 1, 2, 3, 4]);
+}
+
+/// Publishes an event during the first batch, and closes the ring after that one.
+struct Late {
+    producer: SingleProducer<u64>,
+    depths: Sender<u64>,
+}
+
+impl EventHandler<u64> for Late {
+    fn on_batch_start(&mut self, _: u64, queue_depth: u64) {
+        self.depths.send(queue_depth).unwrap();
+    }
+
+    fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+        match sequence {
+            0 => assert_eq!(self.producer.try_publish(|_| {}), Ok(3)),
+            3 => self.producer.close(),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
+    let (hand_over, handed_over) = mpsc::channel();
+    let (send, depths) = mpsc::channel();
+    let make = move || Late { producer: handed_over.recv().unwrap(), depths: send };
+    let ring = Disruptor::single_producer(8, || 0_u64);
+    let (mut producer, consumers) =
+        ring.then_local(Stage::new("late").max_batch(2), make).build().unwrap();
+    producer.publish_batch(3, |_| {}).unwrap();
+    hand_over.send(producer).unwrap();
+    consumers.start().unwrap().join().unwrap();
+    assert_eq!(depths.iter().collect::<Vec<u64>>(), [3, 1, 1]);
 }
 
 fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind>(setup: Setup<K>) {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::time::Instant;
 
+use super::ahead::Ahead;
 use super::guest::Place;
 use super::lines::{self, Lines};
 use super::looks::LearntLooks;
@@ -45,6 +46,8 @@ pub(crate) struct Reader<E> {
     looks: LearntLooks,
     /// Those of its events.
     lines: Lines,
+    /// Whether it asks for the lines of its events before it reads them.
+    ahead: Ahead,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that was this stage's to finish.
@@ -84,6 +87,7 @@ impl<E> Reader<E> {
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         let lines = Lines::of(&ring.control, stage, first);
+        let ahead = Ahead::of(Prefetcher::of(&ring.buffer), first);
         let is_in_company = ring.control.is_in_company(stage);
         let activity = Arc::clone(&ring.control.stages[stage].activity);
         Self {
@@ -97,6 +101,7 @@ impl<E> Reader<E> {
             strategy,
             activity,
             lines,
+            ahead,
             failing,
             first,
             next: first,
@@ -174,7 +179,7 @@ impl<E> Source<E> for Reader<E> {
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         match self.rest() {
-            Some(rest) => Ok(rest),
+            Some(rest) => Ok(self.hand_out(rest)),
             None => Self::poll(self, UNLIMITED),
         }
     }

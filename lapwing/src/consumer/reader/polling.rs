@@ -14,12 +14,20 @@ use crate::stamps::Span;
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
 impl<E> Reader<E> {
-    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
-    /// of the queue.
+    /// Number of events that the last look has shown, past the wrap and past the longest batch: the depth of the queue.
+    ///
+    /// A word that says how far is published shows all of them at once, and another look would take its line from the
+    /// producer. Of stamps only those of the batch were looked at.
     pub(crate) fn available(&mut self) -> u64 {
+        if self.ring.control.stamps.is_some() {
+            return self.available_now();
+        }
+        self.known.saturating_sub(self.next)
+    }
+
+    /// The same by another look, at what is not known yet.
+    pub(crate) fn available_now(&mut self) -> u64 {
         let from = self.known.max(self.next);
-        // What is known is not looked at again, so that many small batches cost no more than one
-        // large one.
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
             self.known = end;
         }
@@ -59,8 +67,15 @@ impl<E> Reader<E> {
                 return Err(PollError::Empty);
             }
             self.is_told = false;
-            return Ok(self.next..self.known.min(limit));
+            return Ok(self.hand_out(self.next..self.known.min(limit)));
         }
+    }
+
+    /// The batch that is read next, and what is known after it, which may be asked for as well.
+    #[inline(always)]
+    pub(super) fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
+        self.ahead.ask(batch.start..self.known);
+        batch
     }
 
     /// Lets go of everything below `end`, which was given up.

@@ -2,6 +2,7 @@
 
 mod arguments; // the flags
 mod claims; // several threads and one counter
+mod hint; // lines asked for
 mod leisure; // what their reader does between two batches
 mod probe; // the cases
 mod singles; // events one by one between two threads
@@ -128,7 +129,7 @@ mod tests {
     /// Everything that the command measures by default.
     fn all() -> Vec<Record> {
         let streams = EventBytes::ALL.map(|bytes| (Case::Stream, bytes));
-        let [exchange, slots, claims, read, ring, plain, singles, in_a_ring] = [
+        let [exchange, slots, claims, read, ring, plain, singles, small, in_a_ring] = [
             Case::Exchange,
             Case::SlotExchange,
             Case::Claims,
@@ -136,10 +137,11 @@ mod tests {
             Case::SoloRing,
             Case::SoloLoop,
             Case::Singles,
+            Case::SmallSingles,
             Case::RingStream,
         ]
         .map(|case| (case, EventBytes::B8));
-        let others = [claims, ring, plain, slots, read, singles, in_a_ring];
+        let others = [claims, ring, plain, slots, read, singles, small, in_a_ring];
         records(&[&[exchange][..], &streams, &others].concat()).unwrap()
     }
 
@@ -185,7 +187,8 @@ mod tests {
         let singles = &report["results"][10];
         assert_eq!((&singles["contender"], &singles["threads"]), (&"singles".into(), &2.into()));
         assert!(singles["wait"].as_str().unwrap().ends_with("-hints"), "{singles}");
-        let in_a_ring = &report["results"][11];
+        assert_eq!(report["results"][11]["contender"], "small-singles");
+        let in_a_ring = &report["results"][12];
         assert_eq!(in_a_ring["contender"], "ring-stream");
         assert_eq!(in_a_ring["buffer_bytes"], 8 << 16);
     }
@@ -195,6 +198,6 @@ mod tests {
         let records = all();
         let text = table::of(&records, &Machine::detect());
         assert_eq!(text.matches("| stream").count(), 4, "{text}");
-        assert!(text.contains("all verified: 12 rows, 24 runs"), "{text}");
+        assert!(text.contains("all verified: 13 rows, 26 runs"), "{text}");
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum Case {
     RingStream,
     /// Events of 8 bytes to another thread one by one, through a ring of words and a cursor: the limit of unicast
     Singles,
+    /// The same through a ring of 1 Ki words: the limit of unicast where the ring is small
+    SmallSingles,
     /// Three threads claim, write and stamp one by one: the limit of several producers in one order
     Claims,
     /// The same, and one thread reads: the limit of a ring with one order
@@ -48,13 +50,14 @@ pub(crate) enum Case {
 
 impl Case {
     /// The cases of a whole table, in its order.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Exchange,
         Self::StampExchange,
         Self::SlotExchange,
         Self::Stream,
         Self::RingStream,
         Self::Singles,
+        Self::SmallSingles,
         Self::Claims,
         Self::ClaimsRead,
         Self::SoloRing,
@@ -70,6 +73,7 @@ impl Case {
             Self::Stream => "stream",
             Self::RingStream => "ring-stream",
             Self::Singles => "singles",
+            Self::SmallSingles => "small-singles",
             Self::Claims => "claims",
             Self::ClaimsRead => "claims-read",
             Self::SoloRing => "solo-ring",
@@ -126,7 +130,9 @@ impl Probe {
             Case::Exchange => exchanges(Carrier::Word),
             Case::StampExchange => exchanges(Carrier::Stamp),
             Case::SlotExchange => exchanges(Carrier::Slot),
-            Case::Singles => Leisure::ALL.map(Setting::Singles).to_vec(),
+            Case::Singles | Case::SmallSingles => {
+                Leisure::ALL_AND_WATCHING.map(Setting::Singles).to_vec()
+            }
             Case::Claims => BackOff::ALL.map(|back_off| Setting::Claims(back_off, None)).to_vec(),
             Case::ClaimsRead => {
                 let read =
@@ -155,7 +161,12 @@ impl Probe {
                 EventBytes::B64 => stream::run::<PAD_64>(shape, events, placement),
                 EventBytes::B256 => stream::run::<PAD_256>(shape, events, placement),
             },
-            Setting::Singles(leisure) => singles::run(leisure, events, placement),
+            Setting::Singles(leisure) if self.case == Case::SmallSingles => {
+                singles::run::<{ singles::FEW_SLOTS }>(leisure, events, placement)
+            }
+            Setting::Singles(leisure) => {
+                singles::run::<{ singles::SLOTS }>(leisure, events, placement)
+            }
             Setting::Slots(slots) => solo::ring(slots, events, placement),
             Setting::Claims(back_off, reader) => claims::run(back_off, reader, events, placement),
             Setting::Only if self.case == Case::WrongAnswer => {

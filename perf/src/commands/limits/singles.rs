@@ -10,6 +10,7 @@
 //! one does but by the two cursors.
 
 use std::hint;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -23,56 +24,71 @@ use crate::measure::crew::{Answers, Crew, RunError};
 use crate::measure::run::Pass;
 
 /// Slots of the ring: those of most tables.
-const SLOTS: usize = 65_536;
+pub(super) const SLOTS: usize = 65_536;
+/// Slots of a small one.
+pub(super) const FEW_SLOTS: usize = 1_024;
+/// The reader gives slots back in parts, this many in a ring.
+const PARTS: u64 = 4;
 /// Looks in vain before the CPU is offered to others.
 const LOOKS: u32 = 1_024;
 
-/// What the threads share.
-struct Shared {
+/// What the threads share: a ring of `N` words.
+struct Shared<const N: usize> {
     /// Words that are there.
     published: CachePadded<AtomicU64>,
+    /// Words that were there when their writer last had to wait for slots.
+    milestone: CachePadded<AtomicU64>,
     /// Words that have been read.
     read: CachePadded<AtomicU64>,
     slots: Vec<AtomicU64>,
 }
 
-/// Hands over the events numbered `0..events` once. The answer is that of the unicast topology.
+/// Hands over the events numbered `0..events` once, through a ring of `N` words, a power of two. The answer is that of the
+/// unicast topology.
 ///
 /// # Errors
 ///
 /// [`RunError`] if a thread could not start.
-pub(super) fn run(leisure: Leisure, events: u32, placement: Placement) -> Result<Pass, RunError> {
-    let shared = Shared::new();
+pub(super) fn run<const N: usize>(
+    leisure: Leisure,
+    events: u32,
+    placement: Placement,
+) -> Result<Pass, RunError> {
+    let shared = Shared::<N>::new();
     let shared = &shared;
     let mut crew = Crew::new(placement);
     crew.enlist("producer", move || {
-        shared.write_all(events);
+        shared.write_all(events, leisure);
         Ok(Answers::new())
     });
     crew.enlist("consumer", move || Ok(vec![shared.read_all(events.into(), leisure)]));
     Ok(Pass::one_by_one(crew.run()?))
 }
 
-impl Shared {
+impl<const N: usize> Shared<N> {
     fn new() -> Self {
         Self {
             published: CachePadded::default(),
+            milestone: CachePadded::default(),
             read: CachePadded::default(),
-            slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
+            slots: (0..N).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
     /// Publishes each event by itself, in slots that have been read.
-    fn write_all(&self, events: u32) {
-        let mut limit = SLOTS as u64;
+    fn write_all(&self, events: u32, leisure: Leisure) {
+        let mut limit = N as u64;
         for value in 0..events {
             let number = u64::from(value);
             if number == limit {
+                // Release: pairs with the Acquire in `read_all`; brings the words below.
+                self.milestone.store(number, Ordering::Release);
                 // Acquire: the slots below are read no more.
-                limit = SLOTS as u64 + look_until(&self.read, number - SLOTS as u64);
+                limit = N as u64 + look_until(&self.read, number - N as u64);
+                leisure.ask_to_write(&self.slots, number..limit);
             }
             // Relaxed suffices: released by the next line.
-            self.slots[number as usize % SLOTS].store(First::new(value, 0).0, Ordering::Relaxed);
+            self.slots[number as usize % N].store(First::new(value, 0).0, Ordering::Relaxed);
             // Release: pairs with the Acquire in `look_until`; brings the word.
             self.published.store(number + 1, Ordering::Release);
         }
@@ -81,21 +97,33 @@ impl Shared {
     /// Reads all that is there, again and again. Returns the answer over `events` events.
     fn read_all(&self, events: u64, leisure: Leisure) -> u64 {
         let (mut next, mut fold) = (0, Fold::new());
+        let mut shown = None;
         while next < events {
-            let end = look_until(&self.published, next);
-            for number in next..end {
-                let word = self.slots[number as usize % SLOTS].load(Ordering::Relaxed);
-                fold.add(digest_of(First(word).value(), &[]));
+            let end = shown.unwrap_or_else(|| look_until(&self.published, next));
+            while next < end {
+                let part = next..end.min(next + N as u64 / PARTS);
+                next = part.end;
+                self.read_part(part, leisure, &mut fold);
             }
-            leisure.take_lines(&self.slots, next..end, |slot| {
-                slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
-            });
-            next = end;
-            // Release: pairs with the Acquire in `look_until`; the words are read no more.
-            self.read.store(next, Ordering::Release);
-            leisure.keep_away();
+            // Acquire: pairs with the Release in `write_all`; brings the words below.
+            shown = leisure.watch(next, || self.milestone.load(Ordering::Acquire));
         }
         fold.answer()
+    }
+
+    /// Reads what is there, and gives its slots back.
+    #[inline(always)]
+    fn read_part(&self, part: Range<u64>, leisure: Leisure, fold: &mut Fold) {
+        leisure.ask_to_read(&self.slots, part.clone());
+        for number in part.clone() {
+            let word = self.slots[number as usize % N].load(Ordering::Relaxed);
+            fold.add(digest_of(First(word).value(), &[]));
+        }
+        leisure.take_lines(&self.slots, part.clone(), |slot| {
+            slot.store(slot.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+        // Release: pairs with the Acquire in `look_until`; the words are read no more.
+        self.read.store(part.end, Ordering::Release);
     }
 }
 
@@ -122,15 +150,13 @@ mod tests {
 
     #[test]
     fn singles_have_the_answer_of_unicast_however_the_consumer_spends_its_time() {
-        for leisure in Leisure::ALL {
+        for leisure in Leisure::ALL_AND_WATCHING {
             for events in [1, 2, 1_000, SLOTS as u32, 3 * SLOTS as u32 + 7] {
-                let pass = run(leisure, events, Placement::Free).unwrap();
-                assert_eq!(
-                    pass.answers,
-                    unicast::expected::<PAD_8>(events),
-                    "{} {events}",
-                    leisure.name
-                );
+                let expected = unicast::expected::<PAD_8>(events);
+                let pass = run::<SLOTS>(leisure, events, Placement::Free).unwrap();
+                assert_eq!(pass.answers, expected, "{} {events}", leisure.name);
+                let pass = run::<FEW_SLOTS>(leisure, events, Placement::Free).unwrap();
+                assert_eq!(pass.answers, expected, "{} {events}, few slots", leisure.name);
             }
         }
     }

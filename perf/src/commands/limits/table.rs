@@ -22,11 +22,11 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
             .to_owned(),
         "from thread to thread; ring-stream: the same in the memory of a ring of 65,536 events; singles: one by one,"
             .to_owned(),
-        "through a ring of words and a cursor; claims: three threads take numbers from one counter, and write and"
+        "through a ring of 65,536 words and a cursor; small-singles: of 1,024; claims: three threads take numbers"
             .to_owned(),
-        "stamp a word for each; claims-read: and a fourth reads them; solo-ring: one thread through Lapwing's ring;"
+        "from one counter, and write and stamp a word for each; claims-read: and a fourth reads them; solo-ring: one"
             .to_owned(),
-        "solo-loop: without a ring".to_owned(),
+        "thread through Lapwing's ring; solo-loop: without a ring".to_owned(),
         table::verified(records.iter().map(|record| &record.speed)),
     ];
     let is_pair = |record: &Record| record.speed.threads == 2;

@@ -163,7 +163,7 @@
 //! | C54 | a panic while a slot is filled | `c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody` |
 //! | C55 | rewinding: the cases of `RewindBatchEventProcessorTest` | `c55_rewind_begins_the_batch_again_wherever_it_failed`, `c55_rewind_begins_no_batch_again_but_its_own`, `c55_error_that_is_not_for_a_rewind_is_not_rewound`, `c55_policy_is_asked_once_for_each_failure_and_never_without`, `c55_rewind_with_a_pause_takes_as_long`, `c55_rewind_that_gives_up_skips_its_event` |
 //! | C60 | batches of 3, 2 and 1 when a handler publishes on | `c60_events_that_come_during_a_batch_are_the_next_one` |
-//! | C61 | the longest batch, its size and the depth of the queue | `c61_longest_batch_is_respected_and_the_depth_of_the_queue_told` |
+//! | C61 | the longest batch, its size and the depth of the queue | `c61_longest_batch_is_respected_and_the_depth_of_the_queue_told`, `c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own` |
 //! | C62 | an early release is seen within the batch | `c62_event_that_is_released_early_is_there_for_others_within_the_batch` |
 //! | C63 | a deferred acknowledgement holds the producer and the stages after | `c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after` |
 //! | C64 | a poller: its states, stopping within a batch, failing | `c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it`, `c64_poller_that_stops_within_a_batch_gets_the_rest_again`, `c64_poller_that_fails_gets_the_same_event_again` |

@@ -34,6 +34,7 @@ fn whole_command_writes_a_row_for_each_limit() {
         ("ring-stream", 64),
         ("ring-stream", 256),
         ("singles", 8),
+        ("small-singles", 8),
         ("claims", 8),
         ("claims-read", 8),
         ("solo-ring", 8),
@@ -41,7 +42,7 @@ fn whole_command_writes_a_row_for_each_limit() {
     ];
     assert!(names.eq(expected.map(|(name, bytes)| (Some(name), Some(bytes)))), "{text}");
     let table = String::from_utf8_lossy(&output.stdout);
-    assert!(table.contains("all verified: 16 rows, 16 runs"), "{table}");
+    assert!(table.contains("all verified: 17 rows, 17 runs"), "{table}");
 }
 
 #[test]

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Either the producer sees the flag, or the other's 0 comes after what the producer gave (O33). So once a close or a halt has
-//! returned, every claim looks, and learns of it.
+//! returned, every claim looks, and learns of it. (Where the system refuses a heavy fence that it had granted before, a claim
+//! may be granted yet, and its publication learns of it.)
 
 use crate::Sequence;
 use crate::sync::{AtomicU64, Ordering};

@@ -33,7 +33,7 @@ impl Life {
     /// Whether the ring is neither closing, closed nor halted.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
-        // O8, Relaxed: a producer's look before it claims is advice; a consumer's after it has read the cursor is
+        // O8, Relaxed: a producer's look at the gate is advice; a consumer's after it has read the cursor is
         // ordered by the light fence before it; a sleeper's comes after the epoch (O7).
         self.state.load(Ordering::Relaxed) == 0
     }
@@ -94,7 +94,7 @@ impl Life {
     /// Refuses what comes; true for the one caller that is to find the end.
     pub(crate) fn begin_close(&self) -> bool {
         // O8, Relaxed: ordered against the look at the cursor by the heavy fence in
-        // `Control::close`.
+        // `Control::end_publications`.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
     }
 

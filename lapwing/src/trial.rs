@@ -5,7 +5,7 @@
 //!           4096 to 262,144   │      4096       │       4096       │        or multiples of that
 //! ```
 //!
-//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), or to take them before they
+//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), for those of a batch before they are read (`consumer::ahead`), or to take them before they
 //! are given back (`consumer::lines`), and how long to look away while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
 //! size of the ring and with what others do. By several times, and within seconds where a host moves its CPUs. So whoever
 //! goes one of the ways tries the other now and then. See `perf/results/experiments.md`.

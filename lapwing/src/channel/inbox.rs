@@ -1,4 +1,4 @@
-//! What both kinds of receiver have: a poller of slots, and what is known to lie in them.
+//! What both kinds of receiver have: a poller of slots.
 
 use std::fmt;
 use std::time::Duration;
@@ -82,7 +82,7 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.pass_known(pass)
     }
 
-    /// The first event of those that are known: the poller does not look for more.
+    /// The first event of those that are known, of a broadcast: a `Receiver` passes those first.
     #[inline]
     fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
         self.poller.next_known().expect("what a look has shown stays until it is consumed")

@@ -60,10 +60,8 @@ impl Taken {
     fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {
         let (sequence, letter) = batch.iter().next()?;
         debug_assert!(sequence >= self.0, "a value is taken once: sequence={sequence}");
-        self.0 = sequence + 1;
-        // SAFETY: I2: the batch has the slot, and its receiver is the only one; I14: of all that was sent, what is not
-        // below `self` has not been taken.
-        Some(unsafe { letter.take() })
+        // SAFETY: I2: the batch has the slot, and its receiver is the only one.
+        unsafe { self.take_one(sequence, letter) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a consumer of a small ring asks for the lines of a batch before it reads them.
 //!
-//! In a ring that fits into a first-level cache, whose CPUs are far from each other, both ends wait for lines more than they
-//! work: a lap is a few exchanges long, and a CPU that fetches ahead by itself begins anew with each batch. Lines that are
+//! In a ring that fits into a first-level cache, between CPUs that are far from each other, both ends wait for lines more than
+//! they work: a lap is a few exchanges long, and a CPU that fetches ahead by itself begins anew with each batch. Lines that are
 //! asked for together come together. In a larger ring the CPU has fetched them by then, and where CPUs share a cache asking
 //! takes longer than waiting. So it is tried. See `perf/results/experiments.md`.
 
@@ -27,7 +27,7 @@ pub(super) struct Ahead {
     slots: Prefetcher,
     /// Most events that are asked for ahead; 0 where none are.
     most: u64,
-    /// First sequence that was not asked for.
+    /// First sequence of which it was not settled whether to ask.
     asked: Sequence,
     /// Whether to leave them, the first way, or to ask.
     trial: Trial<SLOW_NS>,

@@ -75,8 +75,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     fn on_start(&mut self) {}
 
     /// Called before each batch. `batch_size` events follow, at least 1, unless an [`Action`] leaves
-    /// the batch before its end; `queue_depth` events, at least `batch_size`, were available at the stage's
-    /// last look, which with one producer may have been before an earlier batch. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
+    /// the batch before its end; `queue_depth` events, at least `batch_size`, were
+    /// there: with one producer, and not for a worker, at the stage's last look, maybe before an earlier batch;
+    /// otherwise it is looked for anew. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
     /// without giving anything again, the batch comes without it.
     ///
     /// ```
@@ -86,7 +87,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// # impl EventHandler<u64> for Depth {
     /// fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
     ///     self.announced += batch_size;
-    ///     self.deepest = self.deepest.max(queue_depth); // how far this stage lags at most
+    ///     self.deepest = self.deepest.max(queue_depth); // the most that one look has shown
     /// }
     /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// # }

@@ -87,8 +87,8 @@ pub(crate) trait Source<E> {
     /// Number of events that it has finished, those that were given up included.
     fn processed(&self) -> u64;
 
-    /// Number of events that may be read now, past the wrap and past the longest batch: the depth
-    /// of the queue.
+    /// Number of events that are known to be there, past the wrap and past the longest batch: the depth of the queue. Looks
+    /// only if that is not known.
     fn available(&mut self) -> u64;
 
     /// Makes its batches at most `events` long.

@@ -6,17 +6,18 @@ use crate::sync::Ordering;
 use crate::wait::event_count::ENDED;
 
 impl Control {
-    /// Accepts no further event. Everything accepted is still consumed. Does nothing more the second
-    /// time.
+    /// Accepts no further event. Everything accepted is still consumed. The second time it only sees to it that no claim
+    /// is granted once it has returned.
     pub(crate) fn close(&self) {
         let is_first = self.life.begin_close();
-        // The second one as well: when it returns, nothing more is accepted.
+        // The second one as well: when it returns, no claim is granted any more.
         let is_fenced = self.end_publications();
+        let claimed = self.stamps.is_some().then(|| self.close_claims());
         if !is_first {
             return;
         }
-        let end = if self.stamps.is_some() {
-            self.close_claims()
+        let end = if let Some(claimed) = claimed {
+            claimed
         } else if is_fenced {
             // The producer stores the cursor, then looks for the flag; here the other way round (O8).
             // O8, Relaxed: only the number is used.
@@ -30,7 +31,7 @@ impl Control {
         self.wake_everybody();
     }
 
-    /// Tells producers that the ring has ended, as the caller has just said in its state. False if the system has refused the
+    /// Tells producers that the ring has ended, whose state the caller has just set. False if the system has refused the
     /// fence after that: a claim may then still be granted, whose publication learns of it.
     fn end_publications(&self) -> bool {
         self.published.raise(ENDED);

@@ -4,13 +4,13 @@
 //! ```text
 //! line(s)   word                    written by                read by
 //! 1         cursor                  producers                 first stages (single), producers (multi)
-//! 1         life                    close, halt               everybody, all the time
+//! 1         life                    close, halt               consumers, at each look; producers, at the gate
 //! 1         clearance (single only) the producer; close, halt the producer, before each claim
 //! 1         milestone (single only) the producer, before it   first stages that keep away
 //!                                   looks at the gate
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
-//!                                   close, halt; who is to    threads are shared, whoever lets go
-//!                                   do more than look at it
+//!                                   close, halt; a producer   threads are shared, whoever lets go
+//!                                   that keeps a note
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word
@@ -84,7 +84,7 @@ pub(crate) struct Control {
     /// Single producer: what it had published when it last looked at the gate.
     pub(crate) milestone: Padded<Milestone>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
-    /// anything that advances.
+    /// anything that advances. Its flags tell producers of an end, and of more to do.
     pub(crate) published: Padded<EventCount>,
     /// Number of events that producers dropped since the ring was full. On a line of its own, since
     /// it is written just when everything else is busy.

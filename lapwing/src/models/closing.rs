@@ -186,11 +186,21 @@ fn loom_last_producer_closes() {
     });
 }
 
-/// Two threads close at once: both return with the ring closed to their own producers.
+/// O8: two threads close at once: both return with the ring closed to their own producers.
 #[test]
 fn loom_two_closers() {
-    loom::model(|| {
-        let (mut producer, mut poller) = single(2);
+    two_closers(single);
+}
+
+/// O12: as above, with several producers.
+#[test]
+fn loom_two_closers_multi() {
+    two_closers(multi);
+}
+
+fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> (Producer<u64, S>, Poller<u64>)) {
+    loom::model(move || {
+        let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();
         producer.publish(|event| *event = 1).unwrap(); // the next claim needs no look
         let closer = thread::spawn(move || ring.control.close());

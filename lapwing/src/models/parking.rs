@@ -5,7 +5,10 @@ use std::time::Duration;
 use loom::thread;
 
 use super::{PARK, check_less, multi, side_by_side, single, single_ring, take};
+use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
+use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::event_count::{EventCount, FOLLOW_UP};
 use crate::{
     Action, Consumer, Disruptor, Graph, Poller, PublishError, SingleProducer, Stage, Stopped,
 };
@@ -430,5 +433,31 @@ fn loom_park_on_anything_for_another_stage() {
         take(&mut before).unwrap();
         assert_eq!(both.join().unwrap().len(), 2);
         drop((producer, before));
+    });
+}
+
+/// O6: whoever wakes wakes, though a flag of the word comes and goes meanwhile.
+#[test]
+fn loom_wake_while_a_flag_comes_and_goes() {
+    loom::model(|| {
+        let shared = Arc::new((EventCount::default(), AtomicU64::new(0)));
+        let [flagger, sleeper] = [Arc::clone(&shared), Arc::clone(&shared)];
+        let flagger = thread::spawn(move || {
+            flagger.0.raise(FOLLOW_UP);
+            flagger.0.lower(FOLLOW_UP);
+        });
+        let sleeper = thread::spawn(move || {
+            let (place, word) = &*sleeper;
+            let is_over = || word.load(Ordering::Relaxed) != 0;
+            while !is_over() {
+                place.park(AsymmetricFence::Full, || None, is_over);
+            }
+        });
+        let (place, word) = &*shared;
+        word.store(1, Ordering::Relaxed);
+        AsymmetricFence::Full.light();
+        place.notify();
+        flagger.join().unwrap();
+        sleeper.join().unwrap();
     });
 }

@@ -82,7 +82,13 @@ impl Single {
     /// First sequence that is not published, hence the next to claim.
     #[inline(always)]
     fn next(&self, control: &Control) -> Sequence {
-        if Note::is_kept(control) { self.note.next } else { own(&control.cursor) }
+        self.next_by(control, control.published.flags())
+    }
+
+    /// The same where the `flags` of publications are at hand.
+    #[inline(always)]
+    fn next_by(&self, control: &Control, flags: u32) -> Sequence {
+        if flags & FOLLOW_UP != 0 { self.note.next } else { own(&control.cursor) }
     }
 
     /// The next sequence to claim, if the ring is open.
@@ -96,7 +102,7 @@ impl Single {
         if flags & ENDED != 0 {
             return Err(why_ended(control));
         }
-        Ok(if flags & FOLLOW_UP != 0 { self.note.next } else { own(&control.cursor) })
+        Ok(self.next_by(control, flags))
     }
 
     /// Claims without clearance: a lone event, whose producer is to leave the cursor alone, and whatever needs a look.
@@ -125,8 +131,7 @@ impl Single {
         give_clearance(control, if self.note.is_wanted { 0 } else { self.runway.near() });
     }
 
-    /// What comes after the store of the cursor, up to `end`, unless it is known that nobody sleeps, that the ring is open,
-    /// and that there is no note.
+    /// What comes after the store of the cursor, up to `end`, unless no flag is raised and nobody sleeps.
     #[inline]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), Stopped> {
         self.note.next = end;
@@ -185,7 +190,7 @@ impl Claims for Single {
         // `end`.
         control.cursor.store(end, Ordering::Release);
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
-        // the compiler's order, there is a note, hence a `follow_up`.
+        // the compiler's order, `FOLLOW_UP` is raised.
         AsymmetricFence::Membarrier.light();
         if control.published.flags() == 0 {
             return Ok(());
@@ -225,6 +230,8 @@ fn why_ended(control: &Control) -> Stopped {
 /// Whether events up to `end`, just published, came before a close or a halt.
 #[cold]
 fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
+    // Whoever ends the ring may not have come to that yet: no claim after this one is granted.
+    control.clearance.withdraw();
     match why_ended(control) {
         Stopped::Closed if control.life.settled_end() >= end => Ok(()),
         why => Err(why),
@@ -246,6 +253,7 @@ mod tests {
             single.publish(control, next, 1).unwrap();
             assert_eq!((single.next(control), control.claimed()), (next + 1, next + 1));
         }
+        assert_eq!(control.clearance.end() == 0, single.note.is_wanted);
         Note::is_kept(control)
     }
 

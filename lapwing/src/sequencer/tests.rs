@@ -357,3 +357,13 @@ fn several_producers_have_no_milestones() {
     assert_eq!(control.milestone.end(), 0);
     assert!(barrier_after(&[]).next_milestone(&control, 0).is_none());
 }
+
+#[test]
+fn where_threads_are_shared_whoever_lets_go_has_more_to_do() {
+    for is_signalled in [true, false] {
+        let mut control = control::<Single>(8);
+        control.is_signalled = is_signalled;
+        control.expect_shared_threads();
+        assert_eq!(control.stages[0].released.flags() != 0, is_signalled);
+    }
+}

@@ -5,7 +5,7 @@ use super::{WaitStrategy, Waiting};
 /// Looks a few times with a yield in between, then parks until what it waits for advances.
 ///
 /// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other side
-/// one load of a line that nobody writes, as long as nobody sleeps. With [`yields`](Self::yields) of
+/// one load of a line that hardly anybody writes, as long as nobody sleeps. With [`yields`](Self::yields) of
 /// 0 it parks at once, and each event that comes alone pays for a wake-up.
 ///
 /// ```

@@ -40,3 +40,20 @@ impl Released {
         self.room.wake_all();
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::wait::event_count::FOLLOW_UP;
+
+    #[test]
+    fn a_flag_of_either_place_shows() {
+        let released = Released::default();
+        assert_eq!(released.flags(), 0);
+        for place in [&released.anything, &released.room] {
+            place.raise(FOLLOW_UP);
+            assert_eq!(released.flags(), FOLLOW_UP);
+            place.lower(FOLLOW_UP);
+        }
+    }
+}

@@ -14,9 +14,7 @@ use crate::stamps::Span;
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
 impl<E> Reader<E> {
-    /// Number of events that the last look has shown, past the wrap and past the longest batch: the depth of the queue.
-    ///
-    /// A word that says how far is published shows all of them at once, and another look would take its line from the
+    /// As [`Source::available`]. A word that says how far is published shows all of them at once, and another look would take its line from the
     /// producer. Of stamps only those of the batch were looked at.
     pub(crate) fn available(&mut self) -> u64 {
         if self.ring.control.stamps.is_some() {
@@ -71,7 +69,8 @@ impl<E> Reader<E> {
         }
     }
 
-    /// The batch that is read next, and what is known after it, which may be asked for as well.
+    /// The batch that is read next, and what is known after it, which may be asked for as well. Not one that a
+    /// [spin](Self::spin) has found: those are mostly lone events.
     #[inline(always)]
     pub(super) fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
         self.ahead.ask(batch.start..self.known);

@@ -57,7 +57,7 @@ impl Epoch {
     /// The mark and the flags: 0 if there is nothing to do.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u32 {
-        // O6 and O8, Relaxed: ordered after the caller's store by the light fence. Before a claim it is advice.
+        // O6, O8 and O33, Relaxed: ordered after the caller's store by the light fence. Before a claim it is advice.
         self.word.load(Ordering::Relaxed) & (EPOCH - 1)
     }
 
@@ -69,7 +69,7 @@ impl Epoch {
 
     /// Lowers a flag.
     pub(crate) fn lower(&self, flag: u32) {
-        // O13, Relaxed: whoever lowers a flag has raised it, and nobody else looks at it.
+        // O13, Relaxed: whoever lowers a flag has raised it, and nobody else goes by it.
         self.word.fetch_and(!flag, Ordering::Relaxed);
     }
 
@@ -96,20 +96,22 @@ impl Epoch {
     #[inline(never)]
     pub(crate) fn wake_marked(&self) -> bool {
         // O6, Relaxed: as in `is_marked`.
-        let seen = self.word.load(Ordering::Relaxed);
-        if seen & MARK == 0 {
-            return false;
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen & MARK != 0 {
+            let next = (seen & !MARK).wrapping_add(EPOCH);
+            // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
+            // the caller stored. On failure a flag has come or gone, and those that were asleep still are; or
+            // somebody else has woken them, and taken the mark away.
+            let swap = self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed);
+            match swap {
+                Ok(_) => {
+                    self.sleepers.wake(&self.word);
+                    return true;
+                }
+                Err(now) => seen = now,
+            }
         }
-        let next = (seen & !MARK).wrapping_add(EPOCH);
-        // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
-        // the caller stored. Hence also nothing to do on failure: somebody else has woken those that
-        // were asleep.
-        let is_mine =
-            self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if is_mine {
-            self.sleepers.wake(&self.word);
-        }
-        is_mine
+        false
     }
 
     /// Advances the word, marked or not, and wakes every sleeper.

@@ -198,7 +198,10 @@ fn loom_two_closers_multi() {
     two_closers(multi);
 }
 
-fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> (Producer<u64, S>, Poller<u64>)) {
+/// The two ends of a ring.
+type Ends<S> = (Producer<u64, S>, Poller<u64>);
+
+fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
     loom::model(move || {
         let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();

@@ -56,7 +56,6 @@ impl Life {
     /// # Errors
     ///
     /// Why a producer gets nothing any more.
-    #[inline(always)]
     pub(crate) fn check_open(&self) -> Result<(), Stopped> {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
@@ -94,7 +93,7 @@ impl Life {
     /// Refuses what comes; true for the one caller that is to find the end.
     pub(crate) fn begin_close(&self) -> bool {
         // O8, Relaxed: ordered against the look at the cursor by the heavy fence in
-        // `Control::end_publications`.
+        // `Control::close_claims`.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
     }
 

@@ -10,35 +10,33 @@ impl Control {
     /// is granted once it has returned.
     pub(crate) fn close(&self) {
         let is_first = self.life.begin_close();
-        // The second one as well: when it returns, no claim is granted any more.
-        let is_fenced = self.end_publications();
-        let claimed = self.stamps.is_some().then(|| self.close_claims());
+        let accepted = self.close_claims();
         if !is_first {
             return;
         }
-        let end = if let Some(claimed) = claimed {
-            claimed
-        } else if is_fenced {
-            // The producer stores the cursor, then looks for the flag; here the other way round (O8).
-            // O8, Relaxed: only the number is used.
-            self.cursor.load(Ordering::Relaxed)
-        } else {
+        let end = accepted.unwrap_or_else(|| {
             // No number would be right: nothing is refused, and nobody reads any more.
             self.halt();
             Sequence::MAX
-        };
+        });
         self.life.finish_close(end);
         self.wake_everybody();
     }
 
-    /// Tells producers that the ring has ended, whose state the caller has just set. False if the system has refused the
-    /// fence after that: a claim may then still be granted, whose publication learns of it.
-    fn end_publications(&self) -> bool {
+    /// Grants no claim any more, of a ring whose state the caller has just set; the number of events that are accepted. None if
+    /// the system has refused the fence that it takes: a claim may then still be granted, whose publication learns of it.
+    fn close_claims(&self) -> Option<Sequence> {
         self.published.raise(ENDED);
-        // O8 and O33: between the flag and the cursor, and between the flag and the clearance. Several producers do without.
-        let is_fenced = self.stamps.is_some() || self.fence.heavy();
+        if self.stamps.is_some() {
+            // O12, Release: pairs with the Acquire of who claims in vain; carries why. One modification order decides which
+            // claims came first; their events come with their stamps (O4).
+            return Some(self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED);
+        }
+        // The producer stores the cursor, or its clearance, then looks for the flag; here the other way round (O8, O33).
+        let is_fenced = self.fence.heavy();
         self.clearance.withdraw();
-        is_fenced
+        // O8, Relaxed: only the number is used.
+        is_fenced.then(|| self.cursor.load(Ordering::Relaxed))
     }
 
     /// Whether the ring was closed before it counted the event of `sequence`, which its producer
@@ -48,21 +46,10 @@ impl Control {
         self.life.end().is_some_and(|end| end <= sequence)
     }
 
-    /// Grants no claim any more, of several producers; the number of those that were granted.
-    fn close_claims(&self) -> Sequence {
-        // O12, Release: pairs with the Acquire of who claims in vain; carries why. One modification order decides which
-        // claims came first; their events come with their stamps (O4).
-        self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED
-    }
-
     /// Stops everybody: consumers after their batch, producers with an error.
     pub(crate) fn halt(&self) {
         self.life.halt();
-        // Without the fence a publication still learns of it.
-        let _ = self.end_publications();
-        if self.stamps.is_some() {
-            self.close_claims();
-        }
+        self.close_claims();
         self.wake_everybody();
     }
 

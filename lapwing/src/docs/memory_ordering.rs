@@ -31,7 +31,7 @@
 //! | O30 | `Notice::give`: notice, after the cursor | `Notice::shows` | the cursor, and with it the event, to a first stage; and that a close which did not count the event (O8) comes before the look for one | `loom_notice_brings_its_value`, `loom_notices_of_a_batch_come_with_its_first`, `loom_parked_receiver_needs_no_notice` |
 //! | O31 | `Milestone::reach`: milestone, after the cursor and the look for a close of each event below it | `Milestone::end` | these events, all of which a close counts, to a first stage | `loom_a_milestone_brings_what_is_published`, `loom_close_against_a_milestone` |
 //! | O32 | `Control::close`, `halt`: state, then the flag by `Epoch::raise` | `single::why_ended` | why the ring has ended, to a producer that saw the flag | `loom_halt_against_publish` |
-//! | O33 | `single::give_clearance`: clearance, `light` fence, look for the flag | `Control::end_publications`: flag, `heavy` fence, clearance | either the producer sees the flag or the withdrawal comes after what it gave: no claim is granted after a close or a halt | `loom_no_claim_after_a_close`, `loom_no_claim_after_a_halt` |
+//! | O33 | `single::give_clearance`: clearance, `light` fence, look for the flag | `Control::close_claims`: flag, `heavy` fence, clearance | either the producer sees the flag or the withdrawal comes after what it gave: no claim is granted after a close or a halt | `loom_no_claim_after_a_close`, `loom_no_claim_after_a_halt` |
 //!
 //! A relaxed load of a thread's own word needs no row. `fence(SeqCst)` stands where a store must be
 //! seen before a later load of something else (O6, O8, O15, O29), and for O33 also before a later store;

@@ -68,7 +68,7 @@ impl Runway {
 
     /// Whether a claim up to `end` needs no look.
     #[inline(always)]
-    pub(super) fn covers(&self, end: Sequence) -> bool {
+    fn covers(&self, end: Sequence) -> bool {
         end <= self.near
     }
 
@@ -112,11 +112,7 @@ impl Runway {
     /// what lies beside a producer's runway after a call that has no pointer to it.
     #[cold]
     #[inline(never)]
-    pub(super) fn look(
-        mut self,
-        control: &Control,
-        claim: Range<Sequence>,
-    ) -> Result<Self, TryPublishError> {
+    fn look(mut self, control: &Control, claim: Range<Sequence>) -> Result<Self, TryPublishError> {
         if claim.end > self.limit {
             self.limit = gate::refresh(control, claim.clone())?;
         }

@@ -113,18 +113,21 @@ impl Single {
         count: u64,
     ) -> Result<Sequence, TryPublishError> {
         let next = self.next_if_open(control)?;
-        let end = next + count;
-        if !self.runway.covers(end) {
-            self.runway = self.runway.look(control, next..end)?;
-            self.settle(control, next..end);
-        }
+        let near = self.runway.near();
+        let claim = next..next + count;
+        self.runway.reach(control, claim.clone())?;
+        self.settle(control, claim, near);
         Ok(next)
     }
 
-    /// Settles after a look whether to keep the note, unless that was done shortly before `claim`, which is granted, and how
-    /// far there is clearance.
+    /// If `claim`, which is granted, took a look, before which the runway was `near`: settles whether to keep the note, unless
+    /// that was done shortly before, and how far there is clearance.
     #[inline(always)]
-    fn settle(&mut self, control: &Control, claim: Range<Sequence>) {
+    fn settle(&mut self, control: &Control, claim: Range<Sequence>, near: Sequence) {
+        // Each look goes further.
+        if self.runway.near() == near {
+            return;
+        }
         if claim.end > self.note.settled_until {
             self.note = Note::settled(control, claim);
         }
@@ -172,9 +175,7 @@ impl Claims for Single {
         let next = self.next_if_open(control)?;
         let near = self.runway.near();
         let claim = next..self.runway.reach_up_to(control, next, next + most)?;
-        if self.runway.near() != near {
-            self.settle(control, claim.clone());
-        }
+        self.settle(control, claim.clone(), near);
         Ok(claim)
     }
 

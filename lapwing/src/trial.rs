@@ -5,8 +5,9 @@
 //!           4096 to 262,144   │      4096       │       4096       │        or multiples of that
 //! ```
 //!
-//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), for those of a batch before they are read (`consumer::ahead`), or to take them before they
-//! are given back (`consumer::lines`), and how long to look away while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
+//! Whether it pays to ask for the lines of slots before they are written (`sequencer::runway`), for those of a batch before
+//! they are read (`consumer::ahead`), or to take them before they are given back (`consumer::lines`), and how long to look away
+//! while a lone event is waited for (`consumer::looks`), changes with the CPU, with where the threads are just now, with the
 //! size of the ring and with what others do. By several times, and within seconds where a host moves its CPUs. So whoever
 //! goes one of the ways tries the other now and then. See `perf/results/experiments.md`.
 
@@ -16,6 +17,8 @@ use crate::Sequence;
 
 /// Events of a stretch that is timed, some ten microseconds of a stream.
 pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
+/// Laps of a stretch where a way shows a lap later: the first is still that of the stretch before.
+const LAPS: u64 = 2;
 /// Rest between two trials at most, in powers of two of stretches, where both ways are much the same: then trials are
 /// three events in a hundred.
 const MOST_TRUST: u32 = 6;
@@ -74,9 +77,14 @@ impl<const SLOW_NS: u64> Trial<SLOW_NS> {
     }
 
     /// The same in stretches of so many `events`, where it takes that long until a way shows.
-    pub(crate) fn in_stretches_of(events: u64, first: Sequence) -> Self {
+    fn in_stretches_of(events: u64, first: Sequence) -> Self {
         let until = first + events;
         Self { until, stretch_events: events, ..Self::default() }
+    }
+
+    /// The same in a ring of so many `slots`, where a way shows a lap later.
+    pub(crate) fn over_laps(slots: u64, first: Sequence) -> Self {
+        Self::in_stretches_of((LAPS * slots).max(EVENTS_PER_STRETCH), first)
     }
 
     /// Whether to go the first way just now.

@@ -8,16 +8,12 @@
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::ring_buffer::Prefetcher;
-use crate::trial::{EVENTS_PER_STRETCH, Trial};
+use crate::ring_buffer::{Prefetcher, SMALL_RING};
+use crate::trial::Trial;
 use crate::wait::stream;
 
-/// Bytes of the largest ring in which it is tried: a first-level cache, where that is smallest.
-const SMALL_RING: u64 = 32 << 10;
 /// Bytes of events that are asked for ahead of the first that is read.
 const BYTES_AHEAD: u64 = 2 << 10;
-/// Laps of a stretch of a trial, of which the first is still that of the stretch before.
-const LAPS: u64 = 2;
 /// Where events take longer than this, a line sooner or later makes no difference.
 const SLOW_NS: u64 = 100;
 
@@ -38,8 +34,7 @@ impl Ahead {
     pub(super) fn of(slots: Prefetcher, first: Sequence) -> Self {
         let is_small = slots.bytes() <= SMALL_RING;
         let most = if is_small { slots.slots_in(BYTES_AHEAD) } else { 0 };
-        let stretch = (LAPS * slots.slots()).max(EVENTS_PER_STRETCH);
-        Self { slots, most, asked: first, trial: Trial::in_stretches_of(stretch, first) }
+        Self { slots, most, asked: first, trial: Trial::over_laps(slots.slots(), first) }
     }
 
     /// Asks for lines of the events of `known`, whose first is read next, if there is a stream of them and it pays.

@@ -75,9 +75,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     fn on_start(&mut self) {}
 
     /// Called before each batch. `batch_size` events follow, at least 1, unless an [`Action`] leaves
-    /// the batch before its end; `queue_depth` events, at least `batch_size`, were
-    /// there: with one producer, and not for a worker, at the stage's last look, maybe before an earlier batch;
-    /// otherwise it is looked for anew. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
+    /// the batch before its end; `queue_depth` events, at least `batch_size`, were there: with one
+    /// producer, and not for a worker, at the stage's last look, maybe before an earlier batch; otherwise
+    /// it is looked for anew. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
     /// without giving anything again, the batch comes without it.
     ///
     /// ```

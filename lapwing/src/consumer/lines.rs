@@ -21,13 +21,11 @@ use crate::Sequence;
 use crate::control::{Control, StageIndex};
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
-use crate::trial::{EVENTS_PER_STRETCH, Trial};
+use crate::trial::Trial;
 use crate::wait::stream;
 
 /// Fewest events that are done together of which lines are taken: those of a stream. In a model, of all.
 const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
-/// Laps of a stretch of a trial, of which the first is still that of the stretch before.
-const LAPS: u64 = 2;
 /// Where events take longer than this, a line more or less makes no difference to the producers.
 const SLOW_NS: u64 = 100;
 
@@ -43,10 +41,9 @@ pub(super) struct Lines {
 impl Lines {
     /// Of the consumer of `stage`, whose first event is `first`.
     pub(super) fn of(control: &Control, stage: StageIndex, first: Sequence) -> Self {
-        let stretch = (LAPS * control.capacity).max(EVENTS_PER_STRETCH);
         Self {
             are_its_own: Prefetcher::TAKES_LINES && control.gates_alone(stage),
-            trial: Trial::in_stretches_of(stretch, first),
+            trial: Trial::over_laps(control.capacity, first),
         }
     }
 
@@ -82,9 +79,10 @@ pub(super) unsafe fn take<E>(ring: &Ring<E>, events: Range<Sequence>) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::trial::EVENTS_PER_STRETCH;
 
     fn lines(are_its_own: bool) -> Lines {
-        Lines { are_its_own, trial: Trial::in_stretches_of(EVENTS_PER_STRETCH, 0) }
+        Lines { are_its_own, trial: Trial::starting_at(0) }
     }
 
     /// How many of so many `batches`, each of so many `events`, have their lines taken.

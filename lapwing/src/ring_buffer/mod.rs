@@ -24,6 +24,9 @@ pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;
 pub(crate) use read_ahead::ReadAhead;
 
+/// Bytes of a ring that a first-level cache can hold whole, where that is smallest.
+pub(crate) const SMALL_RING: u64 = 32 << 10;
+
 /// Pre-allocated events, made once and reused in place; a clone is the same storage.
 ///
 /// Each endpoint holds one, and finds a slot without going through the storage's owner count: one

@@ -3,12 +3,10 @@
 
 use std::ops::RangeInclusive;
 
+use crate::ring_buffer::SMALL_RING;
+
 /// A stage holds this part of the ring at most; few stages hold larger parts.
 const BATCHES_PER_RING: u64 = 4;
-
-/// Bytes of a ring that a first-level cache can hold whole. There a lap takes as long as a few exchanges of a line: the
-/// sooner a part is let go of, the sooner its slots are on their way back.
-const SMALL_RING: u64 = 32 << 10;
 
 /// Most events where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
 const MOST_OF_SEVERAL: u64 = 4096;
@@ -23,6 +21,8 @@ const WORTH_WAKING: u64 = 1 << 20;
 pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64 {
     let bytes_of = |events: u64| events.saturating_mul(size_of::<E>() as u64);
     let is_small = bytes_of(capacity) <= SMALL_RING;
+    // There a lap takes as long as a few exchanges of a line: the sooner a part is let go of, the sooner its slots are on
+    // their way back.
     let parts = if is_small { BATCHES_PER_RING } else { (stages as u64 + 1).min(BATCHES_PER_RING) };
     let part = (capacity / parts).max(1);
     let bytes = bytes_of(part);

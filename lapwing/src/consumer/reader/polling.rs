@@ -14,8 +14,8 @@ use crate::stamps::Span;
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
 impl<E> Reader<E> {
-    /// As [`Source::available`]. A word that says how far is published shows all of them at once, and another look would take its line from the
-    /// producer. Of stamps only those of the batch were looked at.
+    /// As [`Source::available`]. A word that says how far is published shows all of them at once, and another look would take
+    /// its line from the producer. Of stamps only those of the batch were looked at.
     pub(crate) fn available(&mut self) -> u64 {
         if self.ring.control.stamps.is_some() {
             return self.available_now();

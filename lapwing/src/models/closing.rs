@@ -11,6 +11,9 @@ use super::{
 use crate::control::Control;
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
 
+/// The two ends of a ring.
+type Ends<S> = (Producer<u64, S>, Poller<u64>);
+
 /// O8 and O9: one producer publishes, another thread closes, a third one reads.
 #[test]
 fn loom_close_against_publish() {
@@ -118,17 +121,26 @@ fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Taken) {
 /// O32: who is refused, before its closure or after it, is told of the halt that was the reason, and not of a close.
 #[test]
 fn loom_halt_against_publish() {
-    check_without_fences(|| {
-        let (mut producer, _poller) = single(2);
-        let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt());
-        let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
-        for error in results.into_iter().filter_map(Result::err) {
-            assert_eq!(error, TryPublishError::Halted, "there is room for both");
-        }
-        halter.join().unwrap();
-        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
-    });
+    check_without_fences(|| is_told_of_a_halt(single(2)));
+}
+
+/// O12: as above, with several producers.
+#[test]
+fn loom_halt_against_claim() {
+    loom::model(|| is_told_of_a_halt(multi(2)));
+}
+
+/// Two publications, for which there is room, and a halt meanwhile.
+fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
+    let ring = producer.shared();
+    let halter = thread::spawn(move || ring.control.halt());
+    let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
+    let _ = take(&mut poller);
+    for error in results.into_iter().filter_map(Result::err) {
+        assert_eq!(error, TryPublishError::Halted, "there is room for both");
+    }
+    halter.join().unwrap();
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
 }
 
 /// O33: once a ring is closed no claim is granted, however far the producer had clearance, or was just about to.
@@ -152,23 +164,6 @@ fn no_claim_after(end: fn(&Control)) {
         drop(producer.try_claim());
         ender.join().unwrap();
         assert!(producer.try_claim().is_err(), "its closure would run in vain");
-    });
-}
-
-/// O12: who claims in vain is told of the halt that was the reason, and not of a close.
-#[test]
-fn loom_halt_against_claim() {
-    loom::model(|| {
-        let (mut producer, mut poller) = multi(2);
-        let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt());
-        let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
-        let _ = take(&mut poller);
-        for error in results.into_iter().filter_map(Result::err) {
-            assert_eq!(error, TryPublishError::Halted, "there is room for both");
-        }
-        halter.join().unwrap();
-        assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
     });
 }
 
@@ -197,9 +192,6 @@ fn loom_two_closers() {
 fn loom_two_closers_multi() {
     two_closers(multi);
 }
-
-/// The two ends of a ring.
-type Ends<S> = (Producer<u64, S>, Poller<u64>);
 
 fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
     loom::model(move || {

@@ -96,9 +96,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            if let Some(value) = self.taken.take_first(self.inbox.wait_first()?) {
-                return Ok(value);
-            }
+            drop(self.inbox.wait_first()?); // it is known now
         }
     }
 
@@ -124,9 +122,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            if let Some(value) = self.taken.take_first(self.inbox.poll_first()?) {
-                return Ok(value);
-            }
+            drop(self.inbox.poll_first()?); // it is known now
         }
     }
 
@@ -160,9 +156,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            if let Some(value) = self.taken.take_first(self.inbox.wait_first_timeout(timeout)?) {
-                return Ok(value);
-            }
+            drop(self.inbox.wait_first_timeout(timeout)?); // it is known now
         }
     }
 

@@ -23,19 +23,6 @@ impl Taken {
         batch.consume(before as usize);
     }
 
-    /// Takes the first value of `batch`, and lets go of its slot. None if it was taken already.
-    #[inline]
-    pub(super) fn take_first<T>(
-        &mut self,
-        mut batch: Batch<'_, Letter<T>, Exclusive>,
-    ) -> Option<T> {
-        if batch.first_sequence() < self.0 {
-            batch.consume(1);
-            return None;
-        }
-        self.take(&mut batch)
-    }
-
     /// Takes the value of `letter`, the event of `sequence`, whose slot is let go of next. None if it was taken already.
     ///
     /// # Safety

@@ -12,6 +12,8 @@
 //! as it is takes the line, with many others at a time and while nobody waits for it. Then the producer has no copy, and what
 //! a CPU lacks it fetches ahead by itself. See `perf/results/experiments.md`.
 //!
+//! Of consumers side by side it is the last that takes a line, whichever is: those that the others have let go of already.
+//!
 //! It is the consumer that pays. So lines are taken for a stream only, and whether all goes faster by it is tried: over some
 //! laps, since it shows a lap later.
 
@@ -32,8 +34,8 @@ const SLOW_NS: u64 = 100;
 /// The lines of one consumer's events.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// Whether they may be taken: nobody else has the events.
-    are_its_own: bool,
+    /// Who else holds producers back; `None` where lines are never taken.
+    beside: Option<Box<[StageIndex]>>,
     /// Whether to leave them, the first way, or to take them.
     trial: Trial<SLOW_NS>,
 }
@@ -41,23 +43,34 @@ pub(super) struct Lines {
 impl Lines {
     /// Of the consumer of `stage`, whose first event is `first`.
     pub(super) fn of(control: &Control, stage: StageIndex, first: Sequence) -> Self {
-        Self {
-            are_its_own: Prefetcher::TAKES_LINES && control.gates_alone(stage),
-            trial: Trial::over_laps(control.capacity, first),
-        }
+        let beside = if Prefetcher::TAKES_LINES { control.gating_beside(stage) } else { None };
+        Self { beside, trial: Trial::over_laps(control.capacity, first) }
     }
 
-    /// Whether to take those of `events`, which are done and about to be given back.
+    /// Those of `events`, which are done and about to be given back, whose lines to take: nobody else has them.
     #[inline(always)]
-    pub(super) fn pay(&mut self, events: &Range<Sequence>) -> bool {
+    pub(super) fn due(
+        &mut self,
+        control: &Control,
+        events: &Range<Sequence>,
+    ) -> Option<Range<Sequence>> {
         let is_stream = events.end - events.start >= FEWEST;
-        is_stream && self.pay_in_a_stream(events.end)
+        if is_stream { self.due_in_a_stream(control, events) } else { None }
     }
 
-    /// Whether to take those of a batch of a stream that ends at `end`. Not in line, for who has one event.
+    /// As [`due`](Self::due), of a batch of a stream. Not in line, for who has one event.
     #[inline(never)]
-    fn pay_in_a_stream(&mut self, end: Sequence) -> bool {
-        self.are_its_own && (cfg!(loom) || !self.trial.is_first_at(end))
+    fn due_in_a_stream(
+        &mut self,
+        control: &Control,
+        events: &Range<Sequence>,
+    ) -> Option<Range<Sequence>> {
+        let beside = self.beside.as_deref()?;
+        if !cfg!(loom) && self.trial.is_first_at(events.end) {
+            return None;
+        }
+        let end = events.end.min(control.finished_by_all(beside));
+        (end > events.start).then_some(events.start..end)
     }
 }
 
@@ -65,7 +78,8 @@ impl Lines {
 ///
 /// # Safety
 ///
-/// The caller's stage [gates alone](Control::gates_alone), it has `events` (I2), and no borrow of them is left (I15).
+/// The caller's stage has `events` (I2), no borrow of them is left, and all that [gate beside it](Control::gating_beside) have
+/// finished them (I15).
 #[inline(never)]
 pub(super) unsafe fn take<E>(ring: &Ring<E>, events: Range<Sequence>) {
     if let Some(stamps) = &ring.control.stamps {
@@ -79,28 +93,61 @@ pub(super) unsafe fn take<E>(ring: &Ring<E>, events: Range<Sequence>) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::seating::Seating;
     use crate::trial::EVENTS_PER_STRETCH;
 
-    fn lines(are_its_own: bool) -> Lines {
-        Lines { are_its_own, trial: Trial::starting_at(0) }
+    const CAPACITY: u64 = 1 << 10;
+
+    /// Of the first of `stages` side by side.
+    fn side_by_side(stages: usize) -> (Control, Lines) {
+        let seating = Seating::new(stages, stages, 0);
+        let upstream = vec![Box::default(); stages];
+        let failures = (0..stages).map(|_| None).collect();
+        let control = Control::new(CAPACITY, None, upstream, failures, seating, false);
+        let beside = control.gating_beside(0);
+        (control, Lines { beside, trial: Trial::starting_at(0) })
     }
 
     /// How many of so many `batches`, each of so many `events`, have their lines taken.
-    fn taken(lines: &mut Lines, batches: u64, events: u64) -> usize {
+    fn taken((control, lines): &mut (Control, Lines), batches: u64, events: u64) -> usize {
         let start = |batch| batch * events;
-        (0..batches).filter(|&batch| lines.pay(&(start(batch)..start(batch + 1)))).count()
+        let batch = |batch| start(batch)..start(batch + 1);
+        (0..batches).filter(|&n| lines.due(control, &batch(n)).is_some()).count()
     }
 
     #[test]
     fn lines_of_a_stream_are_taken_for_a_trial_at_least() {
         let batches = 3 * EVENTS_PER_STRETCH / 64;
-        assert!(taken(&mut lines(true), batches, 64) > 0);
-        assert!(taken(&mut lines(true), 3, EVENTS_PER_STRETCH + 1) > 0, "of long batches too");
+        assert!(taken(&mut side_by_side(1), batches, 64) > 0);
+        assert!(taken(&mut side_by_side(1), 3, EVENTS_PER_STRETCH + 1) > 0, "of long batches too");
     }
 
     #[test]
-    fn lines_of_others_and_of_lone_events_are_left() {
-        assert_eq!(taken(&mut lines(false), 1_000, 64), 0);
-        assert_eq!(taken(&mut lines(true), 4_000, FEWEST - 1), 0);
+    fn lines_of_lone_events_are_left() {
+        assert_eq!(taken(&mut side_by_side(1), 4_000, FEWEST - 1), 0);
+    }
+
+    #[test]
+    fn lines_are_taken_of_events_that_all_beside_have_finished() {
+        let (control, lines) = side_by_side(3);
+        let mut lines = Lines { trial: Trial::always_other(), ..lines };
+        let mut taken = |left, right| {
+            control.advance(1, left);
+            control.advance(2, right);
+            lines.due(&control, &(100..200))
+        };
+        assert_eq!(taken(0, 0), None);
+        assert_eq!(taken(300, 100), None);
+        assert_eq!(taken(300, 101), Some(100..101));
+        assert_eq!(taken(300, 150), Some(100..150));
+        assert_eq!(taken(300, 300), Some(100..200));
+        control.detach(1);
+        assert_eq!(lines.due(&control, &(200..300)), Some(200..300), "one has left");
+    }
+
+    #[test]
+    fn lines_are_left_where_producers_do_not_wait_for_the_stage() {
+        let mut lines = Lines { beside: None, trial: Trial::always_other() };
+        assert_eq!(lines.due(&side_by_side(1).0, &(100..200)), None);
     }
 }

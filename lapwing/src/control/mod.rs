@@ -172,12 +172,15 @@ impl Control {
         self
     }
 
-    /// Whether events that `stage` has are nobody else's: all other stages come before it, no seat is beside it, and it holds
-    /// producers back by its own word, not by those of workers or of whoever acknowledges for it.
-    pub(crate) fn gates_alone(&self, stage: StageIndex) -> bool {
+    /// Who gates producers beside `stage`: an event that all of these have finished, and `stage` has not, is nobody else's.
+    /// `None` if there is no such event: another stage comes after it, it has a seat beside it, or it holds producers back by
+    /// the words of workers or of whoever acknowledges for it.
+    pub(crate) fn gating_beside(&self, stage: StageIndex) -> Option<Box<[StageIndex]>> {
         let words = &self.stages[stage];
         let is_its_own = words.acknowledgement.is_none() && words.workers.is_empty();
-        is_its_own && !self.is_in_company(stage)
+        let gates = self.gating.contains(&stage) && self.seating.is_empty();
+        let beside = self.gating.iter().copied().filter(|&other| other != stage);
+        (is_its_own && gates).then(|| beside.collect())
     }
 
     /// The stages before `stage` that may skip events as failed.

@@ -2,7 +2,7 @@
 
 use loom::thread;
 
-use super::{multi_ring, single_ring, take};
+use super::{check_without_fences, multi_ring, single_ring, take};
 use crate::{
     Builder, Outcome, Poller, Producer, PublishError, SeatError, Seats, Sequencer, StartAt,
 };
@@ -192,6 +192,22 @@ fn loom_a_seat_is_taken_again_before_a_claim() {
         let after = seats.take("after", StartAt::Now);
         leaver.join().unwrap();
         drop((publisher.join(), after));
+    });
+}
+
+/// I15: where there is a seat, whoever sits there may read events that the stage has not let go of.
+#[test]
+fn loom_lines_are_left_where_somebody_has_a_seat() {
+    check_without_fences(|| {
+        let (mut producer, mut stays, seats) = with_seat(single_ring(1));
+        let mut guest = seats.take("guest", StartAt::Now).unwrap().poller();
+        publish(&mut producer, 0);
+        let reader = thread::spawn(move || {
+            check_up_to(&mut guest, 1);
+            guest
+        });
+        assert_eq!(take(&mut stays).unwrap(), [(0, 0)]);
+        drop((reader.join(), producer));
     });
 }
 

@@ -111,9 +111,9 @@ fn loom_lines_are_taken_while_nobody_else_has_them() {
     });
 }
 
-/// I15: of stages side by side, neither takes a line that the other may read.
+/// O2 and I15: of stages side by side the last takes a line, after the other has read there, and before producers may write.
 #[test]
-fn loom_lines_are_left_where_another_stage_reads() {
+fn loom_lines_are_taken_by_the_last_of_stages_side_by_side() {
     check_without_fences(|| {
         let (mut producer, mut left, mut right) = side_by_side();
         producer.publish(|event| *event = 1).unwrap();
@@ -122,6 +122,7 @@ fn loom_lines_are_left_where_another_stage_reads() {
             left
         });
         assert_eq!(take(&mut right).unwrap(), [(0, 1)]);
+        let _ = producer.try_publish(|event| *event = 2);
         drop((reader.join(), producer));
     });
 }

@@ -298,21 +298,23 @@ fn many_layers_that_left_are_looked_through_once_each() {
 }
 
 #[test]
-fn a_stage_gates_alone_that_comes_after_all_others() {
-    let alone = |upstream: &[&[StageIndex]]| {
+fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
+    let beside = |upstream: &[&[StageIndex]]| {
         let control = graph::<Single>(4, upstream);
-        (0..upstream.len()).filter(|&stage| control.gates_alone(stage)).collect::<Vec<_>>()
+        let beside = (0..upstream.len()).map(|stage| control.gating_beside(stage));
+        beside.map(|stages| stages.map(Vec::from)).collect::<Vec<_>>()
     };
-    assert_eq!(alone(&[&[]]), [0]);
-    assert_eq!(alone(&[&[], &[0], &[1]]), [2], "a pipeline");
-    assert_eq!(alone(&[&[], &[], &[0, 1]]), [2], "a diamond");
-    assert_eq!(alone(&[&[], &[]]), [0_usize; 0], "side by side");
-    assert_eq!(alone(&[&[], &[0], &[0]]), [0_usize; 0], "side by side, after another");
+    assert_eq!(beside(&[&[]]), [Some(vec![])]);
+    assert_eq!(beside(&[&[], &[0], &[1]]), [None, None, Some(vec![])], "a pipeline");
+    assert_eq!(beside(&[&[], &[], &[0, 1]]), [None, None, Some(vec![])], "a diamond");
+    assert_eq!(beside(&[&[], &[]]), [Some(vec![1]), Some(vec![0])], "side by side");
+    let after_another = beside(&[&[], &[0], &[0], &[0]]);
+    assert_eq!(after_another, [None, Some(vec![2, 3]), Some(vec![1, 3]), Some(vec![1, 2])]);
 
     let with = |change: fn(&mut Control)| {
         let mut control = graph::<Single>(4, &[&[], &[0]]);
         change(&mut control);
-        control.gates_alone(1)
+        control.gating_beside(1).is_some()
     };
     assert!(with(|_| ()));
     assert!(!with(|control| control.stages[1].acknowledgement = Some(0)));

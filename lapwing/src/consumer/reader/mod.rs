@@ -270,9 +270,9 @@ impl<E> Source<E> for Reader<E> {
     fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
         let events = self.next..sequence;
-        if self.lines.pay(&events) {
-            // SAFETY: I15: the stage gates alone, has these events until the next lines, and whoever lets go of them has no
-            // borrow left.
+        if let Some(events) = self.lines.due(&self.ring.control, &events) {
+            // SAFETY: I15: whoever gates beside this stage has finished these events, which it has until the next lines, and
+            // whoever lets go of them has no borrow left.
             unsafe { lines::take(&self.ring, events) };
         }
         self.next = sequence;

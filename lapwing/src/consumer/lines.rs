@@ -93,17 +93,13 @@ pub(super) unsafe fn take<E>(ring: &Ring<E>, events: Range<Sequence>) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::seating::Seating;
     use crate::trial::EVENTS_PER_STRETCH;
 
     const CAPACITY: u64 = 1 << 10;
 
     /// Of the first of `stages` side by side.
     fn side_by_side(stages: usize) -> (Control, Lines) {
-        let seating = Seating::new(stages, stages, 0);
-        let upstream = vec![Box::default(); stages];
-        let failures = (0..stages).map(|_| None).collect();
-        let control = Control::new(CAPACITY, None, upstream, failures, seating, false);
+        let control = Control::of_graph(CAPACITY, None, &vec![&[][..]; stages]);
         let beside = control.gating_beside(0);
         (control, Lines { beside, trial: Trial::starting_at(0) })
     }

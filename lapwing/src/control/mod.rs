@@ -161,6 +161,20 @@ impl Control {
         control
     }
 
+    /// The words of a ring of such a graph, for a test: for each stage those that it comes after, which skip nothing and have no
+    /// seat beside them.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn of_graph(
+        capacity: u64,
+        stamps: Option<Stamps>,
+        upstream: &[&[StageIndex]],
+    ) -> Self {
+        let upstream: Vec<_> = upstream.iter().map(|&stages| stages.into()).collect();
+        let failures = upstream.iter().map(|_| None).collect();
+        let seating = Seating::new(upstream.len(), upstream.len(), 0);
+        Self::new(capacity, stamps, upstream, failures, seating, false)
+    }
+
     /// The same ring with `first` as the sequence of its first event. Nobody shares it yet.
     pub(crate) fn starting_at(mut self, first: Sequence) -> Self {
         self.cursor = Padded(AtomicU64::new(first));

@@ -182,16 +182,13 @@ impl StageLook {
 mod tests {
     use super::Look;
     use crate::control::Control;
-    use crate::seating::Seating;
     use crate::sync::Ordering;
 
     /// Two stages, one after the other, of which the second was looked at before the ring went on.
     #[test]
     fn nothing_shows_more_than_a_lap_ahead_when_the_ring_goes_on_during_the_look() {
         let control = |cursor| {
-            let seating = Seating::new(2, 2, 0);
-            let upstream: Vec<Box<[_]>> = vec![Box::new([]), Box::new([0])];
-            let control = Control::new(8, None, upstream, vec![None, None], seating, false);
+            let control = Control::of_graph(8, None, &[&[], &[0]]);
             control.cursor.store(cursor, Ordering::Relaxed);
             control.advance(0, cursor);
             control.advance(1, 3);
@@ -207,9 +204,7 @@ mod tests {
     /// Of a stage that stands where a worker does which is about to claim what others have finished long since.
     #[test]
     fn nothing_shows_less_than_a_lap_behind_what_was_claimed_before() {
-        let seating = Seating::new(2, 2, 0);
-        let upstream: Vec<Box<[_]>> = vec![Box::new([]), Box::new([])];
-        let control = Control::new(8, None, upstream, vec![None, None], seating, false);
+        let control = Control::of_graph(8, None, &[&[], &[]]);
         control.cursor.store(100, Ordering::Relaxed);
         control.advance(0, 99);
         for (bound, shown) in [(50, 92), (92, 92), (95, 95)] {

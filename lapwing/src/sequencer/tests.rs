@@ -19,10 +19,7 @@ pub(super) fn control<S: Sequencer>(capacity: u64) -> Control {
 /// A ring's words; for each stage, those that it comes after.
 fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap(), 0));
-    let upstream: Vec<_> = upstream.iter().map(|&stages| stages.into()).collect();
-    let failures = upstream.iter().map(|_| None).collect();
-    let seating = Seating::new(upstream.len(), upstream.len(), 0);
-    Control::new(capacity, stamps, upstream, failures, seating, false)
+    Control::of_graph(capacity, stamps, upstream)
 }
 
 /// The barrier of a stage after `upstream`, of no slots.

@@ -2,6 +2,9 @@
 # Does every memory ordering do what its row says? Loom runs each model test through every schedule of
 # its threads and every value that the memory model lets a load return, up to a number of preemptions.
 # The check fails if no model ran, or if a row of the ordering table names a model that did not pass.
+#
+# Each model has a process of its own: loom maps the stacks of its threads anew for each schedule, and the
+# threads of one process wait for each other there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,8 +16,32 @@ table=lapwing/src/docs/memory_ordering.rs
 mkdir -p "$CARGO_TARGET_DIR"
 log="$CARGO_TARGET_DIR/models.log"
 
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" \
-    cargo test --profile model --package lapwing --lib loom_ 2>&1 | tee "$log"
+# Prints where the test program is.
+build() {
+    RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" cargo test --profile model --package lapwing --lib --no-run \
+        --message-format json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+}
+
+# Runs one model; prints a line, or all that it said if it failed.
+run_model() {
+    local output
+    if output=$("$binary" --exact "$1" 2>&1); then
+        grep ' \.\.\. ok$' <<<"$output"
+    else
+        printf '%s\n' "$output"
+        return 1
+    fi
+}
+export -f run_model
+
+binary=$(build)
+export binary
+models=$("$binary" --list --format terse | sed -n 's/: test$//p' | grep loom_ || true)
+if [[ -z $models ]]; then
+    echo 'models: there is no model test' >&2
+    exit 1
+fi
+xargs -P "$(nproc)" -I{} bash -c 'run_model {}' <<<"$models" 2>&1 | tee "$log"
 
 passed=$(grep -cE '^test .*\bloom_[a-z0-9_]+( - should panic)? \.\.\. ok$' "$log" || true)
 if ((passed == 0)); then
@@ -24,13 +51,13 @@ fi
 
 # The `|| true` leaves it to the next line to say what is wrong.
 rows=$(grep -E '^//! \|[ *`]*O[0-9]+' "$table" || true)
-models=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
-if [[ -z $models ]]; then
+named=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
+if [[ -z $named ]]; then
     echo "models: no row of $table names a model" >&2
     exit 1
 fi
 missing=0
-for model in $models; do
+for model in $named; do
     if ! grep -qE "^test (.*::)?$model( - should panic)? \.\.\. ok\$" "$log"; then
         echo "models: a row names $model, which did not pass" >&2
         missing=1

@@ -80,9 +80,9 @@ mod cpu {
     }
 
     /// Instructions that do nothing, behind a look. That it was in vain is known some twelve cycles after it. A CPU that has come
-    /// to the stores of the answer by then has asked for their lines, and so takes them from whoever looks for that answer, at
-    /// each look in vain. With these it comes there only while the line of the look is on its way, which is when to ask. See
-    /// `perf/results/experiments.md`.
+    /// to the stores of the answer by then seems to have asked for their lines, and so takes them from whoever looks for that
+    /// answer, at each look in vain. With these it comes there only while the line of the look is on its way, which is when to
+    /// ask. See `perf/results/experiments.md`.
     const FILL: usize = 64;
 
     /// `is_found`, by a return.

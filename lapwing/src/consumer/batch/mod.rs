@@ -74,7 +74,7 @@ pub struct Batch<'a, E, A: Access> {
 }
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
         reader.activity().begin_batch();
         Self { reader, range, consumed: 0, events: PhantomData }
@@ -209,9 +209,14 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[inline]
     pub fn release(&mut self) {
-        self.let_go();
-        self.range.start = self.first_sequence();
+        if self.consumed == 0 {
+            return;
+        }
+        let released = self.range.start..self.first_sequence();
+        self.range.start = released.end;
         self.consumed = 0;
+        A::watch(&self.reader.ring.buffer, released.clone());
+        self.reader.release(released.end);
     }
 
     /// Goes through the events that are left, with their sequences. Each one that was yielded is
@@ -260,16 +265,6 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     pub fn is_failed(&self, sequence: Sequence) -> bool {
         self.left().contains(&sequence) && self.reader.has_failed(sequence)
-    }
-
-    /// Lets go of what is consumed, if anything is.
-    #[inline(always)]
-    fn let_go(&mut self) {
-        if self.consumed > 0 {
-            let end = self.first_sequence();
-            A::watch(&self.reader.ring.buffer, self.range.start..end);
-            self.reader.release(end);
-        }
     }
 
     #[inline]
@@ -326,9 +321,9 @@ impl<E> Batch<'_, E, Exclusive> {
 }
 
 impl<E, A: Access> Drop for Batch<'_, E, A> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
-        self.let_go();
+        self.release();
         self.reader.activity().end_batch();
     }
 }

@@ -99,6 +99,12 @@ impl Barrier {
         end.map(Sight::UpTo)
     }
 
+    /// Whether events have notices, which say of each by itself that it may be read.
+    #[inline(always)]
+    pub(crate) fn has_notices(&self) -> bool {
+        self.notices.is_some()
+    }
+
     /// What may be read from `next` on, below `limit`.
     ///
     /// With a single producer the cursor may be past the end of a ring that is being closed: the
@@ -120,7 +126,10 @@ impl Barrier {
     /// First sequence that may not be read, of a ring without stamps: how far the stages upstream have finished, or what is
     /// published, if there are none or all of them have left.
     #[inline(always)]
-    fn end(&self, control: &Control) -> Sequence {
+    pub(crate) fn end(&self, control: &Control) -> Sequence {
+        if self.upstream.is_empty() {
+            return published(control);
+        }
         let finished = control.finished_by_all(&self.upstream);
         if finished == DETACHED { published(control) } else { finished }
     }

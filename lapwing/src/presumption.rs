@@ -79,6 +79,12 @@ mod cpu {
         shadow_stack == 0
     }
 
+    /// Instructions that do nothing, behind a look. That it was in vain is known some twelve cycles after it. A CPU that has come
+    /// to the stores of the answer by then seems to have asked for their lines, and so takes them from whoever looks for that
+    /// answer, at each look in vain. With these it comes there only while the line of the look is on its way, which is when to
+    /// ask. See `perf/results/experiments.md`.
+    const FILL: usize = 64;
+
     /// `is_found`, by a return.
     ///
     /// # Safety
@@ -100,10 +106,14 @@ mod cpu {
                 // A label that the compiler knows may be reached by a direct jump alone.
                 "5: jmp {missed}",
                 "4:",
+                ".rept {fill}",
+                "nop",
+                ".endr",
                 to = out(reg) _,
                 elsewhere = out(reg) _,
                 is_found = in(reg_byte) u8::from(is_found),
                 missed = label { return false },
+                fill = const FILL,
             );
         }
         true

@@ -31,6 +31,12 @@ const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
 /// Where events take longer than this, a line more or less makes no difference to the producers.
 const SLOW_NS: u64 = 100;
 
+/// Whether lines are taken of so many `events` that are let go of together.
+#[inline(always)]
+pub(super) const fn are_of_a_stream(events: u64) -> bool {
+    events >= FEWEST
+}
+
 /// The lines of one consumer's events.
 #[derive(Debug)]
 pub(super) struct Lines {
@@ -47,23 +53,12 @@ impl Lines {
         Self { beside, trial: Trial::over_laps(control.capacity, first) }
     }
 
-    /// Those of `events`, which are done and about to be given back, whose lines to take: nobody else has them.
-    #[inline(always)]
+    /// Those of `events`, [of a stream](are_of_a_stream), done and about to be given back, whose lines to take: nobody else has
+    /// them.
     pub(super) fn due(
         &mut self,
         control: &Control,
-        events: &Range<Sequence>,
-    ) -> Option<Range<Sequence>> {
-        let is_stream = events.end - events.start >= FEWEST;
-        if is_stream { self.due_in_a_stream(control, events) } else { None }
-    }
-
-    /// As [`due`](Self::due), of a batch of a stream. Not in line, for who has one event.
-    #[inline(never)]
-    fn due_in_a_stream(
-        &mut self,
-        control: &Control,
-        events: &Range<Sequence>,
+        events: Range<Sequence>,
     ) -> Option<Range<Sequence>> {
         let beside = self.beside.as_deref()?;
         if !cfg!(loom) && self.trial.is_first_at(events.end) {
@@ -108,7 +103,7 @@ mod tests {
     fn taken((control, lines): &mut (Control, Lines), batches: u64, events: u64) -> usize {
         let start = |batch| batch * events;
         let batch = |batch| start(batch)..start(batch + 1);
-        (0..batches).filter(|&n| lines.due(control, &batch(n)).is_some()).count()
+        (0..batches).filter(|&n| lines.due(control, batch(n)).is_some()).count()
     }
 
     #[test]
@@ -120,7 +115,8 @@ mod tests {
 
     #[test]
     fn lines_of_lone_events_are_left() {
-        assert_eq!(taken(&mut side_by_side(1), 4_000, FEWEST - 1), 0);
+        assert!(!are_of_a_stream(FEWEST - 1) && are_of_a_stream(FEWEST));
+        assert!(!are_of_a_stream(1), "a lone one");
     }
 
     #[test]
@@ -130,7 +126,7 @@ mod tests {
         let mut taken = |left, right| {
             control.advance(1, left);
             control.advance(2, right);
-            lines.due(&control, &(100..200))
+            lines.due(&control, 100..200)
         };
         assert_eq!(taken(0, 0), None);
         assert_eq!(taken(300, 100), None);
@@ -138,12 +134,12 @@ mod tests {
         assert_eq!(taken(300, 150), Some(100..150));
         assert_eq!(taken(300, 300), Some(100..200));
         control.detach(1);
-        assert_eq!(lines.due(&control, &(200..300)), Some(200..300), "one has left");
+        assert_eq!(lines.due(&control, 200..300), Some(200..300), "one has left");
     }
 
     #[test]
     fn lines_are_left_where_producers_do_not_wait_for_the_stage() {
         let mut lines = Lines { beside: None, trial: Trial::always_other() };
-        assert_eq!(lines.due(&side_by_side(1).0, &(100..200)), None);
+        assert_eq!(lines.due(&side_by_side(1).0, 100..200), None);
     }
 }

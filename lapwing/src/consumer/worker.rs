@@ -121,7 +121,7 @@ impl<E> Worker<E> {
         match reader.look(from, horizon)? {
             Span::Events(end) => {
                 reader.known = end;
-                reader.has_seen_all = end < horizon;
+                reader.last.has_seen_all = end < horizon;
             }
             Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
             Span::Empty | Span::Tombstones(_) => {}

@@ -41,7 +41,7 @@ use crate::milestone::Milestone;
 use crate::padded::Padded;
 use crate::seating::Seating;
 use crate::stamps::Stamps;
-use crate::sync::{AtomicU64, Figure, Ordering};
+use crate::sync::{Arc, AtomicU64, Figure, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::crowd::Crowd;
 use crate::wait::event_count::{EventCount, FOLLOW_UP};
@@ -96,8 +96,8 @@ pub(crate) struct Control {
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
-    /// worker and each seat.
-    pub(crate) stages: Box<[StageControl]>,
+    /// worker and each seat. Its consumer has it as well, and so by one load for each of its batches.
+    pub(crate) stages: Box<[Arc<StageControl>]>,
     pub(crate) seating: Seating,
     /// The stages of the graph that nobody comes after: they gate the producers, and all the others
     /// are ahead of them. So do the seats that are taken.
@@ -133,7 +133,7 @@ impl Control {
         let stages = upstream.into_iter().zip(ancestors).zip(failures).enumerate();
         let stages = stages.map(|(stage, ((near, all), failures))| {
             let sequence = if seating.seats().contains(&stage) { DETACHED } else { 0 };
-            StageControl::new(sequence, near, all, failures)
+            Arc::new(StageControl::new(sequence, near, all, failures))
         });
         let control = Self {
             cursor: Padded(AtomicU64::new(0)),
@@ -178,12 +178,17 @@ impl Control {
     /// The same ring with `first` as the sequence of its first event. Nobody shares it yet.
     pub(crate) fn starting_at(mut self, first: Sequence) -> Self {
         self.cursor = Padded(AtomicU64::new(first));
-        for stage in &mut self.stages[..self.seating.seats().start] {
-            stage.sequence = Padded(AtomicU64::new(first));
+        for stage in 0..self.seating.seats().start {
+            self.stage_mut(stage).sequence = Padded(AtomicU64::new(first));
         }
         // As if the first lap were granted: there is nothing before it.
         self.seating.raise_granted(first + self.capacity);
         self
+    }
+
+    /// The words of `stage`, to change before anybody shares them.
+    pub(crate) fn stage_mut(&mut self, stage: StageIndex) -> &mut StageControl {
+        Arc::get_mut(&mut self.stages[stage]).expect("words are shared once the ring is made")
     }
 
     /// Who gates producers beside `stage`: an event that all of these have finished, and `stage` has not, is nobody else's.
@@ -230,7 +235,7 @@ impl Control {
             next.saturating_sub(stage.sequence.load(Ordering::Relaxed)) < FEW
         };
         // In a model none is: there the clearance counts.
-        !cfg!(loom) && self.stages.first().is_none_or(is_near)
+        !cfg!(loom) && self.stages.first().is_none_or(|stage| is_near(stage))
     }
 
     /// A wait in this ring, as a strategy sees it.
@@ -253,9 +258,19 @@ impl Control {
     /// Records that `stage` has finished everything below `sequence`, for those who wait for it.
     #[inline]
     pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
+        self.advance_words(&self.stages[stage], stage, sequence);
+    }
+
+    /// The same for whoever has the `words` of `stage` at hand.
+    #[inline(always)]
+    pub(crate) fn advance_words(
+        &self,
+        words: &StageControl,
+        stage: StageIndex,
+        sequence: Sequence,
+    ) {
         // O2 and O3, Release: pairs with the Acquire in `finished_by`; carries the end of this
         // stage's reads, and its writes.
-        let words = &self.stages[stage];
         words.sequence.store(sequence, Ordering::Release);
         // O6: between the word and the look for sleepers. Where that takes more than the compiler's order, there is a flag.
         AsymmetricFence::Membarrier.light();
@@ -378,7 +393,6 @@ impl Control {
     /// Whether the consumer that has `stage` for its turn `turn` is asked to leave.
     #[inline]
     pub(crate) fn is_stopping(&self, stage: StageIndex, turn: u64) -> bool {
-        // O10, Relaxed: nothing is read on the strength of it.
-        self.stages[stage].stop.load(Ordering::Relaxed) >= turn
+        self.stages[stage].is_stopping(turn)
     }
 }

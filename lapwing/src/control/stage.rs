@@ -9,7 +9,7 @@ use crate::Sequence;
 use crate::activity::Activity;
 use crate::failures::Failures;
 use crate::padded::Padded;
-use crate::sync::{Arc, AtomicU64};
+use crate::sync::{AtomicU64, Ordering};
 use crate::wait::released::Released;
 use crate::wait::watch::Watch;
 
@@ -21,8 +21,8 @@ pub(crate) struct StageControl {
     pub(crate) sequence: Padded<AtomicU64>,
     /// Where those sleep who wait for `sequence`.
     pub(crate) released: Padded<Released>,
-    /// What its consumer is doing. By itself, so that a consumer finds it by one load for each of its batches.
-    pub(crate) activity: Arc<Padded<Activity>>,
+    /// What its consumer is doing.
+    pub(crate) activity: Padded<Activity>,
     /// The last turn that is to end: a seat has one consumer after another. On a line that is
     /// written to stop a consumer, and for nothing else.
     pub(super) stop: AtomicU64,
@@ -41,6 +41,13 @@ pub(crate) struct StageControl {
 }
 
 impl StageControl {
+    /// Whether the consumer that has it for its turn `turn` is asked to leave.
+    #[inline(always)]
+    pub(crate) fn is_stopping(&self, turn: u64) -> bool {
+        // O10, Relaxed: nothing is read on the strength of it.
+        self.stop.load(Ordering::Relaxed) >= turn
+    }
+
     /// Makes it a group of workers with these words. Nobody shares it yet.
     pub(crate) fn set_workers(&mut self, workers: &[StageIndex]) {
         self.workers = workers.into();
@@ -56,7 +63,7 @@ impl StageControl {
         Self {
             sequence: Padded(AtomicU64::new(sequence)),
             released: Padded::default(),
-            activity: Arc::default(),
+            activity: Padded::default(),
             stop: AtomicU64::new(0),
             upstream,
             ancestors,

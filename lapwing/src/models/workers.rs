@@ -46,7 +46,7 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     let seating = Seating::new(stages, upstream.len(), 0);
     let workers: Vec<_> = (stages..upstream.len()).collect();
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
-    control.stages[0].set_workers(&workers);
+    control.stage_mut(0).set_workers(&workers);
     let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), |_| 0);
     Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
 }

@@ -314,8 +314,8 @@ fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
         control.gating_beside(1).is_some()
     };
     assert!(with(|_| ()));
-    assert!(!with(|control| control.stages[1].acknowledgement = Some(0)));
-    assert!(!with(|control| control.stages[1].set_workers(&[0])));
+    assert!(!with(|control| control.stage_mut(1).acknowledgement = Some(0)));
+    assert!(!with(|control| control.stage_mut(1).set_workers(&[0])));
     assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
 }
 

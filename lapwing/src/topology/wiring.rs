@@ -103,10 +103,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.expect_shared_threads();
         }
         for &(stage, words) in &acknowledged {
-            control.stages[stage].acknowledgement = Some(words);
+            control.stage_mut(stage).acknowledgement = Some(words);
         }
         for words in &groups {
-            control.stages[words[0]].set_workers(&words[1..]);
+            control.stage_mut(words[0]).set_workers(&words[1..]);
         }
         let notices = self.notices.map(|of| of(&buffer));
         let description = describe(self.name, &graph.nodes, &plan);

@@ -74,7 +74,7 @@ pub struct Batch<'a, E, A: Access> {
 }
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
         reader.activity().begin_batch();
         Self { reader, range, consumed: 0, events: PhantomData }
@@ -209,14 +209,9 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[inline]
     pub fn release(&mut self) {
-        if self.consumed == 0 {
-            return;
-        }
-        let released = self.range.start..self.first_sequence();
-        self.range.start = released.end;
+        self.let_go();
+        self.range.start = self.first_sequence();
         self.consumed = 0;
-        A::watch(&self.reader.ring.buffer, released.clone());
-        self.reader.release(released.end);
     }
 
     /// Goes through the events that are left, with their sequences. Each one that was yielded is
@@ -265,6 +260,16 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     #[must_use]
     pub fn is_failed(&self, sequence: Sequence) -> bool {
         self.left().contains(&sequence) && self.reader.has_failed(sequence)
+    }
+
+    /// Lets go of what is consumed, if anything is.
+    #[inline(always)]
+    fn let_go(&mut self) {
+        if self.consumed > 0 {
+            let end = self.first_sequence();
+            A::watch(&self.reader.ring.buffer, self.range.start..end);
+            self.reader.release(end);
+        }
     }
 
     #[inline]
@@ -321,9 +326,9 @@ impl<E> Batch<'_, E, Exclusive> {
 }
 
 impl<E, A: Access> Drop for Batch<'_, E, A> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        self.release();
+        self.let_go();
         self.reader.activity().end_batch();
     }
 }

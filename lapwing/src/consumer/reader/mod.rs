@@ -15,11 +15,10 @@ use super::source::{Source, Spun, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
-use crate::control::{Control, StageIndex};
+use crate::control::{Control, StageControl, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
 use crate::milestone::NextMilestone;
-use crate::padded::Padded;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
@@ -38,8 +37,8 @@ pub(crate) struct Reader<E> {
     place: Option<Place>,
     pub(super) barrier: Barrier,
     pub(super) strategy: Box<dyn AnyWaitStrategy>,
-    /// That of its stage.
-    activity: Arc<Padded<Activity>>,
+    /// The shared words of its stage.
+    words: Arc<StageControl>,
     /// Whether it looks by itself, as the strategy says.
     spins: bool,
     /// How it looks then.
@@ -58,20 +57,35 @@ pub(crate) struct Reader<E> {
     pub(super) known: Sequence,
     /// Where `next` was when all that was known was finished the last time.
     swept: Sequence,
-    /// Whether the last poll found nothing: it waits for a lone event, whose line is worth asking for.
-    found_nothing: bool,
     /// Whether a poll after one that found nothing need not find more than one event, where events have notices.
     pub(super) expects_one: bool,
-    /// Whether the last look was for one event, and did not say whether there are more.
-    is_lone: bool,
-    /// Whether the strategy has said since that there is something: then a notice that does not show is late.
-    is_told: bool,
-    /// Whether the last look found fewer events than it could have.
-    pub(super) has_seen_all: bool,
+    /// What the last look came to.
+    pub(super) last: LastLook,
     /// Whether it may hold up another stage while it keeps its CPU.
     is_in_company: bool,
     /// Most events of a batch.
     pub(super) max_batch: u64,
+}
+
+/// What a look came to, for the one that follows. Set as a whole: that is one store, and the answer to a lone event has to wait
+/// for each store before its own.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LastLook {
+    /// Whether it found nothing: so the reader waits for a lone event, whose line is worth asking for.
+    found_nothing: bool,
+    /// Whether it was for one event, and did not say whether there are more.
+    is_lone: bool,
+    /// Whether the strategy has said since that there is something: then a notice that does not show is late.
+    is_told: bool,
+    /// Whether it found fewer events than it could have.
+    pub(super) has_seen_all: bool,
+}
+
+impl LastLook {
+    /// One that found nothing.
+    const fn of_nothing() -> Self {
+        Self { found_nothing: true, is_lone: false, is_told: false, has_seen_all: true }
+    }
 }
 
 impl<E> Reader<E> {
@@ -89,7 +103,7 @@ impl<E> Reader<E> {
         let lines = Lines::of(&ring.control, stage, first);
         let ahead = Ahead::of(Prefetcher::of(&ring.buffer), first);
         let is_in_company = ring.control.is_in_company(stage);
-        let activity = Arc::clone(&ring.control.stages[stage].activity);
+        let words = Arc::clone(&ring.control.stages[stage]);
         Self {
             ring,
             stage,
@@ -99,7 +113,7 @@ impl<E> Reader<E> {
             spins: strategy.spins(),
             looks: LearntLooks::starting_at(first),
             strategy,
-            activity,
+            words,
             lines,
             ahead,
             failing,
@@ -107,11 +121,8 @@ impl<E> Reader<E> {
             next: first,
             known: first,
             swept: first,
-            found_nothing: false,
             expects_one: false,
-            is_lone: false,
-            is_told: false,
-            has_seen_all: false,
+            last: LastLook::default(),
             is_in_company,
             max_batch,
         }
@@ -121,7 +132,7 @@ impl<E> Reader<E> {
     #[inline]
     pub(super) fn sweep_of(&self, events: u64) -> Option<Sweep> {
         let is_late = events >= self.ring.control.capacity / 4;
-        (is_late || self.has_seen_all).then_some(Sweep { is_late, events })
+        (is_late || self.last.has_seen_all).then_some(Sweep { is_late, events })
     }
 
     /// Whether its strategy wants it to look by itself before it waits.
@@ -130,6 +141,17 @@ impl<E> Reader<E> {
         // After a lone event it is known only now that it was all.
         self.pace();
         self.strategy.spins_first(&self.ring.control.crowd)
+    }
+
+    /// Takes the lines of the events below `end`, which it is about to let go of, as far as they are due. Not in line, for who
+    /// has one event.
+    #[inline(never)]
+    fn take_lines(&mut self, end: Sequence) {
+        if let Some(events) = self.lines.due(&self.ring.control, self.next..end) {
+            // SAFETY: I15: whoever gates beside this stage has finished these events, which it has until the caller stores its
+            // sequence, and whoever lets go of them has no borrow left.
+            unsafe { lines::take(&self.ring, events) };
+        }
     }
 
     fn failures_of(&self, stage: StageIndex) -> &Failures {
@@ -154,6 +176,11 @@ impl<E> Source<E> for Reader<E> {
 
     fn turn(&self) -> u64 {
         self.turn
+    }
+
+    #[inline(always)]
+    fn is_stopping(&self) -> bool {
+        self.words.is_stopping(self.turn)
     }
 
     fn is_guest(&self) -> bool {
@@ -206,21 +233,21 @@ impl<E> Source<E> for Reader<E> {
             return self.is_time_over(deadline);
         }
         let control = &self.ring.control;
-        let activity: &Activity = &self.activity;
+        let activity: &Activity = &self.words.activity;
         activity.set(Doing::Waiting);
         let (barrier, next) = (&self.barrier, self.next);
         let (stage, turn) = (self.stage, self.turn);
         let awaited = NextEvent { control, barrier, next, stage, turn };
         let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&awaited, deadline) };
         self.strategy.wait(&waiting);
-        self.is_told = true;
+        self.last.is_told = true;
         waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
     #[inline]
     fn sweep(&mut self) -> Option<Sweep> {
         let events = self.next - self.swept;
-        if events == 0 || self.known > self.next || self.is_lone {
+        if events == 0 || self.known > self.next || self.last.is_lone {
             return None;
         }
         self.swept = self.next;
@@ -245,7 +272,7 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline(always)]
     fn activity(&self) -> &Activity {
-        &self.activity
+        &self.words.activity
     }
 
     #[inline]
@@ -269,14 +296,11 @@ impl<E> Source<E> for Reader<E> {
     #[inline(always)]
     fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
-        let events = self.next..sequence;
-        if let Some(events) = self.lines.due(&self.ring.control, &events) {
-            // SAFETY: I15: whoever gates beside this stage has finished these events, which it has until the next lines, and
-            // whoever lets go of them has no borrow left.
-            unsafe { lines::take(&self.ring, events) };
+        if lines::are_of_a_stream(sequence - self.next) {
+            self.take_lines(sequence);
         }
         self.next = sequence;
-        self.ring.control.advance(self.stage, sequence);
+        self.ring.control.advance_words(&self.words, self.stage, sequence);
     }
 
     fn leave(&mut self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Reader, UNLIMITED};
+use super::{LastLook, Reader, UNLIMITED};
 use crate::Sequence;
 use crate::barrier::Sight;
 use crate::consumer::looks::LONG;
@@ -38,8 +38,47 @@ impl<E> Reader<E> {
     /// # Errors
     ///
     /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
+        match self.poll_open(max) {
+            Some(batch) if batch.is_empty() => Err(PollError::Empty),
+            Some(batch) => Ok(batch),
+            None => self.poll_with_care(max),
+        }
+    }
+
+    /// As [`poll`](Self::poll), of an open ring where words say how far there are events, and nothing is said of single ones;
+    /// `None` elsewhere. An empty batch if there are none.
+    ///
+    /// In line, since it is what every batch takes, and one of a single event takes little else.
+    #[inline(always)]
+    fn poll_open(&mut self, max: u64) -> Option<Range<Sequence>> {
+        let control = &*self.ring.control;
+        if control.stamps.is_some() || self.barrier.has_notices() {
+            return None;
+        }
+        let (limit, from) = (self.limit(max), self.known.max(self.next));
+        let is_known = from >= limit;
+        if !is_known && self.last.found_nothing {
+            self.barrier.fetch(from);
+        }
+        let end = if is_known { from } else { self.barrier.end(control) };
+        if !self.is_still_open() {
+            return None;
+        }
+        if end > from {
+            let has_seen_all = end - from < control.capacity;
+            self.found(end, LastLook { has_seen_all, ..LastLook::default() });
+        } else if from == self.next {
+            self.last = LastLook::of_nothing();
+            return Some(from..from);
+        }
+        Some(self.hand_out(self.next..self.known.min(limit)))
+    }
+
+    /// As [`poll`](Self::poll), of any ring.
+    #[inline(never)]
+    fn poll_with_care(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
         if let Some(lone) = self.poll_lone() {
             return Ok(lone);
         }
@@ -50,7 +89,7 @@ impl<E> Reader<E> {
             match self.glance(from, horizon)? {
                 Span::Events(end) => {
                     self.known = end;
-                    self.has_seen_all = end < horizon;
+                    self.last.has_seen_all = end < horizon;
                 }
                 Span::Tombstones(end) if from == self.next => {
                     self.skip(end);
@@ -58,13 +97,13 @@ impl<E> Reader<E> {
                 }
                 Span::Empty | Span::Tombstones(_) => {}
             }
-            self.is_lone = false;
-            self.found_nothing = self.known <= self.next;
-            if self.found_nothing {
-                self.has_seen_all = true;
+            if self.known <= self.next {
+                let is_told = self.last.is_told;
+                self.last = LastLook { is_told, ..LastLook::of_nothing() };
                 return Err(PollError::Empty);
             }
-            self.is_told = false;
+            let has_seen_all = self.last.has_seen_all;
+            self.last = LastLook { has_seen_all, ..LastLook::default() };
             return Ok(self.hand_out(self.next..self.known.min(limit)));
         }
     }
@@ -153,15 +192,14 @@ impl<E> Reader<E> {
     #[inline(always)]
     fn poll_lone(&mut self) -> Option<Range<Sequence>> {
         // The cursor's line stays with the producer, which has it for the next one.
-        let is_one_enough = self.expects_one && self.found_nothing;
+        let is_one_enough = self.expects_one && self.last.found_nothing;
         if !is_one_enough
             || self.barrier.is_noticed(self.next) != Some(true)
             || !self.is_still_open()
         {
             return None;
         }
-        self.has_seen_all = false;
-        Some(self.found(self.next + 1, true))
+        Some(self.found(self.next + 1, LastLook { is_lone: true, ..LastLook::default() }))
     }
 
     /// Whether the ring was open after the look that has shown something.
@@ -176,17 +214,14 @@ impl<E> Reader<E> {
     /// The events below `end`, all that there are, and what that says to the next look.
     #[inline(always)]
     pub(super) fn found_all(&mut self, end: Sequence) -> Range<Sequence> {
-        self.has_seen_all = true;
-        self.found(end, false)
+        self.found(end, LastLook { has_seen_all: true, ..LastLook::default() })
     }
 
     /// The batch up to `known`, and what that says to the next look.
     #[inline(always)]
-    fn found(&mut self, known: Sequence, is_lone: bool) -> Range<Sequence> {
+    fn found(&mut self, known: Sequence, look: LastLook) -> Range<Sequence> {
         self.known = known;
-        self.is_lone = is_lone;
-        self.found_nothing = false;
-        self.is_told = false;
+        self.last = look;
         self.next..known
     }
 
@@ -206,10 +241,10 @@ impl<E> Reader<E> {
     fn glance(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         let notice = if from < limit { self.barrier.is_noticed(from) } else { None };
         match notice {
-            Some(false) if !self.is_told && self.ring.control.life.is_open() => {
+            Some(false) if !self.last.is_told && self.ring.control.life.is_open() => {
                 return Ok(Span::Empty);
             }
-            None if self.found_nothing => self.barrier.fetch(from),
+            None if self.last.found_nothing => self.barrier.fetch(from),
             _ => {}
         }
         self.look(from, limit)

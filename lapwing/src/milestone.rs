@@ -6,7 +6,7 @@
 //! time: what it shows is all that the producer could publish, or could when it looked. See `perf/results/experiments.md`.
 
 use crate::Sequence;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, own};
 
 /// The word itself. It never goes back; 0 until the first milestone.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub(crate) struct Milestone(AtomicU64);
 impl Milestone {
     /// The only producer has published everything below `end`, and may claim no more without a look at the gate.
     pub(crate) fn reach(&self, end: Sequence) {
-        // O31, Relaxed: nobody else writes it. A producer that looks again and again leaves the line to who watches.
-        if self.0.load(Ordering::Relaxed) != end {
+        // A producer that looks again and again leaves the line to who watches.
+        if own(&self.0) != end {
             // O31, Release: pairs with the Acquire in `end`; carries the events below it.
             self.0.store(end, Ordering::Release);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loom::thread;
 
-use super::PARK;
+use super::{PARK, check_without_fences};
 use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender};
 use crate::sequencer::Sequencer;
 use crate::wait::Blocking;
@@ -112,7 +112,7 @@ fn arrive_while_looked_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
 /// O30: the receiver that has found nothing goes by the notice alone, and then by the next one.
 #[test]
 fn loom_notice_brings_its_value() {
-    loom::model(|| {
+    check_without_fences(|| {
         arrive_while_looked_for(2, |sender| {
             sender.send(1).unwrap();
             sender.send(2).unwrap();

@@ -348,6 +348,20 @@ fn a_single_producer_at_its_limit_says_what_it_has_published() {
 }
 
 #[test]
+fn what_a_close_has_counted_is_not_refused_by_a_halt() {
+    let control = control::<Single>(4);
+    let mut single = Single::starting_at(0, Prefetcher::default());
+    claim_and_publish(&mut single, &control, 1);
+    let late = single.try_claim(&control, 1).unwrap();
+    assert!(!control.has_refused(0), "open");
+    control.close();
+    control.halt();
+    assert!(!control.has_refused(0), "counted");
+    assert!(single.publish(&control, late, 1).is_err());
+    assert!(control.has_refused(late), "not counted");
+}
+
+#[test]
 fn several_producers_have_no_milestones() {
     let control = control::<Multi>(4);
     let mut multi = Multi::starting_at(0, Prefetcher::default());

@@ -83,7 +83,7 @@ mod cpu {
     /// to the stores of the answer by then seems to have asked for their lines, and so takes them from whoever looks for that
     /// answer, at each look in vain. With these it comes there only while the line of the look is on its way, which is when to
     /// ask. See `perf/results/experiments.md`.
-    const FILL: usize = 64;
+    const FILL: usize = 40;
 
     /// `is_found`, by a return.
     ///

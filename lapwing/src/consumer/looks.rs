@@ -1,9 +1,8 @@
 //! How a consumer that spins looks for its next event, between two looks at its time limit and at a stop: for a microsecond
 //! or two.
 //!
-//! With some space after each look, for half a microsecond or so: in a stream the next event comes meanwhile, and its
-//! producer is to keep its lines until it has a few. Whoever waits longer than that waits for a lone event, which is seen
-//! sooner without.
+//! With some space after a look: in a stream the next event comes meanwhile, and its producer is to keep its lines until it
+//! has a few. Whoever waits for longer than half a microsecond waits for a lone event, which is seen sooner without hints.
 //!
 //! Which of two ways is tried (`trial`). With hardly any space, since a look in vain of which the CPU presumes that it is not
 //! (`presumption`) costs some nanoseconds by itself: an event is seen as soon as it is there. More makes it later; a
@@ -20,7 +19,7 @@ const SLOW_NS: u64 = 10_000;
 /// Looks before it looks up. One in a model, which is as good as any number.
 const ALL: u32 = if cfg!(loom) { 1 } else { 256 };
 /// With hardly any space, presumed to find something.
-const SHORT: Looks = Looks { all: ALL, spaced: 33, space: Space::Moment, presumes: true };
+const SHORT: Looks = Looks { all: ALL, spaced: ALL, space: Space::Moment, presumes: true };
 /// With more, presumed to find nothing, as a CPU does by itself.
 pub(super) const LONG: Looks =
     Looks { all: ALL, spaced: 11, space: Space::Hints(3), presumes: false };

@@ -8,7 +8,7 @@ use crate::sync::{dawdle, pause};
 pub(crate) struct Looks {
     /// How often.
     pub(crate) all: u32,
-    /// How many of them something comes after, from the first on.
+    /// How many of them hints come after, from the first on. A moment comes after each.
     pub(crate) spaced: u32,
     /// What that is.
     pub(crate) space: Space,
@@ -64,17 +64,40 @@ impl Looks {
         shows: impl Fn(&T) -> bool,
         missed: impl Fn(),
     ) -> Option<T> {
-        // A loop, since an iterator's may become a call, with all that it asks about in memory.
-        for past in 0..self.all {
-            let seen = look();
-            if presumption.holds(shows(&seen)) {
-                return Some(seen);
-            }
-            missed();
-            if past < self.spaced {
-                self.space.keep();
+        let holds = |seen: &T| presumption.holds(shows(seen));
+        // A loop for each: what lies between two looks counts by the nanosecond, also what asks which of these it is.
+        match self.space {
+            Space::Moment => repeat(self.all, &look, holds, || {
+                missed();
+                dawdle();
+            }),
+            Space::Hints(times) => {
+                let spaced = self.spaced.min(self.all);
+                let seen = repeat(spaced, &look, holds, || {
+                    missed();
+                    pause(times);
+                });
+                seen.or_else(|| repeat(self.all - spaced, &look, holds, &missed))
             }
         }
-        None
     }
+}
+
+/// Looks `times` times, each in vain followed by what is `between`; the first thing seen that `holds`.
+#[inline(always)]
+fn repeat<T>(
+    times: u32,
+    look: impl Fn() -> T,
+    holds: impl Fn(&T) -> bool,
+    between: impl Fn(),
+) -> Option<T> {
+    // A loop, since an iterator's may become a call, with all that it asks about in memory.
+    for _ in 0..times {
+        let seen = look();
+        if holds(&seen) {
+            return Some(seen);
+        }
+        between();
+    }
+    None
 }

@@ -8,9 +8,9 @@ use crate::sync::{dawdle, pause};
 pub(crate) struct Looks {
     /// How often.
     pub(crate) all: u32,
-    /// How many of them hints come after, from the first on. A moment comes after each.
+    /// How many of them hints come after, from the first on, if it is hints: a moment comes after each.
     pub(crate) spaced: u32,
-    /// What that is.
+    /// What comes after a look in vain.
     pub(crate) space: Space,
     /// Whether the CPU is to [presume](Presumption) of each that it finds something.
     pub(crate) presumes: bool,

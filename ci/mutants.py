@@ -11,7 +11,6 @@ reason than what it looks for. Decides nothing about the code.
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TREES = min(os.cpu_count() or 1, 4)
 # No model takes longer to see its mutant, with the build.
 LIMIT_S = 300
+# What `timeout` returns then.
+TIMED_OUT = 124
 
 # row, file, text, replacement, model that must fail
 MUTANTS = [
@@ -340,22 +341,17 @@ def cargo(tree, *arguments):
     env = dict(os.environ, RUSTFLAGS="--cfg loom -Awarnings", LOOM_MAX_PREEMPTIONS="3", RUST_BACKTRACE="0",
                CARGO_INCREMENTAL="1")
     # A target directory of its own: two builds in one would wait for each other.
-    command = ["cargo", "test", "--profile", "mutant", "-p", "lapwing", "--lib",
+    # `timeout` ends the test program as well, which cargo would leave behind.
+    command = ["timeout", str(LIMIT_S), "cargo", "test", "--profile", "mutant", "-p", "lapwing", "--lib",
                "--target-dir", str(ROOT / "target-loom" / tree.name), "--", *arguments]
-    with subprocess.Popen(command, cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          process_group=0) as process:
-        try:
-            output, errors = process.communicate(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            # With the test program, which cargo would leave behind.
-            os.killpg(process.pid, signal.SIGKILL)
-            output, errors = process.communicate()
-            sys.exit(f"{' '.join(arguments)}: not over in {LIMIT_S} s:\n{output[-1000:]}{errors[-1000:]}")
-    if "Running unittests" not in errors:
-        sys.exit(f"the mutant does not compile:\n{errors[-2000:]}")
-    if "overflowed its stack" in output + errors:
+    result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
+    if result.returncode == TIMED_OUT:
+        sys.exit(f"{' '.join(arguments)}: not over in {LIMIT_S} s:\n{result.stdout[-1000:]}{result.stderr[-1000:]}")
+    if "Running unittests" not in result.stderr:
+        sys.exit(f"the mutant does not compile:\n{result.stderr[-2000:]}")
+    if "overflowed its stack" in result.stdout + result.stderr:
         sys.exit(f"{' '.join(arguments)}: failed for want of stack, whatever the edit")
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+    return result
 
 
 def models(tree):

@@ -1,5 +1,9 @@
 //! The clock of all stamps: the time-stamp counter of the CPU where it runs at one rate and alike on all
 //! CPUs, the system's clock elsewhere.
+//!
+//! A CPU reads its counter when it gets there, which may be before the loads in front of it have their lines: whoever has
+//! guessed that an event is there would stamp it before it came. So a look at the counter begins when all before it has
+//! ended, as a look at the system's clock does.
 
 use std::hint::black_box;
 
@@ -23,9 +27,10 @@ impl Clock {
         Self { counter, origin }
     }
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the beginning, once all that was read before is there.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
+        catch_up();
         self.counter.delta_as_nanos(self.origin, self.counter.raw())
     }
 
@@ -38,6 +43,26 @@ impl Clock {
         (self.now() - before) as f64 / f64::from(LOOKS)
     }
 }
+
+/// Lets the CPU begin with nothing that follows before all in front of it has ended, but for stores on their way out.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn catch_up() {
+    // SAFETY: every CPU of this kind has it, and it changes nothing.
+    unsafe { std::arch::x86_64::_mm_lfence() }
+}
+
+/// As on x86-64, of loads.
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+fn catch_up() {
+    // SAFETY: a barrier changes nothing.
+    unsafe { std::arch::asm!("dsb ishld", "isb", options(nostack, preserves_flags)) }
+}
+
+/// The system's clock does it by itself.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const fn catch_up() {}
 
 #[cfg(test)]
 mod tests {
@@ -53,5 +78,29 @@ mod tests {
         let between = thread::spawn(move || copy.now()).join().unwrap();
         assert!((before..=clock.now()).contains(&between), "{before} {between}");
         assert!(clock.cost() > 0.0);
+    }
+
+    /// So many numbers, each of which takes the CPU a division of the one before.
+    #[cfg(target_arch = "x86_64")]
+    fn divided(start: u64, times: u32) -> u64 {
+        (0..times).fold(start, |number, _| u64::MAX / (number | 1))
+    }
+
+    #[cfg(target_arch = "x86_64")] // elsewhere a tick may be longer than this takes
+    #[test]
+    fn a_look_comes_after_what_the_cpu_has_not_done_yet() {
+        const TIMES: u32 = 16;
+        const MANY: u32 = 16;
+        let clock = Clock::new();
+        let time = |times: u32| {
+            let before = clock.now();
+            black_box(divided(black_box(before), times));
+            clock.now() - before
+        };
+        let mut once: Vec<_> = (0..1_000).map(|_| time(TIMES)).collect();
+        once.sort_unstable();
+        let least = (0..1_000).map(|_| time(TIMES * MANY)).min().unwrap() / u64::from(MANY);
+        let median = once[once.len() / 2];
+        assert!(median * 2 > least, "{median} ns, of which the divisions alone take {least}");
     }
 }

@@ -44,25 +44,21 @@ impl Clock {
     }
 }
 
-/// Lets the CPU begin with nothing that follows before all in front of it has ended, but for stores on their way out.
-#[cfg(target_arch = "x86_64")]
+/// Lets the CPU begin with nothing that follows before all loads in front of it have ended. The system's clock does that by
+/// itself.
 #[inline(always)]
 fn catch_up() {
+    #[cfg(target_arch = "x86_64")]
     // SAFETY: every CPU of this kind has it, and it changes nothing.
-    unsafe { std::arch::x86_64::_mm_lfence() }
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: barriers change nothing.
+    unsafe {
+        std::arch::asm!("dsb ishld", "isb", options(nostack, preserves_flags));
+    }
 }
-
-/// As on x86-64, of loads.
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn catch_up() {
-    // SAFETY: a barrier changes nothing.
-    unsafe { std::arch::asm!("dsb ishld", "isb", options(nostack, preserves_flags)) }
-}
-
-/// The system's clock does it by itself.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const fn catch_up() {}
 
 #[cfg(test)]
 mod tests {

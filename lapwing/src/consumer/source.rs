@@ -102,6 +102,12 @@ pub(crate) trait Source<E> {
     /// [`PollError::Closed`] once the ring is closed and there will never be any for this consumer.
     fn poll(&mut self) -> Result<Range<Sequence>, PollError>;
 
+    /// The only event of the batch that it has just given, if it was seen by a copy: that.
+    #[inline(always)]
+    fn copied(&self) -> Option<&E> {
+        None
+    }
+
     /// Whether a call of [`poll`](Self::poll) would find something, or the end, or the consumer is
     /// asked to leave.
     fn is_ready(&self) -> bool;

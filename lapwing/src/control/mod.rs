@@ -8,6 +8,8 @@
 //! 1         clearance (single only) the producer; close, halt the producer, before each claim
 //! 1         milestone (single only) the producer, before it   first stages that keep away
 //!                                   looks at the gate
+//! 1         newest (single only)    the producer, of lone     first stages that wait
+//!                                   events that are copied
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
 //!                                   close, halt; a producer   threads are shared, whoever lets go
 //!                                   that keeps a note
@@ -38,6 +40,7 @@ use crate::clearance::Clearance;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::milestone::Milestone;
+use crate::newest::Newest;
 use crate::padded::Padded;
 use crate::seating::Seating;
 use crate::stamps::Stamps;
@@ -83,6 +86,8 @@ pub(crate) struct Control {
     pub(crate) clearance: Padded<Clearance>,
     /// Single producer: what it had published when it last looked at the gate.
     pub(crate) milestone: Padded<Milestone>,
+    /// Single producer: a copy of its newest event, where lone events are copied.
+    pub(crate) newest: Padded<Newest>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
     /// anything that advances. Its flags tell producers of an end, and of more to do.
     pub(crate) published: Padded<EventCount>,
@@ -140,6 +145,7 @@ impl Control {
             life: Padded::default(),
             clearance: Padded::default(),
             milestone: Padded::default(),
+            newest: Padded::default(),
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
@@ -234,8 +240,7 @@ impl Control {
             // O13, Relaxed: a look.
             next.saturating_sub(stage.sequence.load(Ordering::Relaxed)) < FEW
         };
-        // In a model none is: there the clearance counts.
-        !cfg!(loom) && self.stages.first().is_none_or(|stage| is_near(stage))
+        self.stages.first().is_none_or(|stage| is_near(stage))
     }
 
     /// A wait in this ring, as a strategy sees it.

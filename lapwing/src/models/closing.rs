@@ -6,7 +6,8 @@ use std::iter;
 use loom::thread;
 
 use super::{
-    Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
+    Taken, check_without_fences, drain, in_parts, multi, single, spinning, spinning_over_copies,
+    take, take_by_spinning,
 };
 use crate::control::Control;
 use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
@@ -24,6 +25,14 @@ fn loom_close_against_publish() {
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
     close_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
+}
+
+/// O8: as above, of a reader that sees the event by a copy.
+#[test]
+fn loom_close_against_publish_of_what_is_copied() {
+    close_against_publish(spinning_over_copies, |poller| {
+        take_by_spinning(poller).unwrap_or_default()
+    });
 }
 
 /// A publication and a close in two threads, while a third one looks at the ring once.

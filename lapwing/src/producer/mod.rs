@@ -131,7 +131,10 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
         let when_full = WhenFull::default();
-        let sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
+        let mut sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
+        if let Some(copies) = ring.copies {
+            sequencer.copy_lone_events(copies);
+        }
         Self { ring, sequencer, strategy, is_patient: true, when_full, dropped: 0 }
     }
 

@@ -8,6 +8,7 @@
 //! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
 //! ```
 
+mod copies;
 mod notices;
 mod prefetcher;
 mod read_ahead;
@@ -20,6 +21,7 @@ use crate::Sequence;
 use crate::memory::Room;
 use crate::sync::Arc;
 
+pub(crate) use copies::Copies;
 pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;
 pub(crate) use read_ahead::ReadAhead;

@@ -24,7 +24,7 @@ fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
 
 /// The barrier of a stage after `upstream`, of no slots.
 fn barrier_after(upstream: &[StageIndex]) -> Barrier {
-    Barrier::new(upstream.into(), Prefetcher::default(), None)
+    Barrier::new(upstream.into(), Prefetcher::default(), None, None)
 }
 
 /// What the first stage sees from `next` on.

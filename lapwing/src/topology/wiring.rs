@@ -24,7 +24,7 @@ use crate::memory::Room;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
-use crate::ring_buffer::{Noticed, Notices, RingBuffer};
+use crate::ring_buffer::{Copies, Noticed, Notices, RingBuffer};
 use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
@@ -35,6 +35,9 @@ use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
 /// Name of a ring that was given none.
 const DEFAULT_NAME: &str = "ring";
+
+/// Which events of a ring can be copied, if any.
+type FindCopies<E> = fn(&RingBuffer<E>) -> Option<Copies>;
 
 /// What a ring is made of, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
@@ -48,6 +51,8 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) placement: Placement,
     /// Finds the notices of the events, if they have some.
     notices: Option<fn(&RingBuffer<E>) -> Notices>,
+    /// Finds out whether lone events can be copied, if they are to be.
+    copies: Option<FindCopies<E>>,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -63,6 +68,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             first_sequence: 0,
             placement: Placement::default(),
             notices: None,
+            copies: None,
             sequencer: PhantomData,
         }
     }
@@ -74,6 +80,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         E: Noticed,
     {
         self.notices = Some(Notices::of::<E>);
+    }
+
+    /// Has the only producer copy lone events for those who wait for them, where that can be.
+    pub(super) fn copy_lone_events(&mut self)
+    where
+        E: Copy,
+    {
+        self.copies = Some(Copies::of::<E>);
     }
 
     /// Checks the graph, makes the ring, and hands out its ends. Starts nothing.
@@ -109,8 +123,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.stage_mut(words[0]).set_workers(&words[1..]);
         }
         let notices = self.notices.map(|of| of(&buffer));
+        // I17: in a ring in which nobody but the producer writes.
+        let writes = |node: &Node<'env, E>| node.is_exclusive || node.workers().is_some();
+        let copies = self.copies.filter(|_| !graph.nodes.iter().any(writes));
+        let copies = copies.and_then(|of| of(&buffer));
         let description = describe(self.name, &graph.nodes, &plan);
-        let ring = Ring::new(control, buffer, notices, description);
+        let ring = Ring::new(control, buffer, notices, copies, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let acknowledgers = acknowledgers(&ring.control, &graph.nodes, &acknowledged);

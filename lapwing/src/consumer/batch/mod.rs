@@ -154,7 +154,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     pub fn as_slice(&self) -> &[E] {
         // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
         // nothing before `self` is dropped or borrowed as mutable.
-        unsafe { self.reader.ring.buffer.slice(self.left()) }
+        unsafe { self.reader.events(self.left()) }
     }
 
     /// Consumes the first `count` events that are left, or all if there are fewer.
@@ -237,7 +237,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         let first = self.first_sequence();
         // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
         // events live.
-        let events = unsafe { self.reader.ring.buffer.slice(first..self.range.end) };
+        let events = unsafe { self.reader.events(first..self.range.end) };
         Iter::new(events, first, &mut self.consumed)
     }
 

@@ -1,12 +1,15 @@
 //! The reading end that the processor and the poller share: waiting for events, and letting go of those that are done. Not
 //! here: which events are there (`polling`).
 
+mod copied;
 mod polling;
 
 use std::fmt;
 use std::ops::Range;
+use std::slice;
 use std::time::Instant;
 
+use self::copied::Copied;
 use super::ahead::Ahead;
 use super::guest::Place;
 use super::lines::{self, Lines};
@@ -61,6 +64,8 @@ pub(crate) struct Reader<E> {
     pub(super) expects_one: bool,
     /// What the last look came to.
     pub(super) last: LastLook,
+    /// The lone event that it has seen last by a copy.
+    copied: Copied<E>,
     /// Whether it may hold up another stage while it keeps its CPU.
     is_in_company: bool,
     /// Most events of a batch.
@@ -73,18 +78,30 @@ pub(crate) struct Reader<E> {
 pub(super) struct LastLook {
     /// Whether it found nothing: so the reader waits for a lone event, whose line is worth asking for.
     found_nothing: bool,
-    /// Whether it was for one event, and did not say whether there are more.
-    is_lone: bool,
+    /// What it was for.
+    scope: Scope,
     /// Whether the strategy has said since that there is something: then a notice that does not show is late.
     is_told: bool,
     /// Whether it found fewer events than it could have.
     pub(super) has_seen_all: bool,
 }
 
+/// What a look was for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Scope {
+    /// All events that there are.
+    #[default]
+    All,
+    /// One event, and it did not say whether there are more.
+    Lone,
+    /// A copy of one event, the one before `known`; likewise.
+    Copy,
+}
+
 impl LastLook {
     /// One that found nothing.
     const fn of_nothing() -> Self {
-        Self { found_nothing: true, is_lone: false, is_told: false, has_seen_all: true }
+        Self { found_nothing: true, scope: Scope::All, is_told: false, has_seen_all: true }
     }
 }
 
@@ -97,7 +114,8 @@ impl<E> Reader<E> {
     ) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
         let upstream = ring.control.stages[stage].upstream.clone();
-        let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices);
+        let barrier =
+            Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices, ring.copies);
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         let lines = Lines::of(&ring.control, stage, first);
@@ -123,6 +141,7 @@ impl<E> Reader<E> {
             swept: first,
             expects_one: false,
             last: LastLook::default(),
+            copied: Copied::none(),
             is_in_company,
             max_batch,
         }
@@ -152,6 +171,29 @@ impl<E> Reader<E> {
             // sequence, and whoever lets go of them has no borrow left.
             unsafe { lines::take(&self.ring, events) };
         }
+    }
+
+    /// The events of `batch`.
+    ///
+    /// # Safety
+    ///
+    /// The reader has `batch`, which does not cross the wrap, for as long as the slice is used (I2).
+    #[inline(always)]
+    pub(in crate::consumer) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
+        // SAFETY: I2, by the caller.
+        let events = unsafe { self.ring.buffer.slice(batch) };
+        let Some(copy) = self.copied() else {
+            return events;
+        };
+        // SAFETY: I17: the batch has the event that was copied, or none.
+        unsafe { slice::from_raw_parts(copy, events.len()) }
+    }
+
+    /// The event before `known`, if a copy has shown it: the only one that the reader has then.
+    #[inline(always)]
+    fn copied(&self) -> Option<&E> {
+        // SAFETY: I17: taken by the last look.
+        (self.last.scope == Scope::Copy).then(|| unsafe { &*self.copied.event() })
     }
 
     fn failures_of(&self, stage: StageIndex) -> &Failures {
@@ -244,10 +286,15 @@ impl<E> Source<E> for Reader<E> {
         waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
+    #[inline(always)]
+    fn copied(&self) -> Option<&E> {
+        Self::copied(self)
+    }
+
     #[inline]
     fn sweep(&mut self) -> Option<Sweep> {
         let events = self.next - self.swept;
-        if events == 0 || self.known > self.next || self.last.is_lone {
+        if events == 0 || self.known > self.next || self.last.scope != Scope::All {
             return None;
         }
         self.swept = self.next;

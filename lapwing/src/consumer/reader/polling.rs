@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{LastLook, Reader, UNLIMITED};
+use super::{LastLook, Reader, Scope, UNLIMITED};
 use crate::Sequence;
 use crate::barrier::Sight;
 use crate::consumer::looks::LONG;
@@ -28,6 +28,7 @@ impl<E> Reader<E> {
         let from = self.known.max(self.next);
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
             self.known = end;
+            self.last.scope = Scope::All;
         }
         self.known.saturating_sub(self.next)
     }
@@ -58,6 +59,12 @@ impl<E> Reader<E> {
             return None;
         }
         let (limit, from) = (self.limit(max), self.known.max(self.next));
+        if self.barrier.sees_copies()
+            && let Some(end) = self.end_by_copy(from)
+        {
+            return Some(from..end);
+        }
+        let control = &*self.ring.control;
         let is_known = from >= limit;
         if !is_known && self.last.found_nothing {
             self.barrier.fetch(from);
@@ -155,6 +162,7 @@ impl<E> Reader<E> {
             None => return Spun::Nothing,
             Some(Sight::Notice) => self.poll_lone(),
             Some(Sight::UpTo(end)) => self.poll_shown(end, limit),
+            Some(Sight::Newest) => self.poll_newest(),
             Some(Sight::Stamp) => None,
         };
         if batch.is_none() && !self.ring.control.life.is_open() {
@@ -199,7 +207,33 @@ impl<E> Reader<E> {
         {
             return None;
         }
-        Some(self.found(self.next + 1, LastLook { is_lone: true, ..LastLook::default() }))
+        Some(self.found(self.next + 1, LastLook { scope: Scope::Lone, ..LastLook::default() }))
+    }
+
+    /// How far there are events from `from` on, the first that are not known to be there, as a copy of the newest says: one or
+    /// none. `None` if it does not say, or the strategy does, so that the copy is late.
+    #[inline(never)]
+    fn end_by_copy(&mut self, from: Sequence) -> Option<Sequence> {
+        if from != self.next || self.last.is_told {
+            return None;
+        }
+        let end = self.barrier.newest_end(&self.ring.control)?;
+        if end == from && self.is_still_open() {
+            self.last = LastLook::of_nothing();
+            return Some(end);
+        }
+        if end == from + 1 { self.poll_newest().map(|lone| lone.end) } else { None }
+    }
+
+    /// The next event alone, by a copy of it, if it is the newest.
+    #[inline(always)]
+    fn poll_newest(&mut self) -> Option<Range<Sequence>> {
+        let end = self.next + 1;
+        let is_copied = self.copied.take(&self.ring.control.newest, end);
+        if !is_copied || !self.is_still_open() {
+            return None;
+        }
+        Some(self.found(end, LastLook { scope: Scope::Copy, ..LastLook::default() }))
     }
 
     /// Whether the ring was open after the look that has shown something.

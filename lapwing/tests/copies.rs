@@ -316,3 +316,9 @@ fn a_consumer_that_joins_sees_lone_events() {
         drop(take(&mut all).unwrap());
     }
 }
+
+/// Else what is stored for each event lay across two lines in one process of four.
+#[test]
+fn ends_of_a_ring_begin_on_a_line() {
+    assert_eq!((align_of::<SingleProducer<u8>>(), align_of::<Poller<u8>>()), (64, 64));
+}

@@ -115,6 +115,8 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// producer.publish(|event| kept.push(*event)).unwrap();
 /// assert_eq!(kept, [0]);
 /// ```
+// Aligned as a `Reader` is, and for the same reason.
+#[repr(align(64))]
 pub struct Producer<E, S: Sequencer> {
     pub(crate) ring: Ring<E>,
     sequencer: S,

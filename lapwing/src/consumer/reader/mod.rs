@@ -31,6 +31,10 @@ use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// Position of one stage in its ring.
+///
+/// It begins on a line: a poller lies wherever its owner has it, and on a stack one in four would have what is stored for each
+/// event across two lines. A lone event then took up to half as long again (`perf/results/experiments.md`).
+#[repr(align(64))]
 pub(crate) struct Reader<E> {
     pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,

@@ -35,7 +35,7 @@ mod wrong_answer; // a contender that lies
 use clap::ValueEnum;
 
 pub(crate) use self::contender::{Contender, Shares};
-pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong_ends, side_by_side};
+pub(crate) use self::lapwing::{PlacementName, Setting, WaitName, ping_pong, side_by_side};
 pub(crate) use self::roster::{Entry, Roster};
 
 /// The contender that every ratio is relative to: the paper's baseline.

@@ -12,7 +12,8 @@
 use std::thread;
 
 use super::test::{Delayed, Load, PerfTest, Work};
-use crate::contenders::{WaitName, ping_pong_ends};
+use crate::contenders::WaitName;
+use crate::contenders::ping_pong::{self, LoneNumbers};
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{Clock, histogram};
 use crate::measure::crew::RunError;
@@ -38,7 +39,8 @@ pub(super) const PING_PONG: PerfTest = PerfTest {
 };
 
 fn run(load: Load) -> Result<Delayed, RunError> {
-    let (mut pinger, mut ponger) = ping_pong_ends(WaitName::Blocking, load.ring)?;
+    let (mut pinger, mut ponger) =
+        ping_pong::ends(WaitName::Blocking, LoneNumbers::InPlace, load.ring)?;
     let (clock, mut delays) = (Clock::new(), histogram());
     let mut due = 0;
     let recorded = &mut delays;

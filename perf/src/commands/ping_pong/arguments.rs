@@ -30,9 +30,22 @@ pub(crate) struct PingPongArguments {
 impl PingPongArguments {
     /// The contenders asked for, each once.
     pub(crate) fn roster(&self) -> Roster {
-        let waits = values::each_once(&self.wait, &WaitName::ALL);
-        let settings = Setting::each(&waits, &[PlacementName::Own]); // pollers have no thread
-        roster(&values::each_once(&self.contender, &ContenderName::ALL), &settings, self.pause)
+        let settings = Setting::each(&self.waits(), &[PlacementName::Own]); // pollers have no thread
+        roster(&self.contenders(), &settings, self.pause)
+    }
+
+    /// How the ends of rings wait whose lone events are copied: as those of Lapwing's other rings, if there are any.
+    pub(super) fn copies(&self) -> Vec<WaitName> {
+        let is_asked_for = self.contenders().contains(&ContenderName::Lapwing);
+        if is_asked_for { self.waits() } else { Vec::new() }
+    }
+
+    fn contenders(&self) -> Vec<ContenderName> {
+        values::each_once(&self.contender, &ContenderName::ALL)
+    }
+
+    fn waits(&self) -> Vec<WaitName> {
+        values::each_once(&self.wait, &WaitName::ALL)
     }
 }
 

@@ -3,7 +3,7 @@
 pub(super) mod channel; // a channel for each arc
 mod feed; // what a producer publishes
 mod paced; // timed events through three stages
-mod ping_pong; // a number there and back
+pub(crate) mod ping_pong; // a number there and back
 pub(super) mod rings; // a ring for each stage that sends
 mod setting; // how its threads wait, and which consumers share one
 mod sharing; // each event to one of several workers
@@ -17,7 +17,7 @@ use clap::ValueEnum;
 use lapwing::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
-pub(crate) use self::ping_pong::ends as ping_pong_ends;
+use self::ping_pong::LoneNumbers;
 pub(crate) use self::setting::{PlacementName, Setting};
 use self::wiring::Wiring;
 use super::contender::{Contender, Shares};
@@ -129,7 +129,7 @@ impl Contender for Lapwing {
     }
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-        ping_pong::run(self.setting.wait, slots, exchange)
+        ping_pong::run(self.setting.wait, LoneNumbers::InPlace, slots, exchange)
     }
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {

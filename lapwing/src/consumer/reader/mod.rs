@@ -88,6 +88,8 @@ pub(super) struct LastLook {
     is_told: bool,
     /// Whether it found fewer events than it could have.
     pub(super) has_seen_all: bool,
+    /// It and so many polls before it found nothing and looked at no more than the end of a copy.
+    polls_by_copy: u32,
 }
 
 /// What a look was for.
@@ -105,7 +107,13 @@ enum Scope {
 impl LastLook {
     /// One that found nothing.
     const fn of_nothing() -> Self {
-        Self { found_nothing: true, scope: Scope::All, is_told: false, has_seen_all: true }
+        Self {
+            found_nothing: true,
+            scope: Scope::All,
+            is_told: false,
+            has_seen_all: true,
+            polls_by_copy: 0,
+        }
     }
 }
 

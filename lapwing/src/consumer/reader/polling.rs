@@ -13,6 +13,10 @@ use crate::stamps::Span;
 /// Rounds of looks before a strategy waits, for three to eight microseconds: most answers come by then. One in a model.
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
+/// Polls that may find nothing by a copy alone before one looks at the cursor: a producer that loses its CPU after it has
+/// published, and before it has copied, is not waited for. Each such look takes the cursor's line from the producer.
+const POLLS_BY_COPY: u32 = 32;
+
 impl<E> Reader<E> {
     /// As [`Source::available`]. A word that says how far is published shows all of them at once, and another look would take
     /// its line from the producer. Of stamps only those of the batch were looked at.
@@ -218,8 +222,9 @@ impl<E> Reader<E> {
             return None;
         }
         let end = self.barrier.newest_end(&self.ring.control)?;
-        if end == from && self.is_still_open() {
-            self.last = LastLook::of_nothing();
+        let polls_by_copy = self.last.polls_by_copy + 1;
+        if end == from && polls_by_copy <= POLLS_BY_COPY && self.is_still_open() {
+            self.last = LastLook { polls_by_copy, ..LastLook::of_nothing() };
             return Some(end);
         }
         if end == from + 1 { self.poll_newest().map(|lone| lone.end) } else { None }
@@ -323,5 +328,35 @@ impl<E> Reader<E> {
             Span::Events(limit) => Span::Events(limit.min(end)),
             Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
         })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::POLLS_BY_COPY;
+    use crate::sync::Ordering;
+    use crate::wait::BusySpin;
+    use crate::{Disruptor, PollError};
+
+    #[test]
+    fn a_producer_that_has_published_and_not_copied_is_not_waited_for() {
+        for polls in [0, 1, 100] {
+            let (mut producer, mut consumers) = Disruptor::single_producer(8, || 7_u64)
+                .copy_lone_events()
+                .wait(BusySpin)
+                .then_poller("all")
+                .build()
+                .unwrap();
+            let mut poller = consumers.take_poller("all").unwrap();
+            let next = producer.publish(|_| {}).unwrap() + 1;
+            poller.poll().unwrap().consume_all();
+            for _ in 0..polls {
+                assert_eq!(poller.poll().err(), Some(PollError::Empty));
+            }
+            // As far as it gets: what it published is there, and no copy of it.
+            producer.ring.control.cursor.store(next + 1, Ordering::Release);
+            let found = (0..=POLLS_BY_COPY).any(|_| poller.poll().is_ok());
+            assert!(found, "after {polls} polls");
+        }
     }
 }

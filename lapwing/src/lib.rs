@@ -52,6 +52,7 @@
 //! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
+//! - To have lone events as soon as can be: [`wait::BusySpin`], and [`Builder::copy_lone_events`] for small ones.
 //! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
 //! - Why it is sound: [`docs`].
 

@@ -93,6 +93,12 @@ impl Newest {
     }
 }
 
+/// Says that in `copy` lies an event, of which parts may be pointers: to the compiler, the CPU may have put them there.
+#[inline(always)]
+pub(crate) fn hand_over(copy: &mut [u64; WORDS]) {
+    cpu::may_have_written(copy);
+}
+
 /// The word at `from`, or what of it is among `bytes`, at least 1.
 ///
 /// # Safety
@@ -111,7 +117,8 @@ unsafe fn read(from: *const u8, bytes: usize) -> u64 {
     })
 }
 
-/// An event may have padding, of which Rust may not read what lies there, and the CPU may.
+/// An event may have padding, of which Rust may not read what lies there, and pointers, which are more to Rust than their bits. The
+/// CPU reads and writes words.
 #[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
 mod cpu {
     use std::arch::asm;
@@ -157,9 +164,18 @@ mod cpu {
         }
         byte as u8
     }
+
+    /// Does nothing, but the compiler does not know.
+    #[inline(always)]
+    pub(super) fn may_have_written(words: &mut [u64]) {
+        // SAFETY: I17: there is no instruction.
+        unsafe {
+            asm!("/* {words} */", words = in(reg) words.as_mut_ptr(), options(nostack, preserves_flags))
+        };
+    }
 }
 
-/// Not measured on this CPU, or the program is checked and not timed. A model copies, but only events without padding.
+/// Not measured on this CPU, or the program is checked and not timed. A model copies, but only events without padding and pointers.
 #[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable)))))]
 mod cpu {
     pub(super) const READS_PADDING: bool = cfg!(loom);
@@ -185,6 +201,10 @@ mod cpu {
         // SAFETY: I17, by the caller.
         unsafe { *from }
     }
+
+    /// Nothing.
+    #[inline(always)]
+    pub(super) fn may_have_written(_: &mut [u64]) {}
 }
 
 #[cfg(all(test, not(loom)))]

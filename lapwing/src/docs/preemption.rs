@@ -23,6 +23,7 @@
 //! | one of several, in the window | stop before its sequence, and what others publish after it stays unseen | go on until the ring is full; then all wait |
 //! | a producer in a batch, or a `claim_up_to` | as above, for all of the batch: none of it is seen before all of it is | as above, and the ring is full sooner, by the size of the batch |
 //! | a producer between the publication and its wake-ups | those who are awake see the event; those who sleep, sleep on until it runs again or another one publishes | no difference |
+//! | a producer between the publication of a [lone event](crate::Builder::copy_lone_events) and its copy | those who are awake see the event after some tens of polls at most | there are none |
 //! | a producer before its claim, or on a full ring | no difference | no difference |
 //! | a consumer within a batch | stages after it stop before the batch; stages beside it go on | go on until the ring is full |
 //! | a consumer that shares its thread | as above; the stages beside it on the thread stand still as well | as above |

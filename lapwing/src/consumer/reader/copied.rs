@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::Sequence;
-use crate::newest::{Newest, WORDS};
+use crate::newest::{Newest, WORDS, hand_over};
 
 /// The last such event; bytes that are none, at first.
 pub(super) struct Copied<E> {
@@ -24,6 +24,7 @@ impl<E> Copied<E> {
             return false;
         };
         self.words = words;
+        hand_over(&mut self.words);
         true
     }
 

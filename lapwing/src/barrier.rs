@@ -96,7 +96,7 @@ impl Barrier {
             });
         }
         let is_beyond = |&end: &Sequence| end > next;
-        if self.sees_copies && self.newest_end(control).is_some_and(|end| end >= next) {
+        if self.sees_copies && control.newest.end_if_given().is_some_and(|end| end >= next) {
             let end = looks.until_presumed(|| control.newest.end(), is_beyond, || {});
             return end.map(|_| Sight::Newest);
         }
@@ -113,12 +113,6 @@ impl Barrier {
     #[inline(always)]
     pub(crate) fn sees_copies(&self) -> bool {
         self.sees_copies
-    }
-
-    /// How far is published, if there is a copy of the newest event.
-    #[inline(always)]
-    pub(crate) fn newest_end(&self, control: &Control) -> Option<Sequence> {
-        Some(control.newest.end()).filter(|&end| end != 0)
     }
 
     /// Whether events have notices, which say of each by itself that it may be read.

@@ -78,6 +78,12 @@ impl Newest {
         self.end.load(Ordering::Acquire)
     }
 
+    /// How far is published, if there is a copy.
+    #[inline(always)]
+    pub(crate) fn end_if_given(&self) -> Option<Sequence> {
+        Some(self.end()).filter(|&end| end != 0)
+    }
+
     /// The first `bytes` of the copy, in words, if it is still that of the event before `end`, which [`end`](Self::end) has
     /// shown to the caller.
     #[inline(always)]

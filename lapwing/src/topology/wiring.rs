@@ -123,10 +123,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.stage_mut(words[0]).set_workers(&words[1..]);
         }
         let notices = self.notices.map(|of| of(&buffer));
-        // I17: in a ring in which nobody but the producer writes.
-        let writes = |node: &Node<'env, E>| node.is_exclusive || node.workers().is_some();
-        let copies = self.copies.filter(|_| !graph.nodes.iter().any(writes));
-        let copies = copies.and_then(|of| of(&buffer));
+        let copies = self.copies.and_then(|find| copies(find, &buffer, &graph.nodes));
         let description = describe(self.name, &graph.nodes, &plan);
         let ring = Ring::new(control, buffer, notices, copies, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
@@ -151,6 +148,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
         self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
     }
+}
+
+/// Which events of `buffer` can be copied, as `find` says: none where somebody beside the producer may write (I17).
+fn copies<E>(find: FindCopies<E>, buffer: &RingBuffer<E>, nodes: &[Node<'_, E>]) -> Option<Copies> {
+    let may_write = |node: &Node<'_, E>| node.is_exclusive || node.workers().is_some();
+    if nodes.iter().any(may_write) { None } else { find(buffer) }
 }
 
 /// Those of the stages that are `acknowledged`, each with its words, by the stage's name.

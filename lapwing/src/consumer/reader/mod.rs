@@ -201,13 +201,6 @@ impl<E> Reader<E> {
         unsafe { slice::from_raw_parts(copy, events.len()) }
     }
 
-    /// The event before `known`, if a copy has shown it: the only one that the reader has then.
-    #[inline(always)]
-    fn copied(&self) -> Option<&E> {
-        // SAFETY: I17: taken by the last look.
-        (self.last.scope == Scope::Copy).then(|| unsafe { &*self.copied.event() })
-    }
-
     fn failures_of(&self, stage: StageIndex) -> &Failures {
         let failures = self.ring.control.stages[stage].failures.as_ref();
         failures.expect("a stage that may skip events has room for their marks")
@@ -300,7 +293,8 @@ impl<E> Source<E> for Reader<E> {
 
     #[inline(always)]
     fn copied(&self) -> Option<&E> {
-        Self::copied(self)
+        // SAFETY: I17: taken by the last look.
+        (self.last.scope == Scope::Copy).then(|| unsafe { &*self.copied.event() })
     }
 
     #[inline]

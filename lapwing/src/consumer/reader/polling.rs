@@ -58,17 +58,16 @@ impl<E> Reader<E> {
     /// In line, since it is what every batch takes, and one of a single event takes little else.
     #[inline(always)]
     fn poll_open(&mut self, max: u64) -> Option<Range<Sequence>> {
+        if self.barrier.sees_copies()
+            && let Some(end) = self.end_by_copy()
+        {
+            return Some(self.next..end);
+        }
         let control = &*self.ring.control;
         if control.stamps.is_some() || self.barrier.has_notices() {
             return None;
         }
         let (limit, from) = (self.limit(max), self.known.max(self.next));
-        if self.barrier.sees_copies()
-            && let Some(end) = self.end_by_copy(from)
-        {
-            return Some(from..end);
-        }
-        let control = &*self.ring.control;
         let is_known = from >= limit;
         if !is_known && self.last.found_nothing {
             self.barrier.fetch(from);
@@ -214,20 +213,20 @@ impl<E> Reader<E> {
         Some(self.found(self.next + 1, LastLook { scope: Scope::Lone, ..LastLook::default() }))
     }
 
-    /// How far there are events from `from` on, the first that are not known to be there, as a copy of the newest says: one or
-    /// none. `None` if it does not say, or the strategy does, so that the copy is late.
+    /// How far there are events, if none is known to be there, as a copy of the newest says: one or none. `None` if it does not
+    /// say, or the strategy does, so that the copy is late.
     #[inline(never)]
-    fn end_by_copy(&mut self, from: Sequence) -> Option<Sequence> {
-        if from != self.next || self.last.is_told {
+    fn end_by_copy(&mut self) -> Option<Sequence> {
+        if self.known > self.next || self.last.is_told {
             return None;
         }
-        let end = self.barrier.newest_end(&self.ring.control)?;
+        let end = self.ring.control.newest.end_if_given()?;
         let polls_by_copy = self.last.polls_by_copy + 1;
-        if end == from && polls_by_copy <= POLLS_BY_COPY && self.is_still_open() {
+        if end == self.next && polls_by_copy <= POLLS_BY_COPY && self.is_still_open() {
             self.last = LastLook { polls_by_copy, ..LastLook::of_nothing() };
             return Some(end);
         }
-        if end == from + 1 { self.poll_newest().map(|lone| lone.end) } else { None }
+        if end == self.next + 1 { self.poll_newest().map(|lone| lone.end) } else { None }
     }
 
     /// The next event alone, by a copy of it, if it is the newest.

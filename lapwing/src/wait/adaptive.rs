@@ -88,7 +88,8 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// each pause hint: there producers wait for the ring, and each look costs them more than it finds.
 ///
 /// In a ring whose threads want more CPUs than they get, a stage that could hold up another one does not pace itself but
-/// gives its CPU to the next thread, also if events come without end.
+/// gives its CPU to the next thread, also if events come without end: after each batch of a stream, and after each second lone
+/// event.
 ///
 /// So an event is seen about as soon as by a thread that spins, from some 20,000 a second on; below that,
 /// each costs a wake-up, 10 to 30 µs, and nothing in between.
@@ -153,6 +154,11 @@ impl Adaptive {
         self.gap
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn has_ended_turn(&self) -> bool {
+        self.last == Wait::Longer
+    }
+
     /// Nanoseconds to stay awake; none where that does not pay.
     fn budget_ns(&self) -> u32 {
         if self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }
@@ -169,7 +175,8 @@ impl Adaptive {
         let mut spinner = None;
         let mut spent_ns = 0_u32;
         loop {
-            spinner = spinner.or_else(Spinner::try_new).filter(|_| !crowd.is_there());
+            // The line of that right is everybody's, so who could not use it does not ask.
+            spinner = if crowd.is_there() { None } else { spinner.or_else(Spinner::try_new) };
             let cost_ns = match spinner {
                 Some(_) => spin(waiting),
                 None => give_way(crowd),
@@ -194,6 +201,16 @@ impl Adaptive {
             self.pace = self.pace.max(SHORTEST_GAP);
             let is_watching = pacing.around.milestone.is_some();
             pacing.keep_away(if is_watching { self.pace.max(WATCHING_GAP) } else { self.pace });
+        }
+    }
+
+    /// Lets the others of a crowd run: who keeps up with its producers would never wait, and so never give its CPU away.
+    /// Not yet after a lone event that it had to wait for. If there is one more by now, that is seen a whole turn of
+    /// everybody's sooner; if not, it is about to wait.
+    fn end_turn(&mut self, last: Wait, pacing: &Pacing<'_>) {
+        if !self.is_lone || last == Wait::None {
+            self.last = Wait::Longer; // for the next event: others run first
+            pacing.yield_now();
         }
     }
 
@@ -306,8 +323,7 @@ impl WaitStrategy for Adaptive {
             return self.hurry(pacing);
         }
         if pacing.is_crowded() {
-            // Its turn is over: who keeps up with its producers would never wait, and so never let the others run.
-            return pacing.yield_now();
+            return self.end_turn(last, pacing);
         }
         match last {
             Wait::There => self.gap = learnt(self.gap, events),

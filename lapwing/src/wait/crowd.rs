@@ -10,6 +10,9 @@ use crate::sync::{Figure, Ordering, yield_now};
 /// After a yield that let somebody else run, so many have to let nobody run before the crowd is gone:
 /// half a millisecond.
 const YIELDS_ALONE: u64 = 1024;
+/// So many of one thread are noted by one store. The line is everybody's: a store for each made every turn of every other
+/// thread wait for it.
+const YIELDS_PER_STORE: u64 = 32;
 /// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
 /// microsecond.
 const CROWDED: Duration = Duration::from_nanos(1_500);
@@ -20,6 +23,8 @@ const TOGETHER: Duration = Duration::from_micros(900);
 thread_local! {
     /// When the last yield of this thread ended that took long and was noted.
     static LAST_LONG: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Yields of this thread that let nobody run and are not noted yet.
+    static UNNOTED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// What came of a yield, and how long it took.
@@ -70,14 +75,20 @@ impl Crowd {
 
     /// Others run.
     pub(super) fn saw_others(&self) {
+        UNNOTED.set(0);
         self.set(YIELDS_ALONE);
     }
 
     /// A yield let nobody run.
     pub(super) fn saw_nobody(&self) {
         let left = self.left();
-        if left > 0 {
-            self.set(left - 1);
+        if left == 0 {
+            return;
+        }
+        let unnoted = UNNOTED.get() + 1;
+        UNNOTED.set(unnoted % YIELDS_PER_STORE);
+        if unnoted == YIELDS_PER_STORE {
+            self.set(left.saturating_sub(unnoted));
         }
     }
 
@@ -100,6 +111,8 @@ fn is_second(now: Instant) -> bool {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     /// Notes a yield of so many nanoseconds, so many microseconds after `began`.
@@ -127,6 +140,22 @@ mod tests {
     }
 
     #[test]
+    fn yields_that_let_nobody_run_are_noted_many_at_a_time() {
+        let crowd = Crowd::default();
+        crowd.saw_others();
+        let left_after = |yields: u64| {
+            (0..yields).for_each(|_| crowd.saw_nobody());
+            crowd.left()
+        };
+        let noted = thread::scope(|scope| {
+            let yields = [YIELDS_PER_STORE - 1, 1, YIELDS_PER_STORE];
+            scope.spawn(move || yields.map(left_after)).join().unwrap()
+        });
+        let after = |stores| YIELDS_ALONE - stores * YIELDS_PER_STORE;
+        assert_eq!(noted, [after(0), after(1), after(2)]);
+    }
+
+    #[test]
     fn a_crowd_that_fades_is_not_renewed_by_a_tick() {
         LAST_LONG.set(None);
         let (crowd, began) = (Crowd::default(), Instant::now());
@@ -134,9 +163,9 @@ mod tests {
         long(10);
         long(20);
         assert_eq!(crowd.left(), YIELDS_ALONE);
-        (0..=YIELDS_ALONE / 2).for_each(|_| crowd.saw_nobody());
+        (0..YIELDS_ALONE / 2 + YIELDS_PER_STORE).for_each(|_| crowd.saw_nobody());
         long(1_020);
-        assert_eq!(crowd.left(), YIELDS_ALONE / 2 - 1);
+        assert_eq!(crowd.left(), YIELDS_ALONE / 2 - YIELDS_PER_STORE);
         long(1_030);
         assert_eq!(crowd.left(), YIELDS_ALONE);
     }

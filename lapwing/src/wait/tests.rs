@@ -264,7 +264,30 @@ fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
     }
     assert_eq!(adaptive.pace_gap(), 0);
     pace(&mut adaptive, 99, false);
+    assert_eq!(adaptive.pace_gap(), 0, "these came while others ran");
+    pace(&mut adaptive, 99, false);
     assert_eq!(adaptive.pace_gap(), 8, "the crowd has gone");
+}
+
+/// It did after each, also if one more had come by then, which saw a whole turn of everybody's pass by.
+#[test]
+fn default_in_a_crowd_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
+    let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
+    crowd.saw_others();
+    let mut gives_way_after = |events, waits: bool| {
+        if waits {
+            wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
+        }
+        let around = Surroundings { crowd: Some(&crowd), ..Surroundings::default() };
+        adaptive.pace(&Pacing { events, is_late: false, around });
+        adaptive.has_ended_turn()
+    };
+    assert!(!gives_way_after(1, true));
+    assert!(gives_way_after(1, false));
+    assert!(!gives_way_after(1, false), "others ran");
+    assert!(gives_way_after(1, false));
+    assert!(gives_way_after(99, true), "a stream's");
+    assert!(gives_way_after(99, false));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use lapwing::{BuildError, Disruptor};
 
 use super::Setting;
-use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stages};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::rings::crew::{self, Feed};
 
@@ -15,16 +15,15 @@ use crate::rings::crew::{self, Feed};
 pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
-    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
-    let mut last = LastStage::new(&clock);
-    let [first, second] = &mut stages;
+    let mut stages = Stages::new(&clock);
+    let (first, second, third) = stages.each();
 
     let builder = Disruptor::single_producer(pace.ring, Letter::default);
     let (producer, consumers) = setting
         .applied_to(builder, 1)
         .then_mut("stage-1", |letter, _, _| first.receive(letter))
         .then_mut("stage-2", |letter, _, _| second.receive(letter))
-        .then("stage-3", |letter, _, _| last.receive(*letter))
+        .then("stage-3", |letter, _, _| third.receive(*letter))
         .build()
         .map_err(|error: BuildError| RunError::Build(error.to_string()))?;
 
@@ -34,6 +33,6 @@ pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
         })
     });
     let mut finish = crew::run(vec![feed], consumers, pace.placement)?;
-    finish.answers = vec![last.answer()];
-    Ok(Paced::new(finish, stages, last))
+    finish.answers = vec![stages.answer()];
+    Ok(stages.into_paced(finish))
 }

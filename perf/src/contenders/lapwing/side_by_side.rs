@@ -1,5 +1,6 @@
 //! Readers side by side on one ring: timed events, or lone ones. Each reader sees every event.
 
+use crossbeam_utils::CachePadded;
 use lapwing::{BuildError, Consumers, Disruptor, SingleProducer};
 
 use super::Setting;
@@ -20,7 +21,8 @@ const LONE_SLOTS: usize = 1024;
 pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
-    let mut stages = (0..readers).map(|_| LastStage::new(&clock)).collect::<Vec<_>>();
+    let stage = || CachePadded::new(LastStage::new(&clock));
+    let mut stages = (0..readers).map(|_| stage()).collect::<Vec<_>>();
     let handlers = stages.iter_mut().map(|stage| |letter: &Letter| stage.receive(*letter));
     let (producer, consumers) = ring(setting, pace.ring, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {
@@ -29,7 +31,7 @@ pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Pac
         })
     });
     let finish = crew::run(vec![feed], consumers, pace.placement)?;
-    Ok(Paced::side_by_side(finish, stages))
+    Ok(Paced::side_by_side(finish, stages.into_iter().map(CachePadded::into_inner)))
 }
 
 /// Runs `lone` once.

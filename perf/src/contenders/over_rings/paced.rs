@@ -1,7 +1,7 @@
 //! Timed events through three stages, a ring for each hop. A stage sends each letter on at once.
 
 use super::{Receiver, Rings, Sender as RingSender};
-use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
 /// Words of a letter.
@@ -30,9 +30,8 @@ pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
     let (mut to_second, [mut second_inbox]) = rings.ring::<WORDS, 1>(pace.ring);
     let (mut to_third, [mut third_inbox]) = rings.ring::<WORDS, 1>(pace.ring);
     let sender = Sender::new(pace, &clock);
-    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
-    let mut last = LastStage::new(&clock);
-    let [first, second] = &mut stages;
+    let mut stages = Stages::new(&clock);
+    let (first, second, third) = stages.each();
     let events = pace.events;
 
     let mut crew = Crew::new(pace.placement);
@@ -43,7 +42,6 @@ pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
     });
     crew.enlist("stage-1", move || relay(first, events, &mut first_inbox, &mut to_second));
     crew.enlist("stage-2", move || relay(second, events, &mut second_inbox, &mut to_third));
-    let third = &mut last;
     crew.enlist("stage-3", move || {
         receive_each(&mut third_inbox, events, |letter| {
             third.receive(letter);
@@ -52,7 +50,7 @@ pub(super) fn run<R: Rings>(rings: R, pace: &Pace) -> Result<Paced, RunError> {
         Ok(vec![third.answer()])
     });
     let finish = crew.run()?;
-    Ok(Paced::new(finish, stages, last))
+    Ok(stages.into_paced(finish))
 }
 
 /// Receives `events`, and sends each on.

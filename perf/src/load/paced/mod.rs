@@ -22,7 +22,7 @@ pub(crate) use self::clock::Clock;
 pub(crate) use self::delays::{Delays, SEGMENTS, histogram};
 pub(crate) use self::letter::Letter;
 pub(crate) use self::over_queues::over_queues;
-pub(crate) use self::stage::{LastStage, Sender, Stage, sleep_until};
+pub(crate) use self::stage::{LastStage, Sender, Stage, Stages, sleep_until};
 use crate::load::fold::Fold;
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Finish};
@@ -69,7 +69,10 @@ pub(crate) struct Paced {
 
 impl Paced {
     /// The run that came to its `finish`, of stages side by side: each is at the end of the whole way.
-    pub(crate) fn side_by_side(finish: Finish, stages: Vec<LastStage>) -> Self {
+    pub(crate) fn side_by_side(
+        finish: Finish,
+        stages: impl IntoIterator<Item = LastStage>,
+    ) -> Self {
         let Finish { elapsed, cpu_time, .. } = finish;
         let mut run = Self { elapsed, cpu_time, answers: Answers::new(), delays: Delays::new() };
         for stage in stages {

@@ -1,7 +1,7 @@
 //! No hand-off at all: the sender is all stages as well. What is left is the clock, and how late this
 //! machine runs a thread that is due: nothing that hands events over can be better.
 
-use super::{Clock, LastStage, Pace, Paced, Sender, Stage};
+use super::{Clock, Pace, Paced, Sender, Stages};
 use crate::measure::crew::{Crew, RunError};
 
 /// Runs `pace` on one thread.
@@ -12,11 +12,10 @@ use crate::measure::crew::{Crew, RunError};
 pub(crate) fn run(pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
-    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
-    let mut last = LastStage::new(&clock);
+    let mut stages = Stages::new(&clock);
 
     let mut crew = Crew::new(pace.placement);
-    let ([first, second], third) = (&mut stages, &mut last);
+    let (first, second, third) = stages.each();
     crew.enlist("sender", move || {
         sender.run(|mut letter| {
             first.receive(&mut letter);
@@ -27,5 +26,5 @@ pub(crate) fn run(pace: &Pace) -> Result<Paced, RunError> {
         Ok(vec![third.answer()])
     });
     let finish = crew.run()?;
-    Ok(Paced::new(finish, stages, last))
+    Ok(stages.into_paced(finish))
 }

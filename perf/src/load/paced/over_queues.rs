@@ -1,6 +1,6 @@
 //! A queue for each hop.
 
-use super::{Clock, LastStage, Letter, Pace, Paced, Sender, Stage};
+use super::{Clock, Letter, Pace, Paced, Sender, Stage, Stages};
 use crate::load::queue::{Queue, Receiver, Sender as SendingEnd};
 use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 
@@ -15,9 +15,8 @@ pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
     let (to_second, second_inbox) = Q::bounded::<Letter>(pace.ring);
     let (to_third, third_inbox) = Q::bounded::<Letter>(pace.ring);
     let sender = Sender::new(pace, &clock);
-    let mut stages = [Stage::new(&clock), Stage::new(&clock)];
-    let mut last = LastStage::new(&clock);
-    let [first, second] = &mut stages;
+    let mut stages = Stages::new(&clock);
+    let (first, second, third) = stages.each();
     let events = pace.events;
 
     let mut crew = Crew::new(pace.placement);
@@ -26,7 +25,6 @@ pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
     });
     crew.enlist("stage-1", move || relay(first, events, &first_inbox, &to_second));
     crew.enlist("stage-2", move || relay(second, events, &second_inbox, &to_third));
-    let third = &mut last;
     crew.enlist("stage-3", move || {
         for _ in 0..events {
             third.receive(third_inbox.receive()?);
@@ -34,7 +32,7 @@ pub(crate) fn over_queues<Q: Queue>(pace: &Pace) -> Result<Paced, RunError> {
         Ok(vec![third.answer()])
     });
     let finish = crew.run()?;
-    Ok(Paced::new(finish, stages, last))
+    Ok(stages.into_paced(finish))
 }
 
 /// Receives `events`, and sends each on.

@@ -3,11 +3,13 @@
 use std::time::Duration;
 use std::{hint, thread};
 
+use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
 
 use super::delays::histogram;
-use super::{Between, Clock, Letter, Pace};
+use super::{Between, Clock, Letter, Pace, Paced};
 use crate::load::fold::Fold;
+use crate::measure::crew::Finish;
 
 /// From the release of the sender to its first event: the stages are in place by then.
 pub(super) const LEAD: Duration = Duration::from_millis(1);
@@ -38,6 +40,41 @@ pub(crate) struct LastStage {
     stage: Stage,
     end_to_end: Histogram<u64>,
     fold: Fold,
+}
+
+/// The three stages of a pipeline whose threads borrow them, each on cache lines of its own: side by side on one stack, two
+/// histograms have a line in common, and both threads write to it for each letter.
+pub(crate) struct Stages {
+    first: CachePadded<Stage>,
+    second: CachePadded<Stage>,
+    last: CachePadded<LastStage>,
+}
+
+impl Stages {
+    /// Stages that have received nothing.
+    pub(crate) fn new(clock: &Clock) -> Self {
+        Self {
+            first: CachePadded::new(Stage::new(clock)),
+            second: CachePadded::new(Stage::new(clock)),
+            last: CachePadded::new(LastStage::new(clock)),
+        }
+    }
+
+    /// Each of them, in their order.
+    pub(crate) fn each(&mut self) -> (&mut Stage, &mut Stage, &mut LastStage) {
+        (&mut self.first, &mut self.second, &mut self.last)
+    }
+
+    /// What the last one has made of all letters.
+    pub(crate) fn answer(&self) -> u64 {
+        self.last.answer()
+    }
+
+    /// The run that came to its `finish`.
+    pub(crate) fn into_paced(self, finish: Finish) -> Paced {
+        let stages = [self.first, self.second].map(CachePadded::into_inner);
+        Paced::new(finish, stages, self.last.into_inner())
+    }
 }
 
 impl Sender {

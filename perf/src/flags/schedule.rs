@@ -49,6 +49,11 @@ pub(crate) struct PlacementArguments {
     /// Binds each thread to a CPU of its own, in rows that have no more threads than there are CPUs
     #[arg(long)]
     pin: bool,
+
+    /// Binds the threads of a row to the CPUs in turn, also where there are more of them: then the system
+    /// does not decide who shares one
+    #[arg(long, conflicts_with = "pin")]
+    in_turn: bool,
 }
 
 impl ScheduleArguments {
@@ -68,6 +73,10 @@ impl ScheduleArguments {
 impl PlacementArguments {
     /// Where the threads are.
     pub(crate) fn placement(self) -> Placement {
-        if self.pin { Placement::Pinned } else { Placement::Free }
+        match self {
+            Self { pin: true, .. } => Placement::Pinned,
+            Self { in_turn: true, .. } => Placement::InTurn,
+            Self { .. } => Placement::Free,
+        }
     }
 }

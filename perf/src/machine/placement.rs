@@ -1,5 +1,5 @@
-//! Which CPU a thread runs on: wherever the system puts it, or on one of its own. Two threads that share
-//! a CPU take turns, which makes huge batches and flatters throughput; so pinned and free runs are never
+//! Which CPU a thread runs on: wherever the system puts it, on one of its own, or on one whose turn it is. Two threads that
+//! share a CPU take turns, which makes huge batches and flatters throughput; so pinned and free runs are never
 //! compared with each other.
 
 use core_affinity::CoreId;
@@ -12,10 +12,13 @@ pub(crate) enum Placement {
     Free,
     /// Each on a CPU of its own, if there are enough; else wherever the system puts them.
     Pinned,
+    /// On the CPUs in turn, also if there are more threads: who shares one is no choice of the system's, which changes from
+    /// run to run and makes more difference than contenders do.
+    InTurn,
 }
 
 impl Placement {
-    /// Whether each of `threads` has a CPU of its own.
+    /// Whether each of `threads` keeps to one CPU.
     pub(crate) fn pins(self, threads: usize) -> bool {
         !self.cpus(threads).is_empty()
     }
@@ -30,6 +33,9 @@ impl Placement {
                     cpus
                 })
             }
+            Self::InTurn => allowed().map_or_else(Vec::new, |cpus| {
+                cpus.into_iter().cycle().take(threads).collect()
+            }),
         }
     }
 }
@@ -59,5 +65,13 @@ mod tests {
         let Some(allowed) = allowed() else { return };
         assert_eq!(Placement::Pinned.cpus(allowed.len()), allowed);
         assert!(Placement::Pinned.cpus(allowed.len() + 1).is_empty());
+    }
+
+    #[test]
+    fn threads_in_turn_share_cpus_when_there_are_too_few() {
+        let Some(allowed) = allowed() else { return };
+        let cpus = Placement::InTurn.cpus(2 * allowed.len());
+        assert_eq!(cpus, [&allowed[..], &allowed[..]].concat());
+        assert_eq!(Placement::InTurn.cpus(1), allowed[..1]);
     }
 }

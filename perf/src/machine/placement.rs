@@ -33,9 +33,8 @@ impl Placement {
                     cpus
                 })
             }
-            Self::InTurn => allowed().map_or_else(Vec::new, |cpus| {
-                cpus.into_iter().cycle().take(threads).collect()
-            }),
+            Self::InTurn => allowed()
+                .map_or_else(Vec::new, |cpus| cpus.into_iter().cycle().take(threads).collect()),
         }
     }
 }

@@ -82,12 +82,11 @@ pub(super) fn run(wait: Wait, pace: &Pace) -> Result<Paced, RunError> {
         })
     });
     let finish = crew.run()?;
-    let mut finish = match last_end {
+    let finish = match last_end {
         Some(end) => end.of(finish),
         None => finish,
     };
     let last = last_seen.take()?.state;
-    finish.answers = vec![last.answer()];
     let stages = [first_seen.take()?.state, second_seen.take()?.state];
     Ok(Paced::new(finish, stages, last))
 }

@@ -32,7 +32,6 @@ pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
             producer.publish(|event| *event = letter).map(drop).map_err(|_| Disconnected)
         })
     });
-    let mut finish = crew::run(vec![feed], consumers, pace.placement)?;
-    finish.answers = vec![stages.answer()];
+    let finish = crew::run(vec![feed], consumers, pace.placement)?;
     Ok(stages.into_paced(finish))
 }

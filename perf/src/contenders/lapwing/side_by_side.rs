@@ -21,8 +21,8 @@ const LONE_SLOTS: usize = 1024;
 pub(crate) fn paced(setting: Setting, readers: usize, pace: &Pace) -> Result<Paced, RunError> {
     let clock = Clock::new();
     let sender = Sender::new(pace, &clock);
-    let stage = || CachePadded::new(LastStage::new(&clock));
-    let mut stages = (0..readers).map(|_| stage()).collect::<Vec<_>>();
+    let stages = (0..readers).map(|_| CachePadded::new(LastStage::new(&clock)));
+    let mut stages = stages.collect::<Vec<_>>();
     let handlers = stages.iter_mut().map(|stage| |letter: &Letter| stage.receive(*letter));
     let (producer, consumers) = ring(setting, pace.ring, handlers)?;
     let feed = Feed::new("sender", producer, |producer| {

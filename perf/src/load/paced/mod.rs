@@ -86,9 +86,10 @@ impl Paced {
     /// The run that came to its `finish`, by the stages in their order.
     pub(crate) fn new(finish: Finish, stages: [Stage; 2], last: LastStage) -> Self {
         let [first, second] = stages.map(Stage::into_hop);
+        let answers = vec![last.answer()];
         let [third, end_to_end] = last.into_delays();
         let delays = Delays { segments: [first, second, third, end_to_end] };
-        let Finish { elapsed, cpu_time, answers, .. } = finish;
+        let Finish { elapsed, cpu_time, .. } = finish;
         Self { elapsed, cpu_time, answers, delays }
     }
 

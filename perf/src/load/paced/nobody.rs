@@ -2,7 +2,7 @@
 //! machine runs a thread that is due: nothing that hands events over can be better.
 
 use super::{Clock, Pace, Paced, Sender, Stages};
-use crate::measure::crew::{Crew, RunError};
+use crate::measure::crew::{Answers, Crew, RunError};
 
 /// Runs `pace` on one thread.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn run(pace: &Pace) -> Result<Paced, RunError> {
             third.receive(letter);
             Ok(())
         })?;
-        Ok(vec![third.answer()])
+        Ok(Answers::new())
     });
     let finish = crew.run()?;
     Ok(stages.into_paced(finish))

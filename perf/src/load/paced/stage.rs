@@ -65,11 +65,6 @@ impl Stages {
         (&mut self.first, &mut self.second, &mut self.last)
     }
 
-    /// What the last one has made of all letters.
-    pub(crate) fn answer(&self) -> u64 {
-        self.last.answer()
-    }
-
     /// The run that came to its `finish`.
     pub(crate) fn into_paced(self, finish: Finish) -> Paced {
         let stages = [self.first, self.second].map(CachePadded::into_inner);
@@ -156,7 +151,7 @@ impl LastStage {
     }
 
     /// What it has made of all letters.
-    pub(crate) fn answer(&self) -> u64 {
+    pub(super) fn answer(&self) -> u64 {
         self.fold.answer()
     }
 

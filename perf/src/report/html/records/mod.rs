@@ -55,7 +55,7 @@ pub(crate) struct Speed {
     pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
-    /// Whether each thread had a CPU of its own.
+    /// Whether each thread kept to one CPU.
     pub(crate) pinned: Option<bool>,
     /// Mean time for which a sender stayed away before each number; only of ping-pong.
     pub(crate) pause_ns: Option<u64>,
@@ -117,7 +117,7 @@ pub(crate) struct Latency {
     pub(crate) placement: Option<String>,
     /// Threads of a run.
     pub(crate) threads: Option<usize>,
-    /// Whether each thread had a CPU of its own.
+    /// Whether each thread kept to one CPU.
     pub(crate) pinned: Option<bool>,
     /// Time from one event to the next.
     pub(crate) interval_ns: Option<f64>,

@@ -20,7 +20,7 @@ pub(crate) trait Named {
     fn wait(&self) -> Option<&str>;
     /// Which of its consumers shared a thread; none if it is not Lapwing.
     fn placement(&self) -> Option<&str>;
-    /// Whether each thread had its CPU; a record that does not say was not pinned.
+    /// Whether each thread kept to one CPU; a record that does not say was not pinned.
     fn is_pinned(&self) -> bool;
 
     /// Whether it is Lapwing's.

@@ -21,6 +21,10 @@ use crate::wait::WaitStrategy;
 /// Where a ring begins: [`single_producer`](Self::single_producer) or
 /// [`multi_producer`](Self::multi_producer).
 ///
+/// Slots lie side by side, each aligned as the type of events is. One of 64 bytes that asks for 8 mostly lies across two cache lines: a
+/// stream does not notice, but a lone event takes 175 ns from CPU to CPU where one of `#[repr(align(64))]` takes 148 (a Xeon;
+/// `perf/results/experiments.md`).
+///
 /// ```
 /// use lapwing::{Disruptor, MultiProducer, SingleProducer};
 ///
@@ -38,10 +42,6 @@ impl Disruptor {
     /// A ring of `capacity` events made by `factory`, for one producer.
     ///
     /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
-    ///
-    /// Slots lie side by side, each aligned as `E` is. One of 64 bytes whose type asks for 8 mostly lies across two cache lines: a
-    /// stream does not notice, but a lone event takes 175 ns from CPU to CPU where one of `#[repr(align(64))]` takes 148 (a Xeon;
-    /// `perf/results/experiments.md`).
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)

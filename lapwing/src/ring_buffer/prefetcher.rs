@@ -13,9 +13,9 @@ use crate::Sequence;
 /// Bytes of a cache line. Where they are longer, some are asked for twice.
 pub(super) const LINE: usize = 64;
 
-/// Whether an event of so many bytes takes half a line at least, so that there are hardly fewer lines than events.
+/// Whether an event of so many bytes takes a quarter of a line at least, so that there are not many more events than lines.
 pub(super) const fn is_large(event_bytes: usize) -> bool {
-    event_bytes >= LINE / 2
+    event_bytes >= LINE / 4
 }
 
 /// Where the slots of a ring lie, for whoever may not touch them yet. One of no ring does no harm.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A CPU fetches ahead of a stream by itself, but it begins late and, as some CPUs do it, not far enough for lines that another
-//! CPU has written. So a short batch is asked for; whether a long one is, each thread that reads such tries. See
+//! CPU has written, or for whole milliseconds not at all. So a short batch is asked for; whether a long one is, each thread that reads such tries. See
 //! `perf/results/experiments.md`.
 
 use std::cell::Cell;
@@ -124,6 +124,7 @@ mod tests {
         assert_eq!([1, 64, 65, 100].map(|count| asked(&vec![[0_u64; 4]; count])), [0, 0, 1, 36]);
         assert_eq!([1, 8, 9, 100].map(|count| asked(&vec![[0_u64; 32]; count])), [0, 0, 1, 92]);
         assert_eq!([7, 10].map(|count| asked(&vec![[0_u64; 33]; count])), [0, 3]);
+        assert_eq!([128, 129, 200].map(|count| asked(&vec![[0_u64; 2]; count])), [0, 1, 72]);
         assert_eq!([1, 4].map(|count| asked(&vec![[0_u64; 1000]; count])), [0, 3]);
     }
 
@@ -151,6 +152,7 @@ mod tests {
 
     #[test]
     fn small_events_are_left_to_the_cpu() {
-        assert_eq!((asked(&[0_u64; 1000]), asked(&[(); 1000]), asked::<[u64; 8]>(&[])), (0, 0, 0));
+        let small = (asked(&[0_u64; 1000]), asked(&[[0_u32; 3]; 1000]), asked(&[(); 1000]));
+        assert_eq!((small, asked::<[u64; 8]>(&[])), ((0, 0, 0), 0));
     }
 }

@@ -4,7 +4,7 @@
 //! the one that a reader looks for.
 
 use crate::Sequence;
-use crate::memory::Room;
+use crate::memory::{PerSlot, Room};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Marks of one stage. Written by its consumers before they let go of the event, read by stages after
@@ -14,7 +14,7 @@ pub(crate) struct Failures {
     /// One more than the newest sequence that failed; 0 before the first.
     newest: AtomicU64,
     /// For each slot, one more than the sequence that failed there last; 0 before the first.
-    marks: Box<[AtomicU64]>,
+    marks: PerSlot<AtomicU64>,
 }
 
 impl Failures {

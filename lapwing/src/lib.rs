@@ -76,12 +76,14 @@ mod group;
 mod joining;
 mod life;
 mod lifecycle;
+// I18: has memory from the allocator.
+#[allow(unsafe_code)]
 mod memory;
 mod milestone;
-// I17: reads events whatever of them is padding.
 #[cfg(all(test, loom))]
 mod models;
 mod monitor;
+// I17: reads events whatever of them is padding.
 #[allow(unsafe_code)]
 mod newest;
 mod on_this_thread;

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::memory::Room;
+use crate::memory::{PerSlot, Room};
 use crate::ring_buffer::Prefetcher;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -45,7 +45,7 @@ pub(crate) enum Fate {
 pub(crate) struct Stamps {
     /// Written by the owner of the slot's claim, read by consumers. Sixteen to a line: packed, since
     /// a consumer reads them in order.
-    stamps: Box<[AtomicU32]>,
+    stamps: PerSlot<AtomicU32>,
     /// log2 of the capacity: `sequence >> lap_shift` is the lap.
     lap_shift: u32,
     /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be

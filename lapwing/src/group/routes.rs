@@ -19,7 +19,7 @@ use std::ops::Range;
 use super::{Group, MAX_WORKERS};
 use crate::Sequence;
 use crate::control::{IDLE, StageIndex};
-use crate::memory::Room;
+use crate::memory::{PerSlot, Room};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Owner of a claim that was given up.
@@ -33,7 +33,7 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) struct Routes {
     /// For each slot, the worker that has its event. Written by whoever holds the lock, read by workers
     /// up to the group's word.
-    owners: Box<[AtomicU8]>,
+    owners: PerSlot<AtomicU8>,
     /// 1 while somebody routes.
     lock: AtomicU32,
     /// A bit for each worker that events are routed to. Written by whoever holds the lock.

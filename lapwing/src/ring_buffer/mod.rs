@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::Sequence;
-use crate::memory::Room;
+use crate::memory::{PerSlot, Room};
 use crate::sync::Arc;
 
 pub(crate) use copies::Copies;
@@ -46,7 +46,7 @@ pub(crate) struct RingBuffer<E> {
 struct Storage<E> {
     /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once
     /// published (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
-    slots: Box<[UnsafeCell<E>]>,
+    slots: PerSlot<UnsafeCell<E>>,
     /// What loom watches in place of the slots, whose bytes must stay contiguous.
     #[cfg(loom)]
     watched: Box<[loom::cell::UnsafeCell<()>]>,

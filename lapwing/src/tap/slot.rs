@@ -19,7 +19,7 @@ use std::mem::MaybeUninit;
 
 use crate::Sequence;
 use crate::error::BuildError;
-use crate::memory::Room;
+use crate::memory::{PerSlot, Room};
 use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -51,7 +51,7 @@ pub(crate) enum Absent {
 /// The slots of a tap. Each has cache lines of its own, so that a reader takes from the writer no
 /// more than the one that it copies.
 pub(crate) struct Slots<E> {
-    slots: Box<[Padded<Slot<E>>]>,
+    slots: PerSlot<Padded<Slot<E>>>,
     /// log2 of the number of slots: `position >> lap_shift` is the lap.
     lap_shift: u32,
 }

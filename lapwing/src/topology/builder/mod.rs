@@ -21,9 +21,9 @@ use crate::wait::WaitStrategy;
 /// Where a ring begins: [`single_producer`](Self::single_producer) or
 /// [`multi_producer`](Self::multi_producer).
 ///
-/// Slots lie side by side, each aligned as the type of events is. One of 64 bytes that asks for 8 mostly lies across two cache lines: a
-/// stream does not notice, but a lone event takes 175 ns from CPU to CPU where one of `#[repr(align(64))]` takes 148 (a Xeon;
-/// `perf/results/experiments.md`).
+/// Slots lie side by side, the first at the beginning of a cache line. So an event of 64 bytes has one line, whatever its alignment; one
+/// of 48, say, lies across two every other time, unless its type is `#[repr(align(64))]`: a stream does not notice, but a lone event
+/// takes longer from CPU to CPU.
 ///
 /// ```
 /// use lapwing::{Disruptor, MultiProducer, SingleProducer};

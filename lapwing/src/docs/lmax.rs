@@ -57,7 +57,7 @@
 //! | LMAX | here | what is different |
 //! |---|---|---|
 //! | `BusySpinWaitStrategy` | [`BusySpin`] | |
-//! | `YieldingWaitStrategy` | [`Yielding`] | With the CPU's hint between looks. |
+//! | `YieldingWaitStrategy` | [`Yielding`] | With the CPU's hint between looks; without looks before the first yield where threads outnumber CPUs. |
 //! | `SleepingWaitStrategy` | [`Sleeping`] | A halt ends a sleep of any length at once. |
 //! | `BlockingWaitStrategy` | [`Blocking`] | No lock, and one load for each publication while nobody sleeps. It parks on a stage before it and on a full ring as well. |
 //! | `LiteBlockingWaitStrategy` | [`Blocking`] | The lite one is the only one. |

@@ -27,6 +27,12 @@ thread_local! {
     static UNNOTED: Cell<u64> = const { Cell::new(0) };
 }
 
+#[cfg(all(test, not(loom)))]
+thread_local! {
+    /// Yields of this thread.
+    pub(super) static YIELDS: Cell<u64> = const { Cell::new(0) };
+}
+
 /// What came of a yield, and how long it took.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Yield {
@@ -49,8 +55,15 @@ impl Crowd {
         self.left() > 0
     }
 
+    /// Of so many looks that are to come before the first yield, how many do: none in a crowd.
+    pub(super) fn spins(&self, spins: u32) -> u32 {
+        if self.is_there() { 0 } else { spins }
+    }
+
     /// Lets others run, and notes whether there are any.
     pub(super) fn give_way(&self) -> Yield {
+        #[cfg(all(test, not(loom)))]
+        YIELDS.set(YIELDS.get() + 1);
         let start = Instant::now();
         yield_now();
         self.note(start, Instant::now())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{WaitStrategy, Waiting};
 
 /// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each
-/// further look.
+/// further look. Where the threads of the ring want more CPUs than they get, it yields at once.
 ///
 /// An event that comes during a sleep waits for its end, so the sleep is the latency. Linux adds its
 /// timer slack, 50 µs by default, to each. A close and a halt end a sleep of any length, and while a
@@ -40,7 +40,7 @@ impl WaitStrategy for Sleeping {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        if waiting.spin(self.spins) || waiting.yield_up_to(self.yields) {
+        if waiting.spin(waiting.crowd.spins(self.spins)) || waiting.yield_up_to(self.yields) {
             return;
         }
         while !waiting.is_over() && !waiting.is_expired() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::asymmetric::AsymmetricFence;
-use super::crowd::Crowd;
+use super::crowd::{Crowd, YIELDS};
 use super::event_count::{EventCount, UNSEEN_SLEEP};
 use super::{
     Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, Surroundings, WaitStrategy, Waiting,
@@ -52,8 +52,18 @@ fn wait_for<R>(
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
+    wait_beside(&Crowd::default(), awaited, limit, wait)
+}
+
+/// The same in a ring with this `crowd`.
+fn wait_beside<R>(
+    crowd: &Crowd,
+    awaited: &There,
+    limit: Option<Duration>,
+    wait: impl FnOnce(&Waiting<'_>) -> R,
+) -> R {
     let deadline = limit.map(|limit| Instant::now() + limit);
-    let (life, crowd, fence) = (&Life::default(), &Crowd::default(), AsymmetricFence::detect());
+    let (life, fence) = (&Life::default(), AsymmetricFence::detect());
     wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, crowd, sleeper: None })
 }
 
@@ -381,6 +391,23 @@ fn default_of_a_wait_that_is_over_looks_once() {
     let mut adaptive = Adaptive::default();
     wait_for(&awaited, None, |waiting| adaptive.wait(waiting));
     assert_eq!(awaited.looks.get(), 1);
+}
+
+/// Yields of a wait that is over at its eighth look.
+fn yields_of(mut strategy: impl WaitStrategy, crowd: &Crowd) -> u64 {
+    YIELDS.set(0);
+    wait_beside(crowd, &There::at_look(8), None, |waiting| strategy.wait(waiting));
+    YIELDS.get()
+}
+
+#[test]
+fn who_looks_before_it_yields_does_not_in_a_crowd() {
+    let (nobody, others) = (Crowd::default(), Crowd::default());
+    others.saw_others();
+    let yielding = Yielding { spins: 10 };
+    assert_eq!([&nobody, &others].map(|crowd| yields_of(yielding, crowd)), [0, 7]);
+    let sleeping = Sleeping::default();
+    assert_eq!([&nobody, &others].map(|crowd| yields_of(sleeping, crowd)), [0, 7]);
 }
 
 #[test]

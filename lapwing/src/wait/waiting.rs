@@ -187,7 +187,7 @@ impl Waiting<'_> {
     /// ```
     #[must_use]
     pub fn yield_up_to(&self, times: u32) -> bool {
-        self.look_up_to(times, 1, yield_now)
+        self.look_up_to(times, 1, || _ = self.crowd.give_way())
     }
 
     /// As [`is_over`](Self::is_over), for who looks again: see [`Awaited::seems_over`].

@@ -1,9 +1,9 @@
 //! Spinning that lets others run: low latency, for as many threads as CPUs or a few more.
 
 use super::{WaitStrategy, Waiting};
-use crate::sync::yield_now;
 
-/// Looks `spins` times, then yields the CPU before each further look.
+/// Looks `spins` times, then yields the CPU before each further look. Where the threads of the ring want more CPUs than they
+/// get, it yields at once: who is waited for may need this very CPU.
 ///
 /// ```
 /// use lapwing::wait::Yielding;
@@ -27,8 +27,8 @@ impl WaitStrategy for Yielding {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !waiting.spin(self.spins) {
-            waiting.repeat(1, yield_now);
+        if !waiting.spin(waiting.crowd.spins(self.spins)) {
+            waiting.repeat(1, || _ = waiting.crowd.give_way());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Whether the threads of a ring want more CPUs than they get: then none of them spins. Each finds out by
+//! Whether the threads of a ring want more CPUs than they get: then none of them spins, but for who was told to for as long as it
+//! takes (`BusySpin`) or for a time (`PhasedBackoff`). Each finds out by
 //! the time that its own yields take, and all know of it: who has a CPU to itself just now would
 //! otherwise spin there while two others share the next.
 

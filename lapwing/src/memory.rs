@@ -33,9 +33,8 @@ fn check_capacity(capacity: usize) -> Result<(), BuildError> {
 /// does not fit is then known before memory is touched, and before user code runs.
 #[derive(Debug)]
 pub(crate) struct Room<T> {
-    memory: Memory,
+    empty: PerSlot<T>,
     capacity: usize,
-    of: PhantomData<T>,
 }
 
 impl<T> Room<T> {
@@ -49,7 +48,7 @@ impl<T> Room<T> {
         check_capacity(capacity)?;
         let bytes_per_slot = size_of::<T>();
         match Memory::of::<T>(capacity) {
-            Some(memory) => Ok(Self { memory, capacity, of: PhantomData }),
+            Some(memory) => Ok(Self { empty: PerSlot::none_in(memory), capacity }),
             None => Err(BuildError::OutOfMemory { capacity, bytes_per_slot }),
         }
     }
@@ -61,7 +60,7 @@ impl<T> Room<T> {
 
     /// Fills slot `i` with `make(i)`. If it panics, what was made so far is dropped, once.
     pub(crate) fn fill(self, mut make: impl FnMut(usize) -> T) -> PerSlot<T> {
-        let mut all = PerSlot { memory: self.memory, filled: 0, of: PhantomData };
+        let mut all = self.empty;
         while all.filled < self.capacity {
             let made = make(all.filled);
             // SAFETY: I18: there is room for `capacity` of them, and it is not used up.
@@ -83,6 +82,11 @@ pub(crate) struct PerSlot<T> {
 }
 
 impl<T> PerSlot<T> {
+    /// None yet, in `memory` that is for them.
+    fn none_in(memory: Memory) -> Self {
+        Self { memory, filled: 0, of: PhantomData }
+    }
+
     fn first(&self) -> NonNull<T> {
         self.memory.first.cast()
     }

@@ -56,11 +56,6 @@ impl Crowd {
         self.left() > 0
     }
 
-    /// Of so many looks that are to come before the first yield, how many do: none in a crowd.
-    pub(super) fn spins(&self, spins: u32) -> u32 {
-        if self.is_there() { 0 } else { spins }
-    }
-
     /// Lets others run, and notes whether there are any.
     pub(super) fn give_way(&self) -> Yield {
         #[cfg(all(test, not(loom)))]

@@ -40,7 +40,8 @@ impl WaitStrategy for Sleeping {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        if waiting.spin(waiting.crowd.spins(self.spins)) || waiting.yield_up_to(self.yields) {
+        let is_seen = !waiting.crowd.is_there() && waiting.spin(self.spins);
+        if is_seen || waiting.yield_up_to(self.yields) {
             return;
         }
         while !waiting.is_over() && !waiting.is_expired() {

@@ -27,8 +27,9 @@ impl WaitStrategy for Yielding {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        if !waiting.spin(waiting.crowd.spins(self.spins)) {
-            waiting.repeat(1, || _ = waiting.crowd.give_way());
+        let crowd = waiting.crowd;
+        if crowd.is_there() || !waiting.spin(self.spins) {
+            waiting.repeat(1, || _ = crowd.give_way());
         }
     }
 }

@@ -58,7 +58,7 @@
 //! |---|---|---|
 //! | `BusySpinWaitStrategy` | [`BusySpin`] | |
 //! | `YieldingWaitStrategy` | [`Yielding`] | With the CPU's hint between looks; without looks before the first yield where threads outnumber CPUs. |
-//! | `SleepingWaitStrategy` | [`Sleeping`] | A halt ends a sleep of any length at once. |
+//! | `SleepingWaitStrategy` | [`Sleeping`] | A halt ends a sleep of any length at once; without looks before the first yield where threads outnumber CPUs. |
 //! | `BlockingWaitStrategy` | [`Blocking`] | No lock, and one load for each publication while nobody sleeps. It parks on a stage before it and on a full ring as well. |
 //! | `LiteBlockingWaitStrategy` | [`Blocking`] | The lite one is the only one. |
 //! | `TimeoutBlockingWaitStrategy`, `LiteTimeoutBlockingWaitStrategy` | [`Blocking`] and [`Stage::timeout`] | The time limit belongs to the wait, with any strategy; it holds on a slow stage as well as on an empty ring, and a limit of zero is one. |

@@ -15,7 +15,7 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
-use crate::error::SeatError;
+use crate::error::{HaltCause, SeatError};
 use crate::stamps::Span;
 use crate::sync::{Ordering, fence};
 use crate::wait::event_count::EventCount;
@@ -116,7 +116,10 @@ impl Control {
         };
         if !self.seating.add_consumer() {
             self.seating.free_seat(seat);
-            return Err(SeatError::Halted);
+            // The last consumer may not have come to the halt yet.
+            return Err(SeatError::Halted(
+                self.life.halt_cause().unwrap_or(HaltCause::NoConsumers),
+            ));
         }
         let result = self.sit_down(seat, start, wish);
         if result.is_err() {
@@ -163,8 +166,8 @@ impl Control {
         // O15: pairs with the fence in `grant`.
         fence(Ordering::SeqCst);
         let oldest = self.oldest();
-        if self.life.is_halted() {
-            return Err(SeatError::Halted);
+        if let Some(cause) = self.life.halt_cause() {
+            return Err(SeatError::Halted(cause));
         }
         if wish >= oldest {
             return Ok(wish);

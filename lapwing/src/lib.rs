@@ -73,6 +73,7 @@ pub mod docs;
 mod error;
 mod failures;
 mod group;
+mod held_claims;
 mod joining;
 mod life;
 mod lifecycle;
@@ -132,9 +133,9 @@ pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, 
 pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, Stall};
 
 pub use error::{
-    AcknowledgeError, BatchError, BuildError, LengthError, OfferError, PlacementError, PollError,
-    PublishError, PublishTimeoutError, ResizeError, SeatError, StartError, Stopped, TakeError,
-    TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
+    AcknowledgeError, BatchError, BuildError, HaltCause, LengthError, OfferError, PlacementError,
+    PollError, PublishError, PublishTimeoutError, ResizeError, SeatError, StartError, Stopped,
+    TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
 };
 
 /// Number of an event in its ring: 0 for the first, unless

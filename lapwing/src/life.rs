@@ -1,20 +1,25 @@
-//! From open to closed or halted: the word that every endpoint looks at, and where the events end.
+//! The state of a ring, from open to closed or halted, and the sequence at which its events end.
 //!
 //! ```text
 //! open ──close──> closing ──the end is known──> closed      consumers drain up to `end`, then finish
 //!   └─────────────── halt, from any state ────> halted      consumers stop after their batch
 //! ```
+//!
+//! A halt fixes the end as a close does. So a producer can tell an event that was published before the halt from one that no
+//! consumer will see.
 
 use crate::Sequence;
-use crate::error::Stopped;
+use crate::error::{HaltCause, Stopped};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, yield_now};
 
-/// Somebody is closing the ring; `end` is not known yet.
+/// A close or a halt has begun; `end` may not be known yet.
 const CLOSING: u32 = 1;
-/// The ring is closed and `end` is known.
+/// The ring is closed or halted, and `end` is known.
 const CLOSED: u32 = 2;
-/// The ring is halted.
+/// The ring is halted. The bits from [`CAUSE_SHIFT`] on say why.
 const HALTED: u32 = 4;
+/// Position of the code of the [`HaltCause`].
+const CAUSE_SHIFT: u32 = 3;
 
 /// State of a ring. On a line that is written a few times in the ring's life and read all the time.
 #[derive(Debug, Default)]
@@ -25,7 +30,7 @@ pub(crate) struct Life {
     /// Number of endpoints that can publish, forgotten ones included. The last one to go closes the
     /// ring.
     producers: AtomicU64,
-    /// Number of events that the ring ever accepts; valid once `CLOSED` is set.
+    /// First sequence that the ring does not accept; valid once `CLOSED` is set.
     end: AtomicU64,
 }
 
@@ -41,11 +46,18 @@ impl Life {
     /// Whether the ring is halted.
     #[inline]
     pub(crate) fn is_halted(&self) -> bool {
-        // O10, Relaxed: nothing is read on the strength of it.
-        self.state.load(Ordering::Relaxed) & HALTED != 0
+        self.halt_cause().is_some()
     }
 
-    /// Whether a close has begun.
+    /// Why the ring is halted, if it is.
+    #[inline]
+    pub(crate) fn halt_cause(&self) -> Option<HaltCause> {
+        // O10, Relaxed: nothing is read on the strength of it.
+        let state = self.state.load(Ordering::Relaxed);
+        (state & HALTED != 0).then(|| HaltCause::of_code(state >> CAUSE_SHIFT))
+    }
+
+    /// Whether a close or a halt has begun.
     pub(crate) fn is_closing(&self) -> bool {
         // O8, Relaxed: ordered by the light fence that the caller ran.
         self.state.load(Ordering::Relaxed) & CLOSING != 0
@@ -63,10 +75,10 @@ impl Life {
     /// Why a producer gets nothing any more, of a ring that is not open.
     #[cold]
     pub(crate) fn why_not_open(&self) -> Stopped {
-        if self.is_halted() { Stopped::Halted } else { Stopped::Closed }
+        self.halt_cause().map_or(Stopped::Closed, Stopped::Halted)
     }
 
-    /// Number of events that the ring ever accepts, once that is known.
+    /// First sequence that the ring does not accept, once that is known.
     pub(crate) fn end(&self) -> Option<Sequence> {
         // O9, Acquire: pairs with the Release in `finish_close`; brings `end`.
         let state = self.state.load(Ordering::Acquire);
@@ -74,12 +86,12 @@ impl Life {
         (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))
     }
 
-    /// As [`end`](Self::end), for a caller that saw a close begin.
+    /// As [`end`](Self::end), for a caller that saw a close or a halt begin.
     ///
     /// # Blocking
     ///
-    /// Waits for the closing thread to take the last steps of
-    /// [`Control::close`](crate::control::Control::close), a few instructions and one `membarrier`.
+    /// Waits until the thread that closes or halts the ring has taken the last steps of
+    /// [`Control::close`](crate::control::Control::close): a few instructions and one `membarrier`.
     #[cold]
     pub(crate) fn settled_end(&self) -> Sequence {
         loop {
@@ -90,11 +102,20 @@ impl Life {
         }
     }
 
-    /// Refuses what comes; true for the one caller that is to find the end.
+    /// Refuses later events; true for the one caller that has to find the end.
     pub(crate) fn begin_close(&self) -> bool {
         // O8, Relaxed: ordered against the look at the cursor by the heavy fence in
         // `Control::close_claims`.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
+    }
+
+    /// As [`begin_close`](Self::begin_close), and halts the ring, unless it is halted.
+    pub(crate) fn begin_halt(&self, cause: HaltCause) -> bool {
+        let halted = HALTED | CLOSING | cause.code() << CAUSE_SHIFT;
+        let halt = |state| (state & HALTED == 0).then_some(state | halted);
+        // O8, Relaxed: as in `begin_close`. O10: sleepers see it with the epoch that is advanced after it (O7).
+        let before = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
+        before.is_ok_and(|state| state & CLOSING == 0)
     }
 
     /// Makes the end known.
@@ -103,12 +124,6 @@ impl Life {
         self.end.store(end, Ordering::Relaxed);
         // O9, Release: pairs with the Acquire in `end`; carries `end`.
         self.state.fetch_or(CLOSED, Ordering::Release);
-    }
-
-    /// Sets the state to halted; the caller wakes those who sleep.
-    pub(crate) fn halt(&self) {
-        // O10, Relaxed: sleepers see it with the epoch that is advanced after it (O7).
-        self.state.fetch_or(HALTED, Ordering::Relaxed);
     }
 
     /// Counts one more producer.

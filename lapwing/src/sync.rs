@@ -33,6 +33,17 @@ pub(crate) use loom::{
     thread_local,
 };
 
+/// Thread-local memory of a constant, which needs no check whether it was made. Loom makes it at the first use.
+macro_rules! constant_thread_local {
+    ($(#[$doc:meta])* static $name:ident: $type:ty = $value:expr;) => {
+        #[cfg(not(loom))]
+        std::thread_local! { $(#[$doc])* static $name: $type = const { $value }; }
+        #[cfg(loom)]
+        loom::thread_local! { $(#[$doc])* static $name: $type = $value; }
+    };
+}
+pub(crate) use constant_thread_local;
+
 /// Number of CPUs that the calling thread may use, by its affinity mask and its cgroup's quota. One in a
 /// model, which asks often.
 pub(crate) fn available_cpus() -> u64 {

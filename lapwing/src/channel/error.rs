@@ -86,7 +86,7 @@ impl<T> TrySendError<T> {
     pub(super) fn new(error: TryPublishError, value: T) -> Self {
         match error {
             TryPublishError::Full => Self::Full(value),
-            TryPublishError::Closed | TryPublishError::Halted => Self::Disconnected(value),
+            TryPublishError::Closed | TryPublishError::Halted(_) => Self::Disconnected(value),
         }
     }
 }
@@ -166,7 +166,9 @@ impl<T> SendTimeoutError<T> {
             PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock => {
                 Self::Timeout(value)
             }
-            PublishTimeoutError::Closed | PublishTimeoutError::Halted => Self::Disconnected(value),
+            PublishTimeoutError::Closed | PublishTimeoutError::Halted(_) => {
+                Self::Disconnected(value)
+            }
         }
     }
 }
@@ -248,7 +250,7 @@ impl TryRecvError {
     pub(super) fn new(error: PollError) -> Self {
         match error {
             PollError::Empty => Self::Empty,
-            PollError::Closed | PollError::Halted => Self::Disconnected,
+            PollError::Closed | PollError::Halted(_) => Self::Disconnected,
         }
     }
 }
@@ -299,7 +301,7 @@ impl RecvTimeoutError {
     pub(super) fn new(error: WaitTimeoutError) -> Self {
         match error {
             WaitTimeoutError::TimedOut => Self::Timeout,
-            WaitTimeoutError::Closed | WaitTimeoutError::Halted => Self::Disconnected,
+            WaitTimeoutError::Closed | WaitTimeoutError::Halted(_) => Self::Disconnected,
         }
     }
 }

@@ -143,7 +143,7 @@ impl<'a, T> Unsent<'a, T> {
                 notice.inspect(|notice| unsafe { notice.give(first) });
                 Ok(())
             }
-            Err(refused) => {
+            Err((refused, _)) => {
                 for (_, letter) in refused.events().rev() {
                     // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there
                     // just now.

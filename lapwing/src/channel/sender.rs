@@ -1,8 +1,7 @@
 //! The sending end: one value at a time. Not here: many at once (`send_batch`).
 //!
-//! A value is moved into a claim, so that there is no moment at which it could be lost: without a
-//! claim it goes back to the caller, and a claim that a receiver's leaving did not count is handed
-//! back with the value in it (`Claim::publish_or_keep`).
+//! A value is moved into a claim, so it cannot be lost. Without a claim it goes back to the caller.
+//! A claim that the ring refuses is handed back with the value in it (`Claim::publish_or_keep`).
 
 use std::fmt;
 use std::time::Duration;
@@ -223,6 +222,6 @@ fn put<T, S: Sequencer>(
             Ok(())
         }
         // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there just now.
-        Err(refused) => Err(unsafe { refused.take_back() }),
+        Err((refused, _)) => Err(unsafe { refused.take_back() }),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
-use crate::error::AcknowledgeError;
+use crate::error::{AcknowledgeError, HaltCause};
 use crate::sync::Arc;
 
 /// Says how far the events of an [acknowledged](crate::Stage::acknowledged) stage are really done: on
@@ -118,7 +118,7 @@ impl Drop for Held {
         let has_left = acknowledged == DETACHED;
         let is_all = self.control.life.end().is_some_and(|end| acknowledged >= end);
         if !has_left && !is_all {
-            self.control.halt();
+            self.control.halt(HaltCause::StageDropped);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::finished::Outcome;
 use super::worker::{Wait, Worker};
 use crate::Sequence;
 use crate::control::{Control, IDLE, StageIndex};
-use crate::error::PollError;
+use crate::error::{HaltCause, PollError};
 use crate::group::{Claim, Group, Router, Routes};
 use crate::stamps::Span;
 use crate::wait::event_count::EventCount;
@@ -137,7 +137,7 @@ impl<E> Worker<E> {
                 if let Err(message) = catch(|| by_key.keys.route(events, &router)) {
                     by_key.failure = Some(Outcome::Panicked { message, sequence: router.next() });
                     // Before somebody else asks the same key.
-                    reader.ring.control.halt();
+                    reader.ring.control.halt(HaltCause::StageFailed);
                     return Err(self.nothing_more());
                 }
                 buffer.watch_read(first..end);

@@ -128,7 +128,8 @@ impl<E, A: Access> Poller<E, A> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.reader, range)),
             Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
-            Err(WaitTimeoutError::Halted | WaitTimeoutError::TimedOut) => Err(Stopped::Halted),
+            Err(WaitTimeoutError::Halted(cause)) => Err(Stopped::Halted(cause)),
+            Err(WaitTimeoutError::TimedOut) => unreachable!("no handle stops a poller"),
         }
     }
 
@@ -189,7 +190,7 @@ impl<E, A: Access> Poller<E, A> {
         let range = self.reader.wait(deadline);
         range.inspect_err(|end| match end {
             WaitTimeoutError::Closed => self.note_end(Doing::Drained),
-            WaitTimeoutError::Halted => self.note_end(Doing::Halted),
+            WaitTimeoutError::Halted(_) => self.note_end(Doing::Halted),
             WaitTimeoutError::TimedOut => {}
         })
     }
@@ -200,7 +201,7 @@ impl<E, A: Access> Poller<E, A> {
         match why {
             PollError::Empty => {}
             PollError::Closed => self.note_end(Doing::Drained),
-            PollError::Halted => self.note_end(Doing::Halted),
+            PollError::Halted(_) => self.note_end(Doing::Halted),
         }
         why
     }

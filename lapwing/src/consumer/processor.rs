@@ -54,7 +54,7 @@ where
                 let processed = source.processed();
                 let outcome = Outcome::Panicked { message, sequence: source.next() };
                 // Before the rest is dropped, which may take its time.
-                drop(lifeline);
+                lifeline.fail();
                 // The factory's panic says more than theirs would.
                 let _ = drop_all(source, recovery);
                 Err(Finished { name, outcome, processed, skipped: 0, handler: None })

@@ -129,7 +129,7 @@ pub(crate) trait Source<E> {
             match self.poll() {
                 Ok(range) => return Ok(range),
                 Err(PollError::Closed) => return Err(Stopped::Closed.into()),
-                Err(PollError::Halted) => return Err(Stopped::Halted.into()),
+                Err(PollError::Halted(cause)) => return Err(Stopped::Halted(cause).into()),
                 Err(PollError::Empty) if is_expired => {
                     self.activity().set(Doing::Between);
                     return Err(WaitTimeoutError::TimedOut);

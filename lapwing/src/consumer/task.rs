@@ -1,6 +1,7 @@
 //! A stage as its thread sees it: before it begins, at work, and what it has apart from its handler. Not
 //! here: how it begins (`processor`), the loop (`shift`).
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Finished;
@@ -10,6 +11,7 @@ use super::source::{Source, Sweep};
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, StageIndex};
+use crate::error::HaltCause;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -123,13 +125,23 @@ impl HaltOnDrop {
             control.stages[stage].activity.set(doing);
         }
     }
+
+    /// The stage panicked, in a net.
+    pub(super) fn fail(self) {
+        self.halt(HaltCause::StageFailed);
+    }
+
+    fn halt(&self, cause: HaltCause) {
+        if let Some((control, stage)) = &self.0 {
+            control.stages[*stage].activity.set(Doing::Failed);
+            control.halt(cause);
+        }
+    }
 }
 
 impl Drop for HaltOnDrop {
     fn drop(&mut self) {
-        if let Some((control, stage)) = &self.0 {
-            control.stages[*stage].activity.set(Doing::Failed);
-            control.halt();
-        }
+        let is_panic = thread::panicking();
+        self.halt(if is_panic { HaltCause::StageFailed } else { HaltCause::StageDropped });
     }
 }

@@ -146,8 +146,10 @@ impl<E> Worker<E> {
     #[cold]
     pub(super) fn nothing_more(&self) -> PollError {
         let life = &self.reader.ring.control.life;
+        if let Some(cause) = life.halt_cause() {
+            return PollError::Halted(cause);
+        }
         match life.end() {
-            _ if life.is_halted() => PollError::Halted,
             Some(end) if self.group.has_finished(end) => PollError::Closed,
             _ => PollError::Empty,
         }
@@ -199,8 +201,10 @@ impl<E> Source<E> for Worker<E> {
 
     #[inline]
     fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
+        if let Some(cause) = self.reader.ring.control.life.halt_cause() {
+            return Err(PollError::Halted(cause));
+        }
         match &self.claim {
-            _ if self.reader.ring.control.life.is_halted() => Err(PollError::Halted),
             Some(claim) => Ok(claim.events.clone()),
             None if self.by_key.is_some() => self.poll_by_key(),
             None => self.claim(),

@@ -2,29 +2,44 @@
 
 use super::{CLAIMS_CLOSED, Control};
 use crate::Sequence;
+use crate::error::HaltCause;
 use crate::sync::Ordering;
 use crate::wait::event_count::ENDED;
 
 impl Control {
-    /// Accepts no further event. Everything accepted is still consumed. The second time it only sees to it that no claim
-    /// is granted once it has returned.
+    /// Accepts no further event. Consumers still get everything that was accepted.
     pub(crate) fn close(&self) {
         let is_first = self.life.begin_close();
+        self.end(is_first);
+    }
+
+    /// Stops consumers after their batch, and producers with an error.
+    pub(crate) fn halt(&self, cause: HaltCause) {
+        let is_first = self.life.begin_halt(cause);
+        self.end(is_first);
+    }
+
+    /// Grants no further claim, makes the end known, and wakes all threads that sleep.
+    ///
+    /// A caller that is not the first to end the ring waits until the first has made the end known. Until then consumers
+    /// get no event, so a caller that polled the ring would find accepted events missing.
+    fn end(&self, is_first: bool) {
         let accepted = self.close_claims();
-        if !is_first {
-            return;
+        if is_first {
+            let end = accepted.unwrap_or_else(|| {
+                // No number would be right: no event is refused, and no consumer reads any more.
+                self.life.begin_halt(HaltCause::Requested);
+                Sequence::MAX
+            });
+            self.life.finish_close(end);
+        } else {
+            self.life.settled_end();
         }
-        let end = accepted.unwrap_or_else(|| {
-            // No number would be right: nothing is refused, and nobody reads any more.
-            self.halt();
-            Sequence::MAX
-        });
-        self.life.finish_close(end);
         self.wake_everybody();
     }
 
-    /// Grants no claim any more, of a ring whose state the caller has just set; the number of events that are accepted. None if
-    /// the system has refused the fence that it takes: a claim may then still be granted, whose publication learns of it.
+    /// Grants no further claim, of a ring whose state the caller has just set; the first sequence that is not accepted. None if
+    /// the system refused the fence: a claim may then still be granted, and its publication learns of the end.
     fn close_claims(&self) -> Option<Sequence> {
         self.published.raise(ENDED);
         if self.stamps.is_some() {
@@ -37,20 +52,6 @@ impl Control {
         self.clearance.withdraw();
         // O8, Relaxed: only the number is used.
         is_fenced.then(|| self.cursor.load(Ordering::Relaxed))
-    }
-
-    /// Whether the ring was closed before it counted the event of `sequence`, which its producer
-    /// has published: then no stage has seen it, nor will (O8).
-    #[cold]
-    pub(crate) fn has_refused(&self, sequence: Sequence) -> bool {
-        self.life.end().is_some_and(|end| end <= sequence)
-    }
-
-    /// Stops everybody: consumers after their batch, producers with an error.
-    pub(crate) fn halt(&self) {
-        self.life.halt();
-        self.close_claims();
-        self.wake_everybody();
     }
 
     /// Wakes all who sleep in this ring, to look again.

@@ -37,6 +37,7 @@ use std::time::Instant;
 
 use crate::Sequence;
 use crate::clearance::Clearance;
+use crate::error::HaltCause;
 use crate::failures::Failures;
 use crate::life::Life;
 use crate::milestone::Milestone;
@@ -384,7 +385,7 @@ impl Control {
             self.published.wake_all();
         }
         if is_last {
-            self.halt();
+            self.halt(HaltCause::NoConsumers);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::Stopped;
+use super::{HaltCause, Stopped};
 use crate::Sequence;
 
 /// Error of [`Poller::poll`](crate::Poller::poll) and
@@ -26,10 +26,10 @@ use crate::Sequence;
 pub enum PollError {
     /// Nothing to read now.
     Empty,
-    /// As [`Stopped::Closed`]: there will never be anything to read.
+    /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring is halted, for this cause.
+    Halted(HaltCause),
 }
 
 impl fmt::Display for PollError {
@@ -37,7 +37,7 @@ impl fmt::Display for PollError {
         f.write_str(match self {
             Self::Empty => "nothing to read now",
             Self::Closed => "the ring is closed and everything has been consumed",
-            Self::Halted => Stopped::Halted.text(),
+            Self::Halted(cause) => cause.text(),
         })
     }
 }
@@ -63,10 +63,10 @@ impl Error for PollError {}
 pub enum WaitTimeoutError {
     /// Nothing came until the time had passed.
     TimedOut,
-    /// As [`Stopped::Closed`].
+    /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring is halted, for this cause.
+    Halted(HaltCause),
 }
 
 impl fmt::Display for WaitTimeoutError {
@@ -74,7 +74,7 @@ impl fmt::Display for WaitTimeoutError {
         f.write_str(match self {
             Self::TimedOut => "nothing to read until the timeout",
             Self::Closed => "the ring is closed and everything has been consumed",
-            Self::Halted => Stopped::Halted.text(),
+            Self::Halted(cause) => cause.text(),
         })
     }
 }
@@ -85,7 +85,7 @@ impl From<Stopped> for WaitTimeoutError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Every public error, with the call that returns it: small, `Copy` where it can be, one per
-//! operation. Here is the one that all ends of a ring share.
+//! operation. This file has the one that all ends of a ring share.
 //!
-//! A call that returns one has published nothing, holds no slot, and has lost no event that was
-//! accepted.
+//! A publishing call that returns an error has published nothing and holds no slot. No consumer has
+//! handled its event or will. [`docs::errors`](crate::docs::errors) lists every case.
 
 mod build;
 mod consume;
+mod halt;
 mod length;
 mod lifecycle;
 mod offer;
@@ -19,6 +20,7 @@ use std::fmt;
 
 pub use build::BuildError;
 pub use consume::{AcknowledgeError, PollError, WaitTimeoutError};
+pub use halt::HaltCause;
 pub use length::LengthError;
 pub use lifecycle::{ResizeError, StartError, TakeError};
 pub use offer::OfferError;
@@ -27,46 +29,44 @@ pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError
 pub use seat::SeatError;
 pub use tap::{TapError, TapTimeoutError};
 
-/// Why a wait for events came back empty: [`Poller::wait`](crate::Poller::wait); and why a claim
-/// came too late: [`Claim::publish`](crate::Claim::publish),
-/// [`ClaimBatch::publish`](crate::ClaimBatch::publish). Part of every error of a producer.
+/// Why a ring gives nothing more: [`Poller::wait`](crate::Poller::wait) returns it, and so do
+/// [`Claim::publish`](crate::Claim::publish) and
+/// [`ClaimBatch::publish`](crate::ClaimBatch::publish). Each error of a producer has the same two
+/// variants.
 ///
 /// ```
-/// use lapwing::{Disruptor, Stopped};
+/// use lapwing::{Disruptor, HaltCause, Stopped};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
 /// let poller = consumers.take_poller("all")?;
 /// let claim = producer.claim()?;
-/// drop(poller); // nobody is left to read
-/// assert_eq!(claim.publish(), Err(Stopped::Halted));
+/// drop(poller); // the only consumer
+/// assert_eq!(claim.publish(), Err(Stopped::Halted(HaltCause::NoConsumers)));
 ///
-/// # let (producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// drop(producer); // of another ring
+/// let (producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// drop(producer);
 /// assert_eq!(poller.wait().err(), Some(Stopped::Closed));
 /// assert_eq!(Stopped::Closed.to_string(), "the ring is closed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// Closed: no event is accepted any more; for a poller, and everything before has been
-    /// consumed.
+    /// The ring is closed. A producer gets it for an event that the ring did not accept. A consumer
+    /// gets it after it has finished every event that the ring accepted.
     Closed,
-    /// Halted, by [`Running::halt`](crate::Running::halt), by a stage that panicked, or since no
-    /// consumer is left. A closed ring that somebody has drained stays closed, whoever leaves it.
-    /// The event of a call that had begun may have been seen.
-    Halted,
+    /// The ring is halted, for this cause. A producer gets it for an event that was not published. A
+    /// consumer gets it whether or not published events are left.
+    Halted(HaltCause),
 }
 
 impl Stopped {
     fn text(self) -> &'static str {
         match self {
             Self::Closed => "the ring is closed",
-            Self::Halted => {
-                "the ring is halted: a stage panicked, nobody consumes, or halt was called"
-            }
+            Self::Halted(cause) => cause.text(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{BatchError, PublishError, PublishTimeoutError, Stopped, TryPublishError};
+use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, Stopped, TryPublishError};
 
 /// Error of [`offer`](crate::Producer::offer).
 ///
@@ -27,10 +27,10 @@ pub enum OfferError {
     /// The ring was full until the time had passed, by
     /// [`WhenFull::Timeout`](crate::WhenFull::Timeout).
     TimedOut,
-    /// As [`Stopped::Closed`].
+    /// The ring was closed before the event was published.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring was halted before the event was published, for this cause.
+    Halted(HaltCause),
     /// As [`PublishError::WouldDeadlock`], by a policy that waits.
     WouldDeadlock,
 }
@@ -41,7 +41,7 @@ impl fmt::Display for OfferError {
             Self::Full => TryPublishError::Full.fmt(f),
             Self::TimedOut => PublishTimeoutError::TimedOut.fmt(f),
             Self::Closed => Stopped::Closed.fmt(f),
-            Self::Halted => Stopped::Halted.fmt(f),
+            Self::Halted(cause) => cause.fmt(f),
             Self::WouldDeadlock => PublishError::WouldDeadlock.fmt(f),
         }
     }
@@ -53,7 +53,7 @@ impl From<Stopped> for OfferError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -63,7 +63,7 @@ impl From<TryPublishError> for OfferError {
         match error {
             TryPublishError::Full => Self::Full,
             TryPublishError::Closed => Self::Closed,
-            TryPublishError::Halted => Self::Halted,
+            TryPublishError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -72,7 +72,7 @@ impl From<PublishError> for OfferError {
     fn from(error: PublishError) -> Self {
         match error {
             PublishError::Closed => Self::Closed,
-            PublishError::Halted => Self::Halted,
+            PublishError::Halted(cause) => Self::Halted(cause),
             PublishError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
@@ -83,7 +83,7 @@ impl From<PublishTimeoutError> for OfferError {
         match error {
             PublishTimeoutError::TimedOut => Self::TimedOut,
             PublishTimeoutError::Closed => Self::Closed,
-            PublishTimeoutError::Halted => Self::Halted,
+            PublishTimeoutError::Halted(cause) => Self::Halted(cause),
             PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
@@ -95,7 +95,7 @@ impl From<OfferError> for BatchError {
             OfferError::Full => Self::Full,
             OfferError::TimedOut => Self::TimedOut,
             OfferError::Closed => Self::Closed,
-            OfferError::Halted => Self::Halted,
+            OfferError::Halted(cause) => Self::Halted(cause),
             OfferError::WouldDeadlock => Self::WouldDeadlock,
         }
     }

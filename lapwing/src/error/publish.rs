@@ -4,11 +4,12 @@
 use std::error::Error;
 use std::fmt;
 
-use super::Stopped;
+use super::{HaltCause, Stopped};
 
-/// What a producer is told that would wait for its own thread.
-const WOULD_DEADLOCK: &str = "the ring is full of events that this thread has to finish first: \
-                              use try_publish, a larger ring or another ring";
+/// The message for a producer that would wait for its own thread.
+const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot: it handles \
+                              an event or holds a claim that the ring waits for; use try_publish, \
+                              a larger ring or another ring";
 
 /// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim).
 ///
@@ -26,15 +27,22 @@ const WOULD_DEADLOCK: &str = "the ring is full of events that this thread has to
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishError {
-    /// As [`Stopped::Closed`].
+    /// The ring was closed before the event was published.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
-    /// The ring is full, and stays full for as long as the call waits: a slot becomes free when a
-    /// stage has finished its event, and this very thread runs that stage. Nothing is claimed, and
-    /// the ring goes on. Instead, a handler that publishes to its own ring, or to that of a stage it
-    /// shares its thread with, never waits ([`try_publish`](crate::Producer::try_publish)), or has a
-    /// ring with room for all that it publishes, or another ring.
+    /// The ring was halted before the event was published, for this cause.
+    Halted(HaltCause),
+    /// The ring is full, and only this thread could free a slot. Nothing is claimed, and the ring
+    /// goes on. There are two cases:
+    ///
+    /// - The call comes from a handler, and the ring waits for the stage of that handler or for
+    ///   another stage on the same thread.
+    /// - This thread holds a [`Claim`](crate::Claim) or a [`ClaimBatch`](crate::ClaimBatch) of a
+    ///   ring with several producers, and the ring waits for it. A closure given to
+    ///   [`publish`](crate::Producer::publish) holds a claim too, and so does the `Drop` of an event
+    ///   that the closure overwrites. The first eight claims of a thread are known.
+    ///
+    /// Use [`try_publish`](crate::Producer::try_publish), which does not wait, a ring with room for
+    /// everything that the thread publishes, or another ring.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -64,7 +72,7 @@ impl fmt::Display for PublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => Stopped::Closed.text(),
-            Self::Halted => Stopped::Halted.text(),
+            Self::Halted(cause) => cause.text(),
             Self::WouldDeadlock => WOULD_DEADLOCK,
         })
     }
@@ -76,7 +84,7 @@ impl From<Stopped> for PublishError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -104,10 +112,10 @@ impl From<Stopped> for PublishError {
 pub enum TryPublishError {
     /// No slot is free: the slowest consumer is a lap behind.
     Full,
-    /// As [`Stopped::Closed`].
+    /// The ring was closed before the event was published.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring was halted before the event was published, for this cause.
+    Halted(HaltCause),
 }
 
 impl fmt::Display for TryPublishError {
@@ -115,7 +123,7 @@ impl fmt::Display for TryPublishError {
         f.write_str(match self {
             Self::Full => "the ring is full",
             Self::Closed => Stopped::Closed.text(),
-            Self::Halted => Stopped::Halted.text(),
+            Self::Halted(cause) => cause.text(),
         })
     }
 }
@@ -126,7 +134,7 @@ impl From<Stopped> for TryPublishError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -153,10 +161,10 @@ impl From<Stopped> for TryPublishError {
 pub enum PublishTimeoutError {
     /// The ring was full until the time had passed.
     TimedOut,
-    /// As [`Stopped::Closed`].
+    /// The ring was closed before the event was published.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring was halted before the event was published, for this cause.
+    Halted(HaltCause),
     /// As [`PublishError::WouldDeadlock`], at once.
     WouldDeadlock,
 }
@@ -167,7 +175,7 @@ impl fmt::Display for PublishTimeoutError {
             Self::TimedOut => "the ring was full until the timeout",
             Self::WouldDeadlock => WOULD_DEADLOCK,
             Self::Closed => Stopped::Closed.text(),
-            Self::Halted => Stopped::Halted.text(),
+            Self::Halted(cause) => cause.text(),
         })
     }
 }
@@ -178,7 +186,7 @@ impl From<Stopped> for PublishTimeoutError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -187,7 +195,7 @@ impl From<PublishError> for PublishTimeoutError {
     fn from(error: PublishError) -> Self {
         match error {
             PublishError::Closed => Self::Closed,
-            PublishError::Halted => Self::Halted,
+            PublishError::Halted(cause) => Self::Halted(cause),
             PublishError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
@@ -227,10 +235,10 @@ pub enum BatchError {
     /// Fewer slots were free until the time had passed. Only from the
     /// `_timeout` calls, and by [`WhenFull::Timeout`](crate::WhenFull::Timeout).
     TimedOut,
-    /// As [`Stopped::Closed`].
+    /// The ring was closed before the event was published.
     Closed,
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring was halted before the event was published, for this cause.
+    Halted(HaltCause),
     /// As [`PublishError::WouldDeadlock`]. Not from the `try_` calls.
     WouldDeadlock,
 }
@@ -246,7 +254,7 @@ impl fmt::Display for BatchError {
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
             Self::WouldDeadlock => f.write_str(WOULD_DEADLOCK),
             Self::Closed => f.write_str(Stopped::Closed.text()),
-            Self::Halted => f.write_str(Stopped::Halted.text()),
+            Self::Halted(cause) => f.write_str(cause.text()),
         }
     }
 }
@@ -257,7 +265,7 @@ impl From<Stopped> for BatchError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
             Stopped::Closed => Self::Closed,
-            Stopped::Halted => Self::Halted,
+            Stopped::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -267,7 +275,7 @@ impl From<TryPublishError> for BatchError {
         match error {
             TryPublishError::Full => Self::Full,
             TryPublishError::Closed => Self::Closed,
-            TryPublishError::Halted => Self::Halted,
+            TryPublishError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -276,7 +284,7 @@ impl From<PublishError> for BatchError {
     fn from(error: PublishError) -> Self {
         match error {
             PublishError::Closed => Self::Closed,
-            PublishError::Halted => Self::Halted,
+            PublishError::Halted(cause) => Self::Halted(cause),
             PublishError::WouldDeadlock => Self::WouldDeadlock,
         }
     }
@@ -288,7 +296,7 @@ impl From<PublishTimeoutError> for BatchError {
             PublishTimeoutError::TimedOut => Self::TimedOut,
             PublishTimeoutError::WouldDeadlock => Self::WouldDeadlock,
             PublishTimeoutError::Closed => Self::Closed,
-            PublishTimeoutError::Halted => Self::Halted,
+            PublishTimeoutError::Halted(cause) => Self::Halted(cause),
         }
     }
 }

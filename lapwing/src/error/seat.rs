@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::Stopped;
+use super::HaltCause;
 use crate::Sequence;
 
 /// Error of [`Seats::take`](crate::Seats::take). Nobody has joined.
@@ -40,8 +40,8 @@ pub enum SeatError {
         /// The newest that could have been had: the first that was not published.
         newest: Sequence,
     },
-    /// As [`Stopped::Halted`].
-    Halted,
+    /// The ring is halted, for this cause.
+    Halted(HaltCause),
     /// A stage of the graph, or a consumer that has joined and not left, has this name.
     DuplicateName {
         /// The name.
@@ -79,7 +79,7 @@ impl fmt::Display for SeatError {
                 "the ring does not hold this sequence: \
                  requested={requested}, oldest={oldest}, newest={newest}"
             ),
-            Self::Halted => f.write_str(Stopped::Halted.text()),
+            Self::Halted(cause) => f.write_str(cause.text()),
             Self::DuplicateName { stage } => {
                 write!(f, "another consumer has this name: stage={stage:?}")
             }

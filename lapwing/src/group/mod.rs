@@ -22,6 +22,7 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::control::{Control, IDLE, ONLY_TURN, StageIndex};
+use crate::error::HaltCause;
 use crate::memory::Room;
 use crate::padded::Padded;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
@@ -212,7 +213,7 @@ impl Group {
         let left = self.roster.left.fetch_or(1 << worker, Ordering::Relaxed) | 1 << worker;
         let is_last = left.count_ones() as usize == self.max();
         if is_last {
-            self.control.halt();
+            self.control.halt(HaltCause::NoConsumers);
         } else {
             self.control.wake_everybody();
         }

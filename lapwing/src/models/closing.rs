@@ -10,7 +10,10 @@ use super::{
     take, take_by_spinning,
 };
 use crate::control::Control;
-use crate::{Poller, Producer, PublishError, Sequence, Sequencer, SingleProducer, TryPublishError};
+use crate::{
+    HaltCause, PollError, Poller, Producer, PublishError, Sequence, Sequencer, Single,
+    SingleProducer, TryPublishError,
+};
 
 /// The two ends of a ring.
 type Ends<S> = (Producer<u64, S>, Poller<u64>);
@@ -111,6 +114,72 @@ fn loom_close_against_claim() {
     });
 }
 
+/// O8: an event before the one that a close may refuse: a reader that sees both at once is cut at the end.
+#[test]
+fn loom_close_against_the_second_of_two_events() {
+    close_against_the_second(single);
+}
+
+/// O8: as above, of a reader that takes one event after the other from one look.
+#[test]
+fn loom_close_against_the_second_of_two_events_in_parts() {
+    close_against_the_second(in_parts);
+}
+
+fn close_against_the_second(ring: fn(usize) -> Ends<Single>) {
+    loom::model(move || {
+        let (mut producer, mut poller) = ring(2);
+        let ring = producer.shared();
+        producer.publish(|event| *event = 1).unwrap();
+        let publisher = thread::spawn(move || publish_one(producer));
+        ring.control.close();
+        let seen = drain(&mut poller);
+        let (producer, result) = publisher.join().unwrap();
+        let expected = if result.is_ok() { vec![(0, 1), (1, 1)] } else { vec![(0, 1)] };
+        assert_eq!(seen, expected);
+        drop(producer);
+    });
+}
+
+/// O8: a halt refuses no event that a reader sees.
+#[test]
+fn loom_halt_refuses_no_event_that_is_seen() {
+    halt_against_publish(single, |poller| take(poller).unwrap_or_default());
+}
+
+/// O8: as above, with a reader that looks by itself.
+#[test]
+fn loom_halt_refuses_no_event_that_one_that_spins_sees() {
+    halt_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
+}
+
+/// O8: as above, of a reader that sees the event by a copy.
+#[test]
+fn loom_halt_refuses_no_event_that_is_seen_by_a_copy() {
+    halt_against_publish(spinning_over_copies, |poller| {
+        take_by_spinning(poller).unwrap_or_default()
+    });
+}
+
+/// A publication and a halt in two threads, while a third one looks at the ring once.
+fn halt_against_publish(
+    ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
+    look: fn(&mut Poller<u64>) -> Taken,
+) {
+    loom::model(move || {
+        let (producer, mut poller) = ring(2);
+        let ring = producer.shared();
+        let publisher = thread::spawn(move || publish_one(producer));
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        let seen = look(&mut poller);
+        halter.join().unwrap();
+        let (producer, result) = publisher.join().unwrap();
+        assert!(result.is_ok() || seen.is_empty(), "{result:?} {seen:?}");
+        assert_eq!(drain(&mut poller), []);
+        drop(producer);
+    });
+}
+
 /// Publishes a 1, and gives the producer back, whose end is not part of these models.
 fn publish_one<S: Sequencer>(
     mut producer: Producer<u64, S>,
@@ -142,14 +211,14 @@ fn loom_halt_against_claim() {
 /// Two publications, for which there is room, and a halt meanwhile.
 fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
     let ring = producer.shared();
-    let halter = thread::spawn(move || ring.control.halt());
+    let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
     let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
     let _ = take(&mut poller);
     for error in results.into_iter().filter_map(Result::err) {
-        assert_eq!(error, TryPublishError::Halted, "there is room for both");
+        assert_eq!(error, TryPublishError::Halted(HaltCause::Requested), "there is room for both");
     }
     halter.join().unwrap();
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::Requested)));
 }
 
 /// O33: once a ring is closed no claim is granted, however far the producer had clearance, or was just about to.
@@ -161,7 +230,7 @@ fn loom_no_claim_after_a_close() {
 /// O33: as above, with a halt.
 #[test]
 fn loom_no_claim_after_a_halt() {
-    no_claim_after(|control| control.halt());
+    no_claim_after(|control| control.halt(HaltCause::Requested));
 }
 
 /// A claim that gives its producer clearance for the next one, while another thread runs `end`; then that next one.
@@ -200,6 +269,31 @@ fn loom_two_closers() {
 #[test]
 fn loom_two_closers_multi() {
     two_closers(multi);
+}
+
+/// O9: the second of two threads that close at once finds what was accepted when its close has returned.
+#[test]
+fn loom_a_second_closer_finds_what_was_accepted() {
+    second_closer(single);
+}
+
+/// O9: as above, with several producers.
+#[test]
+fn loom_a_second_closer_finds_what_was_accepted_multi() {
+    second_closer(multi);
+}
+
+fn second_closer<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
+    loom::model(move || {
+        let (mut producer, mut poller) = ring(2);
+        let ring = producer.shared();
+        producer.publish(|event| *event = 1).unwrap();
+        let closer = thread::spawn(move || ring.control.close());
+        producer.close();
+        assert_eq!(take(&mut poller), Ok(vec![(0, 1)]));
+        assert_eq!(take(&mut poller), Err(PollError::Closed));
+        closer.join().unwrap();
+    });
 }
 
 fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {

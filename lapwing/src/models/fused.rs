@@ -7,8 +7,8 @@ use loom::thread;
 
 use super::{PARK, check_less, multi_ring, single_ring, take};
 use crate::{
-    Action, Builder, Consumer, Disruptor, Finished, Graph, Outcome, Placement, PublishError,
-    Sequence, Sequencer, Stage,
+    Action, Builder, Consumer, Disruptor, Finished, Graph, HaltCause, Outcome, Placement,
+    PublishError, Sequence, Sequencer, Stage,
 };
 
 /// A stage on the thread that two share.
@@ -141,7 +141,7 @@ fn loom_fused_halt_against_park() {
     loom::model(|| {
         let (producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
-        producer.shared().control.halt();
+        producer.shared().control.halt(HaltCause::Requested);
         let finished = both.join().unwrap();
         assert_eq!(outcomes(&finished), [&Outcome::Halted; 2]);
         drop(producer);
@@ -155,7 +155,10 @@ fn loom_fused_halt_against_full_ring() {
         let (mut producer, consumers) = two_until(single_ring(1), 0).build().unwrap();
         producer.publish(|event| *event = 1).unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers).len());
-        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+        assert_eq!(
+            producer.publish(|event| *event = 2),
+            Err(PublishError::Halted(HaltCause::Requested))
+        );
         assert_eq!(both.join().unwrap(), 2);
     });
 }

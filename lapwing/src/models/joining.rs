@@ -4,7 +4,8 @@ use loom::thread;
 
 use super::{check_without_fences, multi_ring, single_ring, take};
 use crate::{
-    Builder, Outcome, Poller, Producer, PublishError, SeatError, Seats, Sequencer, StartAt,
+    Builder, HaltCause, Outcome, Poller, Producer, PublishError, SeatError, Seats, Sequencer,
+    StartAt,
 };
 
 /// The producer, the one stage and the one seat of `ring`.
@@ -238,8 +239,11 @@ fn loom_join_as_the_last_one_leaves() {
                 check_up_to(&mut seat.poller(), 1);
             }
             Err(error) => {
-                assert_eq!(error, SeatError::Halted);
-                assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+                assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers));
+                assert_eq!(
+                    producer.publish(|_| {}),
+                    Err(PublishError::Halted(HaltCause::NoConsumers))
+                );
             }
         }
     });
@@ -258,7 +262,7 @@ fn loom_claim_as_one_leaves_and_another_joins() {
         let (result, producer) = publisher.join().unwrap();
         match seat {
             Ok(_) => assert_eq!(result, Ok(0)),
-            Err(error) => assert_eq!(error, SeatError::Halted),
+            Err(error) => assert_eq!(error, SeatError::Halted(HaltCause::NoConsumers)),
         }
         drop(producer);
     });

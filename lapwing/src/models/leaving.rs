@@ -4,7 +4,7 @@ use loom::thread;
 
 use super::{Taken, check_less, drain, multi, multi_ring, single, single_ring, take};
 use crate::wait::BusySpin;
-use crate::{Poller, Producer, PublishError, Sequencer};
+use crate::{HaltCause, Poller, Producer, PublishError, Sequencer};
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]
@@ -53,7 +53,10 @@ fn loom_last_two_consumers_leave() {
         drop(right);
         leaver.join().unwrap();
         assert!(producer.shared().control.life.is_halted());
-        assert_eq!(producer.publish(|event| *event = 1), Err(PublishError::Halted));
+        assert_eq!(
+            producer.publish(|event| *event = 1),
+            Err(PublishError::Halted(HaltCause::NoConsumers))
+        );
     });
 }
 
@@ -65,7 +68,10 @@ fn loom_only_consumer_leaves() {
         let leaver = thread::spawn(move || drop(poller));
         let _ = producer.publish(|event| *event = 1);
         leaver.join().unwrap();
-        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+        assert_eq!(
+            producer.publish(|event| *event = 2),
+            Err(PublishError::Halted(HaltCause::NoConsumers))
+        );
     });
 }
 

@@ -124,7 +124,7 @@ pub(super) fn drain<A: Access>(poller: &mut Poller<u64, A>) -> Taken {
         match take(poller) {
             Ok(events) => all.extend(events),
             Err(PollError::Empty) => loom::thread::yield_now(),
-            Err(PollError::Closed | PollError::Halted) => return all,
+            Err(PollError::Closed | PollError::Halted(_)) => return all,
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::wait::Sleeping;
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::{EventCount, FOLLOW_UP};
 use crate::{
-    Action, Consumer, Disruptor, Graph, Poller, PublishError, SingleProducer, Stage, Stopped,
+    Action, Consumer, Disruptor, Graph, HaltCause, Poller, PublishError, SingleProducer, Stage,
+    Stopped,
 };
 
 /// O6: an empty ring, one producer.
@@ -313,8 +314,8 @@ fn loom_halt_against_park() {
     loom::model(|| {
         let (producer, mut poller) = single(2);
         let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt());
-        assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::Requested)));
         halter.join().unwrap();
         drop(producer);
     });
@@ -327,7 +328,10 @@ fn loom_halt_against_park_on_full_ring() {
         let (mut producer, poller) = single(1);
         producer.publish(|event| *event = 1).unwrap();
         let leaver = thread::spawn(move || drop(poller)); // the last consumer: halts
-        assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+        assert_eq!(
+            producer.publish(|event| *event = 2),
+            Err(PublishError::Halted(HaltCause::Requested))
+        );
         leaver.join().unwrap();
     });
 }
@@ -359,8 +363,8 @@ fn loom_halt_against_sleep() {
     loom::model(|| {
         let (producer, mut poller) = sleeping(2);
         let ring = producer.shared();
-        let halter = thread::spawn(move || ring.control.halt());
-        assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+        let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+        assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::Requested)));
         halter.join().unwrap();
         drop(producer);
     });
@@ -395,8 +399,11 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
     prepare(&mut producer);
     let ring = producer.shared();
     producer.publish(|event| *event = 1).unwrap();
-    let halter = thread::spawn(move || ring.control.halt());
-    assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+    let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
+    assert_eq!(
+        producer.publish(|event| *event = 2),
+        Err(PublishError::Halted(HaltCause::Requested))
+    );
     halter.join().unwrap();
     drop(poller);
 }

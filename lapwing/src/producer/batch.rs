@@ -4,16 +4,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::sync::MutexGuard;
 
 use super::{Producer, Slots};
 use crate::Sequence;
 use crate::error::Stopped;
+use crate::held_claims;
 use crate::sequencer::Sequencer;
 
 /// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
 /// them together.
 ///
-/// Dropped without, they are given up like a [`Claim`](crate::Claim).
+/// A run that is dropped without being published is abandoned, as a [`Claim`](crate::Claim) is. It
+/// also stays on the thread that made it.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -38,12 +41,17 @@ pub struct ClaimBatch<'a, E, S: Sequencer> {
     range: Range<Sequence>,
     /// Shared between threads only if events may be.
     events: PhantomData<&'a mut [E]>,
+    /// Stays on its thread, which a producer that waits looks through for claims.
+    thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
 impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[inline]
     pub(super) fn new(producer: &'a mut Producer<E, S>, range: Range<Sequence>) -> Self {
-        Self { producer, range, events: PhantomData }
+        if S::IS_MULTI {
+            held_claims::hold(&producer.ring.control, range.start);
+        }
+        Self { producer, range, events: PhantomData, thread: PhantomData }
     }
 
     /// Sequences that the events will have.
@@ -134,26 +142,25 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// As [`Claim::publish`](crate::Claim::publish).
     #[inline]
     pub fn publish(self) -> Result<Range<Sequence>, Stopped> {
-        // Published, so not given up.
-        let mut batch = ManuallyDrop::new(self);
-        let range = batch.range.clone();
-        let Producer { ring, sequencer, .. } = &mut *batch.producer;
-        ring.buffer.watch_write(range.clone());
-        sequencer.publish(&ring.control, range.start, range.end - range.start).map(|()| range)
+        self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
-    /// As [`publish`](Self::publish), but hands the claim back if the ring was closed before it
-    /// counted the events, of which a close counts all or none. A halt is no error here.
+    /// As [`publish`](Self::publish), but an error hands the claim back. The ring accepts all of the events or none.
     #[inline]
-    pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, Self> {
-        // Published, so not given up.
+    pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, (Self, Stopped)> {
+        // Published, so not abandoned.
         let mut batch = ManuallyDrop::new(self);
         let range = batch.range.clone();
         let Producer { ring, sequencer, .. } = &mut *batch.producer;
         ring.buffer.watch_write(range.clone());
         match sequencer.publish(&ring.control, range.start, range.end - range.start) {
-            Err(_) if ring.control.has_refused(range.start) => Err(ManuallyDrop::into_inner(batch)),
-            _ => Ok(range),
+            Ok(()) => {
+                if S::IS_MULTI {
+                    held_claims::settle(&ring.control, range.start);
+                }
+                Ok(range)
+            }
+            Err(why) => Err((ManuallyDrop::into_inner(batch), why)),
         }
     }
 }
@@ -162,6 +169,9 @@ impl<E, S: Sequencer> Drop for ClaimBatch<'_, E, S> {
     fn drop(&mut self) {
         let Producer { ring, sequencer, .. } = &mut *self.producer;
         sequencer.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
+        if S::IS_MULTI {
+            held_claims::settle(&ring.control, self.range.start);
+        }
     }
 }
 

@@ -4,11 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
+use std::sync::MutexGuard;
 
 use super::Producer;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::Stopped;
+use crate::held_claims;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
@@ -16,9 +18,16 @@ use crate::sequencer::Sequencer;
 /// A slot that is claimed and not published: read and write its event, then
 /// [`publish`](Self::publish) it.
 ///
-/// Dropped without, it is given up: with a single producer the slot is claimed again next time,
-/// with several its sequence becomes a tombstone that consumers skip. Forgotten (`mem::forget`), a
-/// claim of several producers stops every consumer there, since it might still be published.
+/// A claim that is dropped without being published is abandoned. A single producer claims the slot
+/// again next time. With several producers the sequence becomes a tombstone, which consumers skip.
+/// If a claim of several producers is forgotten (`mem::forget`), every consumer stops there, since
+/// the claim might still be published.
+///
+/// Publish or drop a claim before its thread waits for the same ring. Consumers do not get past a
+/// claim that is held. A producer on this thread that would wait for it returns
+/// [`WouldDeadlock`](crate::PublishError::WouldDeadlock); other waits, such as
+/// [`Poller::wait`](crate::Poller::wait) or [`Running::shutdown`](crate::Running::shutdown), do not
+/// notice it. For the same reason a claim is not [`Send`]: it stays on the thread that made it.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -48,6 +57,8 @@ pub struct Claim<'a, E, S: Sequencer> {
     sequence: Sequence,
     /// Shared between threads only if events may be.
     event: PhantomData<&'a mut E>,
+    /// Stays on its thread, which a producer that waits looks through for claims.
+    thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
 impl<'a, E, S: Sequencer> Claim<'a, E, S> {
@@ -55,7 +66,11 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
         let Producer { ring, sequencer, .. } = producer;
         let Ring { control, buffer, .. } = &*ring;
-        Self { sequencer, control, buffer, sequence, event: PhantomData }
+        if S::IS_MULTI {
+            held_claims::hold(control, sequence);
+        }
+        let (event, thread) = (PhantomData, PhantomData);
+        Self { sequencer, control, buffer, sequence, event, thread }
     }
 
     /// Sequence that the event will have.
@@ -94,36 +109,39 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     ///
     /// # Errors
     ///
-    /// [`Stopped::Closed`] if a single producer's ring was closed while the claim was held: the
-    /// event is not accepted, and nobody sees it. Claims of several producers are accepted once
-    /// they are granted, and consumers wait for them, so theirs always are. [`Stopped::Halted`] if
-    /// the ring was halted meanwhile: the event may not be handled.
+    /// No consumer has seen the event, and none will. [`Stopped::Closed`] if the only producer's ring
+    /// was closed while the claim was held. A ring with several producers accepts each claim that it
+    /// granted before the close. [`Stopped::Halted`] if the ring was halted while the claim was held.
+    ///
+    /// `Ok` says that the event was published. If the ring is halted later, or at the same moment,
+    /// consumers may not handle it.
     ///
     /// # Blocking
     ///
-    /// Never on consumers. If another thread is just closing the ring, a single producer waits for
-    /// its count of the events, a few instructions and a system call.
+    /// Does not wait for consumers. If another thread closes or halts the ring at the same moment, a
+    /// single producer waits until that thread has counted the accepted events: a few instructions
+    /// and one system call.
     #[inline(always)]
     pub fn publish(self) -> Result<Sequence, Stopped> {
-        // Published, so not given up.
-        let mut claim = ManuallyDrop::new(self);
-        let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
-        buffer.watch_write(*sequence..*sequence + 1);
-        sequencer.publish(control, *sequence, 1).map(|()| *sequence)
+        self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
-    /// As [`publish`](Self::publish), but hands the claim back if the ring was closed before it
-    /// counted the event, so that the caller can take out of the slot what it put there. A halt is
-    /// no error here: a consumer may have seen the event.
+    /// As [`publish`](Self::publish), but an error hands the claim back, so that the caller can take out of the slot what
+    /// it put there.
     #[inline(always)]
-    pub(crate) fn publish_or_keep(self) -> Result<Sequence, Self> {
-        // Published, so not given up.
+    pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, Stopped)> {
+        // Published, so not abandoned.
         let mut claim = ManuallyDrop::new(self);
         let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
         buffer.watch_write(*sequence..*sequence + 1);
         match sequencer.publish(control, *sequence, 1) {
-            Err(_) if control.has_refused(*sequence) => Err(ManuallyDrop::into_inner(claim)),
-            _ => Ok(*sequence),
+            Ok(()) => {
+                if S::IS_MULTI {
+                    held_claims::settle(control, *sequence);
+                }
+                Ok(*sequence)
+            }
+            Err(why) => Err((ManuallyDrop::into_inner(claim), why)),
         }
     }
 }
@@ -150,6 +168,9 @@ impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
 impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
     fn drop(&mut self) {
         self.sequencer.abandon(self.control, self.sequence, 1);
+        if S::IS_MULTI {
+            held_claims::settle(self.control, self.sequence);
+        }
     }
 }
 

@@ -71,10 +71,10 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// before it is published. When the last producer is dropped, the ring is closed: consumers drain
 /// it and end.
 ///
-/// A call that fails has published nothing, and keeps no slot. It has not run its closure either,
-/// but for one case: a single producer's ring that is closed between the claim and the publication.
-/// To keep a value that does not fit, claim first and move the value into the claim. An event that
-/// was published before a halt may not be handled.
+/// A call that returns an error has published nothing and holds no slot: no consumer has handled its
+/// event, and none ever will. Its closure has not run, unless the ring was closed or halted while it
+/// ran. To keep a value that does not fit, claim first and move the value into the claim.
+/// [`docs::errors`](crate::docs::errors) lists every result of every call.
 ///
 /// ```
 /// use lapwing::Disruptor;

@@ -25,9 +25,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`PublishError::Closed`] and [`PublishError::Halted`] if the ring is so, or is while the call
-    /// waits; [`PublishError::WouldDeadlock`] if the ring is full and this call is made by a handler
-    /// of the very stage that holds it.
+    /// The event is not published. [`PublishError::Closed`] and [`PublishError::Halted`] if the ring
+    /// was closed or halted before; [`PublishError::WouldDeadlock`] if the ring is full and only this
+    /// thread could free a slot, since it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///

@@ -6,6 +6,7 @@ use super::Producer;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
+use crate::held_claims;
 use crate::on_this_thread;
 use crate::sequencer::Sequencer;
 use crate::sync::Ordering;
@@ -25,6 +26,8 @@ struct FreeSlots<'a, S> {
     count: u64,
     /// Whether the producer is called by a handler of its own ring.
     runs_a_stage: bool,
+    /// The oldest sequence that this thread has claimed and not published, in a ring with several producers.
+    held: Option<Sequence>,
     /// Whether it is content to sleep until a good part of the ring is free.
     is_patient: bool,
 }
@@ -35,11 +38,15 @@ impl<S: Sequencer> FreeSlots<'_, S> {
         self.sequencer.wrap_point(self.control, self.count)
     }
 
-    /// Whether a stage that this very thread runs has to get on first. It is enough to look at the
-    /// stage, wherever it stands in the graph: no gate is ahead of any stage. And once it is so it
-    /// stays so, since the wrap point never goes back.
+    /// Whether a slot becomes free only if this very thread publishes a claim that it holds, or if a stage that it runs
+    /// goes on.
+    ///
+    /// No consumer gets past a claim that is held. Of a stage it does not matter where it stands in the graph: no gate is
+    /// ahead of any stage. Once this is true it stays true, since the wrap point never goes back.
     fn would_deadlock(&self) -> bool {
-        self.runs_a_stage && on_this_thread::is_behind(self.control, self.wrap_point())
+        let wrap_point = self.wrap_point();
+        self.held.is_some_and(|held| held < wrap_point)
+            || self.runs_a_stage && on_this_thread::is_behind(self.control, wrap_point)
     }
 }
 
@@ -140,7 +147,7 @@ impl<E, S: Sequencer> Producer<E, S> {
             match self.wait_until(count, None, &try_claim) {
                 Ok(claimed) => return Ok(claimed),
                 Err(PublishTimeoutError::Closed) => return Err(PublishError::Closed),
-                Err(PublishTimeoutError::Halted) => return Err(PublishError::Halted),
+                Err(PublishTimeoutError::Halted(cause)) => return Err(PublishError::Halted(cause)),
                 Err(PublishTimeoutError::WouldDeadlock) => return Err(PublishError::WouldDeadlock),
                 Err(PublishTimeoutError::TimedOut) => {}
             }
@@ -158,13 +165,16 @@ impl<E, S: Sequencer> Producer<E, S> {
     ) -> Result<T, PublishTimeoutError> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
+        let held = held_claims::oldest(control);
         let mut is_expired = false;
         let mut counted = None;
         loop {
             match try_claim(&mut self.sequencer, control) {
                 Ok(claimed) => return Ok(claimed),
                 Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
-                Err(TryPublishError::Halted) => return Err(PublishTimeoutError::Halted),
+                Err(TryPublishError::Halted(cause)) => {
+                    return Err(PublishTimeoutError::Halted(cause));
+                }
                 Err(TryPublishError::Full) if is_expired => {
                     return Err(PublishTimeoutError::TimedOut);
                 }
@@ -172,7 +182,7 @@ impl<E, S: Sequencer> Producer<E, S> {
             }
             let sequencer = &self.sequencer;
             let is_patient = self.is_patient && count <= control.room();
-            let awaited = FreeSlots { control, sequencer, count, runs_a_stage, is_patient };
+            let awaited = FreeSlots { control, sequencer, count, runs_a_stage, held, is_patient };
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }

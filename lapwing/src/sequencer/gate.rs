@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED};
-use crate::error::{Stopped, TryPublishError};
+use crate::error::{HaltCause, TryPublishError};
 use crate::sync::{Ordering, fence};
 
 /// Reads the gating sequences for a `claim`, and returns the new limit: the first sequence that cannot be claimed
@@ -31,7 +31,8 @@ pub(super) fn refresh(
     let Some(limit) = limit(control) else {
         // Full for a moment if somebody has been counted and is about to say where it starts.
         let is_joining = control.seating.has_consumers();
-        return Err(if is_joining { TryPublishError::Full } else { Stopped::Halted.into() });
+        let no_consumers = TryPublishError::Halted(HaltCause::NoConsumers);
+        return Err(if is_joining { TryPublishError::Full } else { no_consumers });
     };
     if claim.end > limit {
         return Err(TryPublishError::Full);

@@ -120,7 +120,8 @@ mod sealed {
         ///
         /// # Errors
         ///
-        /// [`Stopped::Closed`] if the ring was closed in between: the events are not accepted.
+        /// Why the ring had ended before. No consumer has seen the events or will, and the claim is still the caller's, to
+        /// be [abandoned](Self::abandon).
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn publish(

@@ -18,6 +18,7 @@ use crate::ring_buffer::Prefetcher;
 use crate::stamps::{Fate, Stamps};
 use crate::sync::Ordering;
 use crate::wait::asymmetric::AsymmetricFence;
+use crate::wait::event_count::ENDED;
 
 /// Bytes of events whose lines are asked for together: four lines, so as not to take from others what they
 /// will write. The compare-and-swap of each claim waits for the stores before it, and so for their lines.
@@ -127,35 +128,36 @@ impl Multi {
         claimed
     }
 
-    /// Stamps the claims, and wakes those who wait for them.
+    /// Stamps the claims, and wakes the threads that wait for them.
     ///
-    /// The compare-and-swap of the next claim begins when all before it has ended: each instruction in between takes its
-    /// time, and sleepers, a halt and the need for a fence stand in one word.
-    ///
-    /// # Errors
-    ///
-    /// If the ring is halted. A close waits for the claims, so it comes after them.
+    /// The compare-and-swap of the next claim begins when all before it has ended, so each instruction in between takes its
+    /// time. Sleepers and the need for a fence stand in one word.
     #[inline(always)]
-    fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) -> Result<(), Stopped> {
+    fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
         Self::stamps(control).settle(first..first + count, fate);
         // O6: between the stamps and the look for sleepers. Where that takes more than the compiler's order, there is a
         // `follow_up`.
         AsymmetricFence::Membarrier.light();
-        if control.published.flags() == 0 {
-            return Ok(());
+        if control.published.flags() != 0 {
+            Self::follow_up(control);
         }
-        Self::follow_up(control)
     }
 
-    /// What comes after the stamps, unless it is known that nobody sleeps and that the ring is open.
+    /// What comes after the stamps, unless it is known that no thread sleeps.
     #[inline]
-    fn follow_up(control: &Control) -> Result<(), Stopped> {
+    fn follow_up(control: &Control) {
         if control.is_signalled {
             // O6: as in `settle`.
             control.fence.light();
             control.notify_published();
         }
-        if control.life.is_halted() { Err(Stopped::Halted) } else { Ok(()) }
+    }
+
+    /// Whether a claim in a ring that has ended may still be published. A close waits for the claims that were granted
+    /// before it; a halt does not. A halt that does not show yet counts as later than the publication.
+    #[cold]
+    fn check_not_halted(control: &Control) -> Result<(), Stopped> {
+        control.life.halt_cause().map_or(Ok(()), |cause| Err(Stopped::Halted(cause)))
     }
 }
 
@@ -198,12 +200,15 @@ impl Claims for Multi {
 
     #[inline(always)]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
-        Self::settle(control, first, count, Fate::Published)
+        if control.published.flags() & ENDED != 0 {
+            Self::check_not_halted(control)?;
+        }
+        Self::settle(control, first, count, Fate::Published);
+        Ok(())
     }
 
     #[cold]
     fn abandon(&mut self, control: &Control, first: Sequence, count: u64) {
-        // A halt is nothing to whoever gives up.
-        let _ = Self::settle(control, first, count, Fate::Tombstone);
+        Self::settle(control, first, count, Fate::Tombstone);
     }
 }

@@ -243,15 +243,13 @@ fn why_ended(control: &Control) -> Stopped {
     control.life.why_not_open()
 }
 
-/// Whether events up to `end`, just published, came before a close or a halt.
+/// Whether events up to `end`, just published, came before the close or the halt that the caller has seen.
 #[cold]
 fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
-    // Whoever ends the ring may not have come to that yet: no claim after this one is granted.
+    // The thread that ends the ring may not have come to that yet: no claim after this one is granted.
     control.clearance.withdraw();
-    match why_ended(control) {
-        Stopped::Closed if control.life.settled_end() >= end => Ok(()),
-        why => Err(why),
-    }
+    let why = why_ended(control);
+    if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,6 +1,7 @@
 //! Claims and publications without threads: each case once, run for both sequencers.
 
 use super::*;
+use crate::HaltCause;
 use crate::Sequence;
 use crate::barrier::Barrier;
 use crate::control::{CLAIMS_CLOSED, Control, StageIndex};
@@ -101,15 +102,21 @@ fn a_closed_ring_grants_nothing<S: Sequencer>() {
 
 fn a_halted_ring_grants_nothing<S: Sequencer>() {
     let (mut sequencer, control) = (S::default(), control::<S>(4));
-    control.halt();
-    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Halted));
+    control.halt(HaltCause::Requested);
+    assert_eq!(
+        sequencer.try_claim(&control, 1),
+        Err(TryPublishError::Halted(HaltCause::Requested))
+    );
     assert!(sequencer.is_claimable(&control, 4), "a wait for slots is over");
 }
 
 fn a_ring_whose_consumers_left_grants_nothing<S: Sequencer>() {
     let (mut sequencer, control) = (S::default(), control::<S>(4));
     control.detach(0);
-    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Halted));
+    assert_eq!(
+        sequencer.try_claim(&control, 1),
+        Err(TryPublishError::Halted(HaltCause::NoConsumers))
+    );
 }
 
 /// Runs each case for both sequencers.
@@ -229,8 +236,8 @@ fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
     assert_eq!(control.life.end(), Some(next));
 
     let (control, mut first, _) = alone(1 << 10);
-    control.halt();
-    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Halted));
+    control.halt(HaltCause::Requested);
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Halted(HaltCause::Requested)));
 }
 
 #[test]
@@ -348,17 +355,42 @@ fn a_single_producer_at_its_limit_says_what_it_has_published() {
 }
 
 #[test]
-fn what_a_close_has_counted_is_not_refused_by_a_halt() {
+fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
+    for closes_first in [false, true] {
+        let control = control::<Single>(4);
+        let mut single = Single::starting_at(0, Prefetcher::default());
+        claim_and_publish(&mut single, &control, 1);
+        let late = single.try_claim(&control, 1).unwrap();
+        if closes_first {
+            control.close();
+        }
+        control.halt(HaltCause::Requested);
+        assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
+        let refused = single.publish(&control, late, 1);
+        assert_eq!(refused, Err(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
+    }
+}
+
+#[test]
+fn a_claim_of_several_producers_that_a_halt_overtakes_is_not_published() {
+    let control = control::<Multi>(4);
+    let mut multi = Multi::default();
+    let late = multi.try_claim(&control, 1).unwrap();
+    control.halt(HaltCause::StageFailed);
+    let refused = multi.publish(&control, late, 1);
+    assert_eq!(refused, Err(Stopped::Halted(HaltCause::StageFailed)));
+    assert_eq!(seen(&control, 0), Span::Empty, "it is still a claim");
+    multi.abandon(&control, late, 1);
+    assert_eq!(seen(&control, 0), Span::Tombstones(1));
+}
+
+#[test]
+fn the_cause_of_a_halt_is_that_of_the_first() {
     let control = control::<Single>(4);
-    let mut single = Single::starting_at(0, Prefetcher::default());
-    claim_and_publish(&mut single, &control, 1);
-    let late = single.try_claim(&control, 1).unwrap();
-    assert!(!control.has_refused(0), "open");
-    control.close();
-    control.halt();
-    assert!(!control.has_refused(0), "counted");
-    assert!(single.publish(&control, late, 1).is_err());
-    assert!(control.has_refused(late), "not counted");
+    control.halt(HaltCause::NoConsumers);
+    control.halt(HaltCause::Requested);
+    assert_eq!(control.life.halt_cause(), Some(HaltCause::NoConsumers));
 }
 
 #[test]

@@ -311,8 +311,8 @@ impl<E> Reader<E> {
     #[cold]
     fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
         let life = &self.ring.control.life;
-        if life.is_halted() {
-            return Err(PollError::Halted);
+        if let Some(cause) = life.halt_cause() {
+            return Err(PollError::Halted(cause));
         }
         let Some(end) = life.end() else {
             // A close is under way: which of the events that are there it counts is known in a

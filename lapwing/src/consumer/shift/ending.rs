@@ -11,6 +11,7 @@ use crate::consumer::source::Source;
 use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
 use crate::consumer::{Finished, Outcome};
+use crate::error::HaltCause;
 
 impl<E, A, S, H, B> Shift<E, A, S, H, B>
 where
@@ -36,7 +37,7 @@ where
             // Before the handler is dropped, which may take its time.
             Outcome::Failed { .. } | Outcome::Panicked { .. } => {
                 source.activity().set(Doing::Failed);
-                source.control().halt();
+                source.control().halt(HaltCause::StageFailed);
             }
             Outcome::Drained | Outcome::Halted => {}
         }
@@ -55,8 +56,9 @@ where
         {
             outcome = Outcome::Panicked { message, sequence: next };
         }
-        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Panicked { .. }) {
-            lifeline.release(outcome == Outcome::Drained);
+        match outcome {
+            Outcome::Failed { .. } | Outcome::Panicked { .. } => lifeline.fail(),
+            _ => lifeline.release(outcome == Outcome::Drained),
         }
         Finished { name, outcome, processed, skipped: self.skipped, handler }
     }

@@ -24,7 +24,7 @@ use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Progress, Work};
 use crate::consumer::{Finished, Outcome};
 use crate::control::Control;
-use crate::error::{PollError, WaitTimeoutError};
+use crate::error::{HaltCause, PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
@@ -196,7 +196,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                     None
                 }
                 Err(WaitTimeoutError::Closed) => Some(Outcome::Drained),
-                Err(WaitTimeoutError::Halted) => Some(self.source.halted()),
+                Err(WaitTimeoutError::Halted(_)) => Some(self.source.halted()),
             };
             if let Some(outcome) = ended {
                 return outcome;
@@ -236,7 +236,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 Ok(Turn::Idle)
             }
             Err(PollError::Closed) => Err(Outcome::Drained),
-            Err(PollError::Halted) => Err(self.source.halted()),
+            Err(PollError::Halted(_)) => Err(self.source.halted()),
         }
     }
 
@@ -358,7 +358,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
             }
             Action::Halt => {
                 self.source.release(events.start);
-                self.source.control().halt();
+                self.source.control().halt(HaltCause::by_action(failure.is_some()));
                 return Some(failure.unwrap_or(Outcome::Halted));
             }
         }

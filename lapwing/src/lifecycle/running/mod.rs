@@ -14,6 +14,7 @@ use crate::Sequence;
 use crate::consumer::StopHandle;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::description::Description;
+use crate::error::HaltCause;
 use crate::group::{Group, worker_name};
 use crate::sync::Arc;
 
@@ -167,7 +168,7 @@ impl<'scope> Running<'scope> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn halt(&self) {
-        self.control.halt();
+        self.control.halt(HaltCause::Requested);
     }
 
     /// Stops the stage `name` without stopping the others; none if no stage with a thread has this

@@ -7,8 +7,8 @@ use std::thread;
 
 use common::{Kind, repeats, watched};
 use lapwing::{
-    AcknowledgeError, Action, Outcome, PollError, PublishError, Stage, StartError, TakeError,
-    TryPublishError,
+    AcknowledgeError, Action, HaltCause, Outcome, PollError, PublishError, Stage, StartError,
+    TakeError, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -107,9 +107,12 @@ fn last_acknowledger_that_is_dropped_too_early_halts_the_ring<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     journal.poll().unwrap().consume_all();
     let dropper = thread::spawn(move || drop(disk));
-    assert_eq!(producer.publish(|_| {}).unwrap_err(), PublishError::Halted);
+    assert_eq!(
+        producer.publish(|_| {}).unwrap_err(),
+        PublishError::Halted(HaltCause::StageDropped)
+    );
     dropper.join().unwrap();
-    assert_eq!(journal.poll().err(), Some(PollError::Halted));
+    assert_eq!(journal.poll().err(), Some(PollError::Halted(HaltCause::StageDropped)));
 }
 
 fn acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing<K: Kind>() {

@@ -16,8 +16,8 @@ use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
 use lapwing::{
-    Disruptor, EventHandler, Poller, PublishTimeoutError, Running, Sequence, Stage, Stopped,
-    WaitTimeoutError,
+    Disruptor, EventHandler, HaltCause, Poller, PublishTimeoutError, Running, Sequence, Stage,
+    Stopped, WaitTimeoutError,
 };
 
 common::for_both_producers! {
@@ -211,7 +211,7 @@ fn wait_for_event(poller: &mut Poller<u64>, limit: Option<Duration>) -> End {
         Ok(()) => End::There,
         Err(WaitTimeoutError::TimedOut) => End::TimedOut,
         Err(WaitTimeoutError::Closed) => End::Stopped(Stopped::Closed),
-        Err(WaitTimeoutError::Halted) => End::Stopped(Stopped::Halted),
+        Err(WaitTimeoutError::Halted(cause)) => End::Stopped(Stopped::Halted(cause)),
     }
 }
 
@@ -224,7 +224,7 @@ fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Durat
         Ok(()) => End::There,
         Err(PublishTimeoutError::TimedOut) => End::TimedOut,
         Err(PublishTimeoutError::Closed) => End::Stopped(Stopped::Closed),
-        Err(PublishTimeoutError::Halted) => End::Stopped(Stopped::Halted),
+        Err(PublishTimeoutError::Halted(cause)) => End::Stopped(Stopped::Halted(cause)),
         Err(PublishTimeoutError::WouldDeadlock) => unreachable!("no handler publishes"),
     }
 }
@@ -295,7 +295,7 @@ struct EndsWithAHalt;
 
 impl Rule for EndsWithAHalt {
     fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        stops_at_once::<K>(name, strategy, (Running::halt, Stopped::Halted));
+        stops_at_once::<K>(name, strategy, (Running::halt, Stopped::Halted(HaltCause::Requested)));
     }
 }
 
@@ -381,7 +381,12 @@ fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
 fn miri_a_halt_ends_a_sleep_without_end<K: Kind>() {
     let asleep = Sleeping { spins: 0, yields: 0, sleep: Duration::MAX };
     for place in PLACES {
-        time_to_stop::<K>(asleep, place, MOMENT, (Running::halt, Stopped::Halted));
+        time_to_stop::<K>(
+            asleep,
+            place,
+            MOMENT,
+            (Running::halt, Stopped::Halted(HaltCause::Requested)),
+        );
     }
 }
 
@@ -559,7 +564,7 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
     let forever = Duration::MAX;
     let asleep = Sleeping { spins: 0, yields: 0, sleep: forever };
     for place in PLACES {
-        let halted = End::Stopped(Stopped::Halted);
+        let halted = End::Stopped(Stopped::Halted(HaltCause::Requested));
         let halt = |rest: Rest<'_, K>| rest.running.halt();
         let ends = Ends::<K>::new(asleep, place);
         assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::{BatchError, Disruptor, OfferError, Poller, WhenFull};
+use lapwing::{BatchError, Disruptor, HaltCause, OfferError, Poller, WhenFull};
 
 common::for_both_producers! {
     miri_offer_publishes_where_there_is_room_by_every_policy,
@@ -195,7 +195,7 @@ fn closed_ring_is_an_error_by_every_policy<K: Kind>() {
 }
 
 fn halted_ring_is_an_error_by_every_policy<K: Kind>() {
-    assert_refused::<K>(|_, poller| drop(poller), OfferError::Halted);
+    assert_refused::<K>(|_, poller| drop(poller), OfferError::Halted(HaltCause::NoConsumers));
 }
 
 fn offer_that_waits_ends_with_the_ring<K: Kind>() {
@@ -205,7 +205,7 @@ fn offer_that_waits_ends_with_the_ring<K: Kind>() {
         thread::scope(|scope| {
             let thread = scope.spawn(|| producer.offer(|_| unreachable!()));
             drop(poller);
-            assert_eq!(thread.join().unwrap(), Err(OfferError::Halted));
+            assert_eq!(thread.join().unwrap(), Err(OfferError::Halted(HaltCause::NoConsumers)));
         });
     }
 }

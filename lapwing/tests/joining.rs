@@ -12,8 +12,9 @@ use common::{
 };
 use lapwing::wait::{Blocking, BusySpin, Yielding};
 use lapwing::{
-    Action, Consumers, Disruptor, EventHandler, Graph, Outcome, PollError, Poller, Producer,
-    PublishError, SeatError, Seats, Sequence, Sequencer, Stage, StartAt, Stopped, TryPublishError,
+    Action, Consumers, Disruptor, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
+    Producer, PublishError, SeatError, Seats, Sequence, Sequencer, Stage, StartAt, Stopped,
+    TryPublishError,
 };
 
 common::for_both_producers! {
@@ -532,16 +533,22 @@ fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
 fn halted_ring_cannot_be_joined<K: Kind>() {
     let (mut producer, stays, seats) = ring_with_poller::<K>(8, 1);
     drop(stays);
-    assert_eq!(seats.take("late", StartAt::Now).unwrap_err(), SeatError::Halted);
+    assert_eq!(
+        seats.take("late", StartAt::Now).unwrap_err(),
+        SeatError::Halted(HaltCause::NoConsumers)
+    );
 
     let (producer_of_two, consumers) =
         K::ring(8, Page::default).seats(1).then("all", |_, _, _| {}).build().unwrap();
     let seats = consumers.seats();
     consumers.start().unwrap().halt();
-    assert_eq!(seats.take("late", StartAt::Now).unwrap_err(), SeatError::Halted);
+    assert_eq!(
+        seats.take("late", StartAt::Now).unwrap_err(),
+        SeatError::Halted(HaltCause::Requested)
+    );
     assert_eq!(seats.free(), 1);
     drop(producer_of_two);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
 fn ring_goes_on_as_long_as_somebody_sits_in_a_seat<K: Kind>() {
@@ -559,7 +566,7 @@ fn ring_goes_on_as_long_as_somebody_sits_in_a_seat<K: Kind>() {
     }
     pass(&mut producer, &mut two, 10);
     drop(two);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
 fn consumer_in_a_seat_that_never_ran_leaves<K: Kind>() {
@@ -580,7 +587,7 @@ fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
     let finished = consumer.run();
     let message = ON_PURPOSE.to_owned();
     assert_eq!(*finished.outcome(), Outcome::Panicked { message, sequence: 0 });
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageFailed)));
     assert_eq!(seats.free(), 1);
     drop(stays);
 }
@@ -699,7 +706,7 @@ fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
     running.stop_handle("all").unwrap().stop();
     let report = running.join().unwrap();
     assert_eq!(*report.stages().next().unwrap().outcome(), Outcome::Stopped);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
 fn late_stop_does_not_meet_the_next_consumer_of_a_seat<K: Kind>() {

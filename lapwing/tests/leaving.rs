@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, ON_PURPOSE, PATIENCE, quiet_panics, watched};
-use lapwing::{Outcome, ShutdownError, Stopped};
+use lapwing::{HaltCause, Outcome, ShutdownError, Stopped};
 
 common::for_both_producers! {
     scope_that_is_left_by_an_error_drains_and_ends,
@@ -57,7 +57,11 @@ fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
     let running = consumers.start().unwrap();
     let claim = producer.claim().unwrap();
     running.halt();
-    assert_eq!(claim.publish(), Err(Stopped::Halted), "nobody will handle it");
+    assert_eq!(
+        claim.publish(),
+        Err(Stopped::Halted(HaltCause::Requested)),
+        "nobody will handle it"
+    );
     assert!(running.join().is_err());
 }
 

@@ -12,8 +12,8 @@ use common::{
     wait_until_no_thread_named,
 };
 use lapwing::{
-    Backlog, Consumers, EventHandler, Exclusive, Outcome, PollError, Producer, PublishError,
-    Sequence, Sequencer, ShutdownError, Stage, StartError, Stopped, TakeError,
+    Backlog, Consumers, EventHandler, Exclusive, HaltCause, Outcome, PollError, Producer,
+    PublishError, Sequence, Sequencer, ShutdownError, Stage, StartError, Stopped, TakeError,
 };
 
 common::for_both_producers! {
@@ -165,7 +165,7 @@ fn failing_to_pin_is_an_error_that_leaves_no_thread<K: Kind>() {
         let error = consumers.start().unwrap_err();
         let StartError::Pin { stage, cpu, .. } = &error else { panic!("{error}") };
         assert_eq!((stage.as_str(), *cpu), (format!("{prefix}pinned").as_str(), absurd));
-        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
         wait_until_no_thread_named(&prefix);
     }
 }
@@ -270,7 +270,7 @@ fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     let thread = thread::spawn(move || runs.run());
     drop(consumers);
     assert_eq!(*thread.join().unwrap().outcome(), Outcome::Halted);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
 }
 
 fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
@@ -279,9 +279,9 @@ fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|_| {}).unwrap();
     drop(consumers);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
-    assert_eq!(poller.poll().err(), Some(PollError::Halted));
-    assert_eq!(poller.wait().err(), Some(Stopped::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
+    assert_eq!(poller.poll().err(), Some(PollError::Halted(HaltCause::StageDropped)));
+    assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::StageDropped)));
 }
 
 fn detached_stages_stay_at_work<K: Kind>() {

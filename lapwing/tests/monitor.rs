@@ -11,8 +11,8 @@ use std::time::Duration;
 use common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until, watched};
 use lapwing::wait::{Blocking, Yielding};
 use lapwing::{
-    Action, Consumers, Disruptor, EventHandler, Graph, Monitor, PollError, RingState, Sequence,
-    Snapshot, Stage, StageSnapshot, StageState, StartAt, WhenFull,
+    Action, Consumers, Disruptor, EventHandler, Graph, HaltCause, Monitor, PollError, RingState,
+    Sequence, Snapshot, Stage, StageSnapshot, StageState, StartAt, WhenFull,
 };
 
 common::for_both_producers! {
@@ -372,7 +372,7 @@ fn a_stage_that_was_halted_shows_halted<K: Kind>() {
     let running = consumers.start().unwrap();
     running.halt();
     assert!(running.join().is_err());
-    assert_eq!(ticks.poll().err(), Some(PollError::Halted));
+    assert_eq!(ticks.poll().err(), Some(PollError::Halted(HaltCause::Requested)));
     assert_eq!(state(&monitor, "sum"), StageState::Halted);
     assert_eq!(state(&monitor, "ticks"), StageState::Halted);
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use common::{Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named};
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
 use lapwing::{
-    Builder, EventHandler, Failed, Outcome, PublishError, Sequence, Stage, TryPublishError,
+    Builder, EventHandler, Failed, HaltCause, Outcome, PublishError, Sequence, Stage,
+    TryPublishError,
 };
 
 common::for_both_producers! {
@@ -101,8 +102,8 @@ fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
             break stopped;
         }
     };
-    assert_eq!(stopped, PublishError::Halted);
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    assert_eq!(stopped, PublishError::Halted(HaltCause::StageFailed));
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::StageFailed)));
     let failed = running.join().unwrap_err();
     wait_until_no_thread_named(&prefix);
     for stage in failed.report().stages().filter(|stage| stage.name() != bad) {

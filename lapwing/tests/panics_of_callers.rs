@@ -6,7 +6,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Kind, Ledger, ON_PURPOSE, Token, quiet_panics};
-use lapwing::{PollError, PublishError};
+use lapwing::{HaltCause, PollError, PublishError};
 
 common::for_both_producers! {
     miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,
@@ -140,5 +140,5 @@ fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_other
         let mut batch = good.poll().unwrap();
         assert!(batch.iter().next().is_none(), "{ON_PURPOSE}");
     });
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }

@@ -14,9 +14,9 @@ use common::{
     threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
 };
 use lapwing::{
-    Action, BuildError, Builder, Consumer, Consumers, EventHandler, Graph, Outcome, Placement,
-    PlacementError, PublishError, Retries, Sequence, Stage, StageState, StartAt, StartError,
-    Workers,
+    Action, BuildError, Builder, Consumer, Consumers, EventHandler, Graph, HaltCause, Outcome,
+    Placement, PlacementError, PublishError, Retries, Sequence, Stage, StageState, StartAt,
+    StartError, Workers,
 };
 
 common::for_both_producers! {
@@ -441,7 +441,7 @@ fn failing_to_pin_a_thread_of_a_placement_leaves_no_thread<K: Kind>() {
     assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
     wait_until_no_thread_named(&prefix);
     assert_eq!(threads_named(&prefix), 0);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
 }
 
 // ---- turns ----

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
 use lapwing::wait::BusySpin;
 use lapwing::{
-    Disruptor, Exclusive, Graph, PollError, Poller, PublishError, Stage, StartError, Stopped,
-    TakeError, TryPublishError, WaitTimeoutError,
+    Disruptor, Exclusive, Graph, HaltCause, PollError, Poller, PublishError, Stage, StartError,
+    Stopped, TakeError, TryPublishError, WaitTimeoutError,
 };
 
 common::for_both_producers! {
@@ -286,8 +286,8 @@ fn miri_dropped_poller_holds_nobody_back<K: Kind>() {
 fn last_poller_to_leave_halts_the_ring<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(2);
     drop(poller);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::NoConsumers)));
 }
 
 fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
@@ -332,7 +332,7 @@ fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
         .unwrap();
     let error = consumers.start().unwrap_err();
     assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "untaken"), "{error}");
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
 }
 
 fn taking_a_poller_says_why_it_cannot<K: Kind>() {

@@ -7,7 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, PATIENCE, ProducerOf, repeats};
-use lapwing::{BatchError, PollError, Poller, PublishError, PublishTimeoutError, TryPublishError};
+use lapwing::{
+    BatchError, HaltCause, PollError, Poller, PublishError, PublishTimeoutError, TryPublishError,
+};
 
 common::for_both_producers! {
     miri_publish_numbers_events_from_zero_and_writes_in_place,
@@ -337,10 +339,10 @@ const CLOSED: Refusals = (
 );
 
 const HALTED: Refusals = (
-    [PublishError::Halted; 2],
-    [TryPublishError::Halted; 2],
-    [PublishTimeoutError::Halted; 2],
-    [BatchError::Halted; 6],
+    [PublishError::Halted(HaltCause::NoConsumers); 2],
+    [TryPublishError::Halted(HaltCause::NoConsumers); 2],
+    [PublishTimeoutError::Halted(HaltCause::NoConsumers); 2],
+    [BatchError::Halted(HaltCause::NoConsumers); 6],
 );
 
 fn every_call_says_closed_after_a_close<K: Kind>() {

@@ -11,8 +11,8 @@ use std::time::Duration;
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
 use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{
-    Action, BatchError, Consumer, Disruptor, EventHandler, MultiProducer, Outcome, PublishError,
-    PublishTimeoutError, Sequence, Stage, TryPublishError,
+    Action, BatchError, Consumer, Disruptor, EventHandler, HaltCause, MultiProducer, OfferError,
+    Outcome, PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -370,7 +370,10 @@ fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
     let run = || only(consumers).run();
     let finished = catch_unwind(AssertUnwindSafe(run)).unwrap();
     assert!(matches!(finished.outcome(), Outcome::Panicked { .. }));
-    assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::Halted));
+    assert_eq!(
+        producer.publish(|_| unreachable!()),
+        Err(PublishError::Halted(HaltCause::StageFailed))
+    );
 }
 
 /// The ring is still open, and its other stage is a poller.
@@ -408,4 +411,130 @@ fn handlers_on_other_threads_do_not_count() {
         drop(producer);
         running.join().unwrap();
     });
+}
+
+/// A ring of `capacity` slots with several producers and a stage that counts its events; runs `act` with two of the
+/// producers, and returns how many events were handled.
+fn count_after(
+    capacity: usize,
+    act: impl FnOnce(MultiProducer<u64>, MultiProducer<u64>) + Send,
+) -> u64 {
+    let mut handled = 0;
+    let (producer, consumers) = Disruptor::multi_producer(capacity, || 0)
+        .then("count", |_, _, _| handled += 1)
+        .build()
+        .unwrap();
+    watched(|| {
+        thread::scope(|scope| {
+            let running = consumers.start_scoped(scope).unwrap();
+            let second = producer.clone();
+            act(producer, second);
+            running.shutdown().unwrap();
+        });
+    });
+    handled
+}
+
+#[test]
+fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
+    let handled = count_after(1, |mut first, mut second| {
+        for _ in 0..2 {
+            let result = first.publish(|_| {
+                assert_eq!(second.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
+                assert_eq!(second.publish_timeout(PATIENCE, |_| unreachable!()), Err(DEADLOCK));
+                assert_eq!(second.claim_batch(1).err(), Some(BatchError::WouldDeadlock));
+                assert_eq!(second.claim_up_to(1).err(), Some(BatchError::WouldDeadlock));
+                assert_eq!(second.offer(|_| unreachable!()).err(), Some(OfferError::WouldDeadlock));
+                assert_eq!(second.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
+            });
+            assert!(result.is_ok());
+        }
+    });
+    assert_eq!(handled, 2);
+}
+
+#[test]
+fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
+    let handled = count_after(4, |mut first, mut second| {
+        let claim = first.claim().unwrap();
+        let results: Vec<_> = (0..4).map(|_| second.publish(|_| {})).collect();
+        assert_eq!(results, [Ok(1), Ok(2), Ok(3), Err(PublishError::WouldDeadlock)]);
+        claim.publish().unwrap();
+        assert_eq!(second.publish(|_| {}), Ok(4));
+
+        let batch = first.claim_batch(2).unwrap();
+        assert_eq!(second.publish_batch(3, |_| {}), Err(BatchError::WouldDeadlock));
+        drop(batch);
+        assert_eq!(second.publish_batch(3, |_| {}), Ok(7..10));
+    });
+    assert_eq!(handled, 8);
+}
+
+#[test]
+fn publishing_in_the_drop_of_an_event_that_is_overwritten_waited_forever() {
+    /// Publishes once more as it is dropped.
+    struct Echo(
+        Option<Sender<Result<Sequence, PublishError>>>,
+        Arc<Mutex<Option<MultiProducer<Echo>>>>,
+    );
+
+    impl Drop for Echo {
+        fn drop(&mut self) {
+            let (Some(results), Ok(mut producer)) = (self.0.take(), self.1.lock()) else { return };
+            if let Some(producer) = producer.as_mut() {
+                results.send(producer.publish(|_| unreachable!())).unwrap();
+            }
+        }
+    }
+
+    let second = Arc::new(Mutex::new(None));
+    let of_events = Arc::clone(&second);
+    let (mut first, consumers) =
+        Disruptor::multi_producer(1, move || Echo(None, Arc::clone(&of_events)))
+            .then("all", |_, _, _| {})
+            .build()
+            .unwrap();
+    *second.lock().unwrap() = Some(first.clone());
+    watched(|| {
+        let running = consumers.start().unwrap();
+        let (results, told) = mpsc::channel();
+        first.publish(|event| *event = Echo(Some(results), Arc::clone(&second))).unwrap();
+        first.publish(|event| *event = Echo(None, Arc::clone(&second))).unwrap();
+        assert_eq!(told.recv().unwrap(), Err(PublishError::WouldDeadlock));
+        second.lock().unwrap().take();
+        drop(first);
+        running.shutdown().unwrap();
+    });
+}
+
+#[test]
+fn a_claim_that_another_thread_holds_is_waited_for() {
+    let handled = count_after(1, |mut first, mut second| {
+        let (held, is_held) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let claim = first.claim().unwrap();
+                held.send(()).unwrap();
+                thread::sleep(MOMENT);
+                claim.publish().unwrap();
+            });
+            is_held.recv().unwrap();
+            assert_eq!(second.publish(|_| {}), Ok(1));
+        });
+    });
+    assert_eq!(handled, 2);
+}
+
+#[test]
+fn claims_that_were_settled_are_not_waited_for_by_their_thread() {
+    quiet_panics();
+    let handled = count_after(1, |mut first, mut second| {
+        first.claim().unwrap().publish().unwrap();
+        drop(first.claim().unwrap());
+        drop(first.claim_batch(1).unwrap());
+        let panic = AssertUnwindSafe(|| first.publish(|_| panic!("{ON_PURPOSE}")));
+        assert!(catch_unwind(panic).is_err());
+        assert_eq!(second.publish(|_| {}), Ok(4));
+    });
+    assert_eq!(handled, 2);
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use common::{Kind, Lcg, ProducerOf, repeats, watched};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Disruptor, EventHandler, Outcome, Producer, PublishError, Running, Sequence, Sequencer, Stage,
+    Disruptor, EventHandler, HaltCause, Outcome, Producer, PublishError, Running, Sequence,
+    Sequencer, Stage,
 };
 
 common::for_both_producers! {
@@ -297,7 +298,10 @@ fn halt<K: Kind, W: WaitStrategy>(strategy: W, rounds: u64) {
     for _ in 0..rounds {
         let end =
             stop_waiters::<K, W>(strategy.clone(), pause.below(repeats(20_000)), Running::halt);
-        assert_eq!(end, (PublishError::Halted, [Outcome::Halted, Outcome::Halted]));
+        assert_eq!(
+            end,
+            (PublishError::Halted(HaltCause::Requested), [Outcome::Halted, Outcome::Halted])
+        );
     }
 }
 
@@ -349,7 +353,7 @@ fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
     (0..4).for_each(|_| _ = producer.publish(|_| {}).unwrap());
     is_at_work.recv().unwrap();
     running.halt();
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::Requested)));
     drop(may_go_on);
     let failed = running.shutdown().unwrap_err();
     assert_eq!(failed.to_string(), "the ring was halted before every event was handled");

@@ -14,8 +14,8 @@ use common::{
 };
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Waiting, Yielding};
 use lapwing::{
-    Action, BuildError, Consumer, EventHandler, Outcome, PlacementError, Sequence, Shared, Stage,
-    StartError, Stopped,
+    Action, BuildError, Consumer, EventHandler, HaltCause, Outcome, PlacementError, Sequence,
+    Shared, Stage, StartError, Stopped,
 };
 
 common::for_both_producers! {
@@ -300,7 +300,10 @@ fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
     let error = consumers.start().unwrap_err();
     assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }), "{error}");
     wait_until_no_thread_named(&prefix);
-    assert_eq!(producer.publish(|_| {}).unwrap_err().to_string(), Stopped::Halted.to_string());
+    assert_eq!(
+        producer.publish(|_| {}).unwrap_err().to_string(),
+        Stopped::Halted(HaltCause::StageDropped).to_string()
+    );
 }
 
 fn shutdown_reports_every_stage_of_a_thread<K: Kind>() {

@@ -15,8 +15,8 @@ use common::{
 };
 use lapwing::wait::Yielding;
 use lapwing::{
-    BatchError, BuildError, EventHandler, Graph, Outcome, PollError, Poller, PublishError,
-    PublishTimeoutError, Sequence, Stage, TryPublishError,
+    BatchError, BuildError, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
+    PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -132,7 +132,7 @@ fn trap_05_panic_of_a_handler_ends_its_dependents_and_a_blocked_producer<K: Kind
         .unwrap();
     let running = consumers.start().unwrap();
     let stopped = (0..100).find_map(|_| producer.publish(|_| {}).err());
-    assert_eq!(stopped, Some(PublishError::Halted));
+    assert_eq!(stopped, Some(PublishError::Halted(HaltCause::StageFailed)));
     let failed = running.join().unwrap_err();
     assert!(failed.report().stages().any(|stage| *stage.outcome() == Outcome::Halted));
 }
@@ -159,7 +159,7 @@ fn trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread<K: Kind>() {
     let (mut producer, consumers) = ring.build().unwrap();
     assert_eq!(threads_named(&prefix), 0);
     drop(consumers);
-    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+    assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
     assert_eq!(threads_named(&prefix), 0);
     let ring = K::ring(2, || 0_u64).then(name(0), |_, _, _| {}).then(name(1), |_, _, _| {});
     let (producer, consumers) = ring.build().unwrap();

@@ -7,7 +7,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, Lcg, MOMENT, PATIENCE, ProducerOf, repeats, watched};
-use lapwing::{BatchError, ClaimBatch, Disruptor, LengthError, Poller, Sequencer, StartAt};
+use lapwing::{
+    BatchError, ClaimBatch, Disruptor, HaltCause, LengthError, Poller, Sequencer, StartAt,
+};
 
 common::for_both_producers! {
     miri_claim_up_to_takes_what_is_free_and_no_more,
@@ -111,7 +113,7 @@ fn claim_up_to_says_why_there_is_none<K: Kind>() {
         producer.close();
         assert_eq!(errors(&mut producer), [Some(BatchError::Closed); 3]);
         drop(poller);
-        assert_eq!(errors(&mut producer), [Some(BatchError::Halted); 3]);
+        assert_eq!(errors(&mut producer), [Some(BatchError::Halted(HaltCause::NoConsumers)); 3]);
     }
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Action, BuildError, EventHandler, Exclusive, Outcome, PublishError, Retries, Sequence, Stage,
-    StageState, Stopped, TryPublishError, WorkerGroup, Workers,
+    Action, BuildError, EventHandler, Exclusive, HaltCause, Outcome, PublishError, Retries,
+    Sequence, Stage, StageState, Stopped, TryPublishError, WorkerGroup, Workers,
 };
 
 common::for_both_producers! {
@@ -623,7 +623,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
             break error;
         }
     };
-    assert_eq!(error, Stopped::Halted.into());
+    assert_eq!(error, Stopped::Halted(HaltCause::NoConsumers).into());
     let failed = running.join().unwrap_err();
     let mut outcomes: Vec<_> =
         failed.report().stages().map(|worker| worker.outcome().clone()).collect();

@@ -10,8 +10,8 @@ use std::time::Duration;
 use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
 use lapwing::wait::{Blocking, BusySpin};
 use lapwing::{
-    Action, EventHandler, Exclusive, Failure, Outcome, PublishError, ResizeError, Retries,
-    Sequence, Stage, Workers,
+    Action, EventHandler, Exclusive, Failure, HaltCause, Outcome, PublishError, ResizeError,
+    Retries, Sequence, Stage, Workers,
 };
 
 common::for_both_producers! {
@@ -307,7 +307,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
                 break error;
             }
         };
-        assert_eq!(error, PublishError::Halted);
+        assert_eq!(error, PublishError::Halted(HaltCause::NoConsumers));
         let failed = running.shutdown().unwrap_err();
         let of_workers = failed.report().stages().filter(|stage| stage.name() != "check");
         let stopped = of_workers.filter(|worker| *worker.outcome() == Outcome::Stopped);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-use lapwing::{BatchError, BuildError, PollError, PublishTimeoutError, TryPublishError};
+use lapwing::{BatchError, BuildError, HaltCause, PollError, PublishTimeoutError, TryPublishError};
 
 use crate::common::{MOMENT, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};
@@ -157,5 +157,5 @@ fn c17_ring_that_nobody_would_hold_back_is_refused<K: Kind>(setup: Setup<K>) {
     assert_eq!(setup.ring(4, || 0_u64).build().err(), Some(BuildError::NoConsumers));
     let (mut producer, poller) = setup.ring_with_poller(4);
     drop(poller);
-    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted));
+    assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::NoConsumers)));
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use lapwing::{Outcome, PublishError, Sequence, ShutdownError, Stage};
+use lapwing::{HaltCause, Outcome, PublishError, Sequence, ShutdownError, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, PATIENCE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};
@@ -113,7 +113,11 @@ fn c43_shutdown_with_a_stage_that_died_ends<K: Kind>(setup: Setup<K>) {
             .unwrap();
         let running = consumers.start().unwrap();
         let refused = (0..9).find_map(|_| producer.publish(|_| {}).err());
-        assert_eq!(refused, Some(PublishError::Halted), "a producer would wait for ever");
+        assert_eq!(
+            refused,
+            Some(PublishError::Halted(HaltCause::StageFailed)),
+            "a producer would wait for ever"
+        );
         wait_until(|| !dies_first || running.is_finished());
         let failed = running.shutdown().unwrap_err();
         let outcomes: Vec<_> = failed.report().stages().map(|stage| stage.outcome()).collect();

@@ -26,7 +26,7 @@ mod setup;
 mod batches;
 mod bugs;
 mod dynamic;
-
+mod errors;
 mod failures;
 mod full_ring;
 mod life;

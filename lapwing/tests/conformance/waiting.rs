@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lapwing::{
-    Action, EventHandler, Graph, Outcome, PublishError, Sequence, Stage, Stopped, WaitTimeoutError,
+    Action, EventHandler, Graph, HaltCause, Outcome, PublishError, Sequence, Stage, Stopped,
+    WaitTimeoutError,
 };
 
 use crate::common::{MOMENT, PATIENCE, wait_until};
@@ -145,7 +146,7 @@ fn c33_halt_ends_the_waits_on_an_empty_ring<K: Kind>(setup: Setup<K>) {
         running.halt();
         let failed = running.join().unwrap_err();
         assert!(failed.report().stages().all(|stage| *stage.outcome() == Outcome::Halted));
-        assert_eq!(asked.join().unwrap(), Some(Stopped::Halted));
+        assert_eq!(asked.join().unwrap(), Some(Stopped::Halted(HaltCause::Requested)));
         drop(producer);
     }
 }
@@ -164,7 +165,7 @@ fn c33_halt_ends_the_waits_on_a_full_ring<K: Kind>(setup: Setup<K>) {
         let blocked = thread::spawn(move || producer.publish(|_| {}).unwrap_err());
         pause.pass();
         running.halt();
-        assert_eq!(blocked.join().unwrap(), PublishError::Halted);
+        assert_eq!(blocked.join().unwrap(), PublishError::Halted(HaltCause::Requested));
         let failed = running.join().unwrap_err();
         assert!(failed.report().stages().all(|stage| *stage.outcome() == Outcome::Halted));
     }

@@ -102,11 +102,11 @@ pub(crate) fn read_some(poller: &mut Poller<Event>, recorder: &mut Recorder<'_>)
         2 => poller.wait_timeout(Duration::from_micros(50)).map_err(|error| match error {
             WaitTimeoutError::TimedOut => PollError::Empty,
             WaitTimeoutError::Closed => PollError::Closed,
-            _ => PollError::Halted,
+            WaitTimeoutError::Halted(cause) => PollError::Halted(cause),
         }),
         _ => poller.wait().map_err(|error| match error {
             Stopped::Closed => PollError::Closed,
-            Stopped::Halted => PollError::Halted,
+            Stopped::Halted(cause) => PollError::Halted(cause),
         }),
     };
     match batch {
@@ -121,6 +121,6 @@ pub(crate) fn read_some(poller: &mut Poller<Event>, recorder: &mut Recorder<'_>)
             Some(true)
         }
         Err(PollError::Closed) => Some(false),
-        Err(PollError::Halted) => None,
+        Err(PollError::Halted(_)) => None,
     }
 }

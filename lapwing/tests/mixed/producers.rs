@@ -29,7 +29,8 @@ enum Refused {
 fn refused(error: impl Debug) -> Refused {
     match &*format!("{error:?}") {
         "Full" | "TimedOut" => Refused::Full,
-        "Closed" | "Halted" => Refused::Over,
+        "Closed" => Refused::Over,
+        halted if halted.starts_with("Halted(") => Refused::Over,
         text => panic!("a producer must not be told: {text}"),
     }
 }

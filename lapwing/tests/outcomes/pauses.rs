@@ -5,8 +5,8 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use lapwing::{
-    Action, Backlog, Failure, FailurePolicy, Outcome, PublishError, Retries, Running, Sequence,
-    ShutdownError, Stage,
+    Action, Backlog, Failure, FailurePolicy, HaltCause, Outcome, PublishError, Retries, Running,
+    Sequence, ShutdownError, Stage,
 };
 
 use crate::common::{self, Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf};
@@ -122,7 +122,7 @@ fn a_producer_that_waits_for_a_pausing_stage_learns_of_a_halt<K: Kind>() {
     producer.publish_batch(5, |_| {}).unwrap();
     let feed = std::thread::spawn(move || producer.publish(|_| {}));
     running.halt();
-    assert_eq!(feed.join().unwrap(), Err(PublishError::Halted));
+    assert_eq!(feed.join().unwrap(), Err(PublishError::Halted(HaltCause::Requested)));
     assert!(running.join().is_err());
 }
 

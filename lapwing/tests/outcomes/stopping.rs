@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use lapwing::wait::Blocking;
-use lapwing::{Action, Outcome, PublishError, Sequence, Stage};
+use lapwing::{Action, HaltCause, Outcome, PublishError, Sequence, Stage};
 
 use crate::common::{self, Kind, PATIENCE, repeats};
 use crate::{Book, Call, Form, Log, Spy, counts, drain};
@@ -119,7 +119,7 @@ fn the_last_stage_that_stops_halts_the_ring_and_all_is_well<K: Kind>() {
             break stopped;
         }
     };
-    assert_eq!(stopped, PublishError::Halted);
+    assert_eq!(stopped, PublishError::Halted(HaltCause::NoConsumers));
     let report = running.join().unwrap();
     let stage = report.stages().next().unwrap();
     assert_eq!((stage.outcome(), counts(stage)), (&Outcome::Stopped, (5, 0)));

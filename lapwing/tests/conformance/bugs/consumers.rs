@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::{
-    BuildError, Graph, Outcome, PollError, PublishError, Side, Stage, StartAt, TakeError,
-    TryPublishError,
+    BuildError, Graph, HaltCause, Outcome, PollError, PublishError, Side, Stage, StartAt,
+    TakeError, TryPublishError,
 };
 
 use crate::common::wait_until;
@@ -188,7 +188,7 @@ fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
         publish(&mut producer, 0..2);
         let blocked = scope.spawn(move || producer.publish(|_| {}).unwrap_err());
         drop(consumers); // and with it the stage that never ran
-        assert_eq!(blocked.join().unwrap(), PublishError::Halted);
+        assert_eq!(blocked.join().unwrap(), PublishError::Halted(HaltCause::StageDropped));
         assert_eq!(*runs.join().unwrap().outcome(), Outcome::Halted);
     });
 }

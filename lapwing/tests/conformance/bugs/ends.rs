@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::{Action, Outcome, PublishError, ShutdownError, Stage};
+use lapwing::{Action, HaltCause, Outcome, PublishError, ShutdownError, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};
@@ -158,7 +158,7 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
         running.halt();
         wait_until(|| running.is_finished());
         assert!(running.backlog().is_empty(), "nobody is at work");
-        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted));
+        assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::Requested)));
         let mut report = running.shutdown().unwrap_err().into_report();
         for name in ["first", "second"] {
             report.take::<Spy>(name).unwrap().assert_one_life();

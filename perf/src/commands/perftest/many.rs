@@ -138,7 +138,7 @@ fn poll_all(
                 }
                 Err(PollError::Empty) => {}
                 Err(PollError::Closed) => closed += 1,
-                Err(PollError::Halted) => return Err(Disconnected),
+                Err(PollError::Halted(_)) => return Err(Disconnected),
             }
         }
         if closed == pollers.len() {

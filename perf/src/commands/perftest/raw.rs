@@ -81,7 +81,7 @@ fn run(
                     *counted += 1;
                 }
                 Err(Stopped::Closed) => return Ok(vec![seen]),
-                Err(Stopped::Halted) => return Err(Disconnected),
+                Err(Stopped::Halted(_)) => return Err(Disconnected),
             }
         }
     });

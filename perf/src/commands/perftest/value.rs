@@ -154,7 +154,7 @@ fn polled(load: Load) -> Result<Pass, RunError> {
                 }
                 Err(PollError::Empty) => thread::yield_now(),
                 Err(PollError::Closed) => return Ok(vec![sum]),
-                Err(PollError::Halted) => return Err(Disconnected),
+                Err(PollError::Halted(_)) => return Err(Disconnected),
             }
         }
     });

@@ -133,7 +133,7 @@ impl<const N: usize> ReceiveEnd<N> {
             match self.poller.poll() {
                 Ok(_) => break,
                 Err(PollError::Empty) => self.wait.idle(&backoff),
-                Err(PollError::Closed | PollError::Halted) => return Err(Disconnected),
+                Err(PollError::Closed | PollError::Halted(_)) => return Err(Disconnected),
             }
         }
         Ok(())
@@ -150,7 +150,7 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
         let mut batch = match self.poller.poll_max(limit) {
             Ok(batch) => batch,
             Err(PollError::Empty) => return Ok(0),
-            Err(PollError::Closed | PollError::Halted) => return Err(Disconnected),
+            Err(PollError::Closed | PollError::Halted(_)) => return Err(Disconnected),
         };
         let count = batch.len();
         each(batch.as_slice())?;

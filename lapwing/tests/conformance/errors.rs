@@ -1,0 +1,341 @@
+//! Whether the errors of publishing calls are true: no consumer has handled the event of a call that returned an error,
+//! and none ever will. `docs::errors` has the table of all cases.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use lapwing::{
+    Action, BatchError, Builder, Disruptor, EventHandler, HaltCause, OfferError, Poller, Producer,
+    PublishError, PublishTimeoutError, Running, Sequence, Sequencer, Stopped, TryPublishError,
+    Workers,
+};
+
+use crate::common::{ON_PURPOSE, One, ProducerOf, quiet_panics, wait_until};
+use crate::setup::{Kind, Setup};
+
+for_each_setup! {
+    e01_the_last_publication_does_not_fail_because_its_consumer_leaves,
+    e02_an_event_that_a_handler_panicked_at_was_published,
+    e03_what_is_refused_in_a_race_with_an_end_is_never_handled,
+    e04_a_claim_that_is_held_across_an_end_is_refused,
+    e05_an_end_within_the_closure_refuses_its_event,
+    e06_each_call_after_an_end_says_which_end_it_was,
+    e07_an_event_that_a_close_refused_is_not_consumed,
+    e08_the_cause_of_a_halt_is_the_actual_one,
+    e09_a_second_thread_that_closes_finds_what_was_accepted,
+}
+
+/// Fifty requests and answers over two rings; then the answering thread leaves. The last answer has come, so the last
+/// request was published.
+fn e01_the_last_publication_does_not_fail_because_its_consumer_leaves<K: Kind>(setup: Setup<K>) {
+    const ROUNDS: u64 = 50;
+    for _ in 0..setup.events(200) {
+        let (mut requests, mut server) = setup.ring_with_poller(8);
+        let (mut answers, mut client) = setup.ring_with_poller(8);
+        let thread = thread::spawn(move || {
+            for _ in 0..ROUNDS {
+                let request = take_one(&mut server);
+                answers.publish(|answer| *answer = request).unwrap();
+            }
+        });
+        for round in 0..ROUNDS {
+            assert_eq!(requests.publish(|request| *request = round), Ok(round));
+            assert_eq!(take_one(&mut client), round);
+        }
+        thread.join().unwrap();
+    }
+}
+
+/// Waits for one event and finishes it.
+fn take_one(poller: &mut Poller<u64>) -> u64 {
+    let mut batch = poller.wait().unwrap();
+    let value = batch.as_slice()[0];
+    batch.consume(1);
+    value
+}
+
+/// A handler has begun to handle an event, and halts the ring by that: the event was published.
+fn e02_an_event_that_a_handler_panicked_at_was_published<K: Kind>(setup: Setup<K>) {
+    quiet_panics();
+    for _ in 0..setup.events(200) {
+        let seen = Arc::new(AtomicU64::new(0));
+        let handler = Arc::clone(&seen);
+        let ring = setup.ring(8, || 0_u64).then("panic", move |event, _, _| {
+            handler.store(*event, Ordering::Relaxed);
+            assert!(*event < 20, "{ON_PURPOSE}");
+        });
+        let (mut producer, consumers) = ring.build().unwrap();
+        let running = consumers.start().unwrap();
+        let published = publish_until_refused(&mut producer);
+        assert!(running.join().is_err());
+        assert!(seen.load(Ordering::Relaxed) <= published, "published={published}");
+    }
+}
+
+/// Publishes 1, 2, 3 and so on until an error; the last number that was published.
+fn publish_until_refused<S: Sequencer>(producer: &mut Producer<u64, S>) -> u64 {
+    (1..).take_while(|&value| producer.publish(|event| *event = value).is_ok()).last().unwrap_or(0)
+}
+
+/// Each end, at any moment of a stream. Consumers have handled no more than was published, and after a close all of it.
+fn e03_what_is_refused_in_a_race_with_an_end_is_never_handled<K: Kind>(setup: Setup<K>) {
+    for round in 0..setup.events(200) {
+        let handled = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&handled);
+        let count =
+            move |event: &u64, _: Sequence, _: bool| counter.store(*event, Ordering::Relaxed);
+        let (mut producer, consumers) =
+            setup.ring(64, || 0_u64).then("count", count).build().unwrap();
+        let running = consumers.start().unwrap();
+        let publisher = thread::spawn(move || publish_until_refused(&mut producer));
+        (0..round % 7).for_each(|_| thread::yield_now());
+        match round % 3 {
+            0 => running.close(),
+            1 => running.halt(),
+            _ => running.stop_handle("count").unwrap().stop(),
+        }
+        let published = publisher.join().unwrap();
+        let _ = running.join();
+        let handled = handled.load(Ordering::Relaxed);
+        assert!(handled <= published, "handled={handled} published={published}");
+        assert!(round % 3 != 0 || handled == published, "handled={handled} published={published}");
+    }
+}
+
+/// How a ring ends, and what a publication says of a claim that was held meanwhile.
+#[derive(Clone, Copy)]
+enum End {
+    Close,
+    Halt,
+    LastConsumerLeaves,
+}
+
+impl End {
+    const ALL: [Self; 3] = [Self::Close, Self::Halt, Self::LastConsumerLeaves];
+
+    /// What each later call returns.
+    fn stopped(self) -> Stopped {
+        match self {
+            Self::Close => Stopped::Closed,
+            Self::Halt => Stopped::Halted(HaltCause::Requested),
+            Self::LastConsumerLeaves => Stopped::Halted(HaltCause::NoConsumers),
+        }
+    }
+
+    /// Why a claim that was granted before the end is refused; several producers keep theirs across a close.
+    fn refusal<K: Kind>(self) -> Option<Stopped> {
+        let is_kept = K::IS_MULTI && matches!(self, Self::Close);
+        (!is_kept).then(|| self.stopped())
+    }
+}
+
+/// Calls `check` with the producer of a ring and what ends that ring, for each end.
+fn for_each_end<K: Kind>(
+    setup: Setup<K>,
+    check: impl Fn(ProducerOf<u64, K>, &mut dyn FnMut(), End),
+) {
+    for end in End::ALL {
+        let ring = setup.ring(8, || 0_u64).then("all", |_, _, _| {});
+        let (producer, consumers) = ring.build().unwrap();
+        let mut running = Some(consumers.start().unwrap());
+        let mut now = || match end {
+            End::Close => running.iter().for_each(Running::close),
+            End::Halt => running.iter().for_each(Running::halt),
+            End::LastConsumerLeaves => {
+                let running = running.take().unwrap();
+                running.stop_handle("all").unwrap().stop();
+                let _ = running.join();
+            }
+        };
+        check(producer, &mut now, end);
+    }
+}
+
+fn e04_a_claim_that_is_held_across_an_end_is_refused<K: Kind>(setup: Setup<K>) {
+    for_each_end(setup, |mut producer, now, end| {
+        let claim = producer.claim().unwrap();
+        now();
+        assert_eq!(claim.publish().err(), end.refusal::<K>());
+    });
+    for_each_end(setup, |mut producer, now, end| {
+        let batch = producer.claim_batch(3).unwrap();
+        now();
+        assert_eq!(batch.publish().err(), end.refusal::<K>());
+    });
+}
+
+fn e05_an_end_within_the_closure_refuses_its_event<K: Kind>(setup: Setup<K>) {
+    for_each_end(setup, |mut producer, now, end| {
+        let result = producer.publish(|_| now());
+        assert_eq!(result.err(), end.refusal::<K>().map(PublishError::from));
+    });
+    for_each_end(setup, |mut producer, now, end| {
+        let result = producer.publish_batch(2, |_| now());
+        assert_eq!(result.err(), end.refusal::<K>().map(BatchError::from));
+    });
+    for_each_end(setup, |mut producer, now, end| {
+        let result = producer.offer(|_| now());
+        assert_eq!(result.err(), end.refusal::<K>().map(OfferError::from));
+    });
+}
+
+fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
+    for_each_end(setup, |mut producer, now, end| {
+        now();
+        let (why, long) = (end.stopped(), Duration::from_secs(60));
+        let never = |_: &mut u64| unreachable!("the ring has ended");
+        assert_eq!(producer.publish(never), Err(PublishError::from(why)));
+        assert_eq!(producer.claim().err(), Some(PublishError::from(why)));
+        assert_eq!(producer.try_publish(never), Err(TryPublishError::from(why)));
+        assert_eq!(producer.try_claim().err(), Some(TryPublishError::from(why)));
+        assert_eq!(producer.publish_timeout(long, never), Err(PublishTimeoutError::from(why)));
+        assert_eq!(producer.claim_timeout(long).err(), Some(PublishTimeoutError::from(why)));
+        assert_eq!(producer.offer(never), Err(OfferError::from(why)));
+        let why = BatchError::from(why);
+        assert_eq!(producer.publish_batch(2, |_| unreachable!()), Err(why));
+        assert_eq!(producer.try_publish_batch(2, |_| unreachable!()), Err(why));
+        assert_eq!(producer.publish_batch_timeout(2, long, |_| unreachable!()), Err(why));
+        assert_eq!(producer.offer_batch(2, |_| unreachable!()), Err(why));
+        assert_eq!(producer.claim_batch(2).err(), Some(why));
+        assert_eq!(producer.try_claim_batch(2).err(), Some(why));
+        assert_eq!(producer.claim_batch_timeout(2, long).err(), Some(why));
+        assert_eq!(producer.claim_up_to(2).err(), Some(why));
+        assert_eq!(producer.try_claim_up_to(2).err(), Some(why));
+        assert_eq!(producer.claim_up_to_timeout(2, long).err(), Some(why));
+    });
+}
+
+/// A single producer's event may lie in the ring although a close has refused it. Consumers of each kind get the event
+/// before it, by the same look at the ring, and not that one.
+fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
+    type Ring<K> = Builder<'static, u64, <K as crate::common::Kind>::Sequencer>;
+    let kinds: [fn(Ring<K>, Gate) -> Ring<K>; 5] = [
+        |ring, gate| ring.then_handler("only", gate),
+        |ring, gate| ring.then_handler("first", gate).then("second", |_, _, _| {}),
+        |ring, gate| {
+            ring.then_all(|side| {
+                side.read_handler("left", gate.clone()).read_handler("right", gate)
+            })
+        },
+        |ring, gate| ring.then_worker_handlers("any", Workers::new(2), move |_| gate.clone()),
+        |ring, gate| {
+            let by_key = Workers::new(2).by_key(|key| *key);
+            ring.then_worker_handlers("key", by_key, move |_| gate.clone())
+        },
+    ];
+    for of_kind in kinds {
+        let gate = Gate::default();
+        let (mut producer, consumers) = of_kind(setup.ring(8, || 0), gate.clone()).build().unwrap();
+        let running = consumers.start().unwrap();
+        let accepted = close_between_two_events::<K>(&mut producer, &running);
+        gate.0.store(true, Ordering::Release);
+        let report = running.join().unwrap();
+        let mut handled = BTreeMap::<&str, u64>::new();
+        for stage in report.stages() {
+            let name = stage.name().split('-').next().unwrap();
+            *handled.entry(name).or_default() += stage.processed();
+        }
+        assert!(handled.values().all(|&events| events == accepted), "{accepted} {handled:?}");
+    }
+    let copied = Disruptor::single_producer(8, || 0_u64).copy_lone_events();
+    let copied = copied.then_all(|side| side.read("beside", |_, _, _| {}).poller("poller"));
+    let (mut producer, mut consumers) = copied.build().unwrap();
+    let mut poller = consumers.take_poller("poller").unwrap();
+    let running = consumers.start().unwrap();
+    assert_eq!(close_between_two_events::<One>(&mut producer, &running), 1);
+    assert_eq!(poller.poll().unwrap().iter().count(), 1);
+    assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+
+    let (mut producer, mut poller, running) = ring_with_poller_beside_a_stage(setup);
+    let accepted = close_between_two_events::<K>(&mut producer, &running);
+    assert_eq!(poller.poll().unwrap().iter().count() as u64, accepted);
+    assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+}
+
+/// A handler that does nothing, once its stage may begin.
+#[derive(Clone, Default)]
+struct Gate(Arc<AtomicBool>);
+
+impl EventHandler<u64> for Gate {
+    fn on_start(&mut self) {
+        wait_until(|| self.0.load(Ordering::Acquire));
+    }
+
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+}
+
+/// Publishes one event, and has the ring closed before it publishes the next; how many of the two were accepted.
+fn close_between_two_events<K: Kind>(
+    producer: &mut ProducerOf<u64, K>,
+    running: &Running<'_>,
+) -> u64 {
+    producer.publish(|event| *event = 1).unwrap();
+    let mut claim = producer.claim().unwrap();
+    *claim = 2;
+    running.close();
+    let result = claim.publish();
+    assert_eq!(
+        result.is_ok(),
+        K::IS_MULTI,
+        "several producers keep the claims that they were granted"
+    );
+    1 + u64::from(result.is_ok())
+}
+
+/// A ring with a poller, and a stage beside it, so that there is something to close the ring with.
+fn ring_with_poller_beside_a_stage<K: Kind>(
+    setup: Setup<K>,
+) -> (ProducerOf<u64, K>, Poller<u64>, Running<'static>) {
+    let ring = setup.ring(8, || 0_u64);
+    let ring = ring.then_all(|side| side.read("beside", |_, _, _| {}).poller("poller"));
+    let (producer, mut consumers) = ring.build().unwrap();
+    let poller = consumers.take_poller("poller").unwrap();
+    (producer, poller, consumers.start().unwrap())
+}
+
+fn e08_the_cause_of_a_halt_is_the_actual_one<K: Kind>(setup: Setup<K>) {
+    quiet_panics();
+    let check = |ring: Builder<'static, u64, K::Sequencer>, cause| {
+        let (mut producer, consumers) = ring.build().unwrap();
+        let running = consumers.start().unwrap();
+        let error = loop {
+            match producer.publish(|_| {}) {
+                Ok(_) => thread::yield_now(),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, PublishError::Halted(cause));
+        assert_eq!(error.to_string(), cause.to_string());
+        let _ = running.join();
+    };
+    let ring = || setup.ring(8, || 0_u64);
+    check(ring().then("panic", |_, _, _| panic!("{ON_PURPOSE}")), HaltCause::StageFailed);
+    check(ring().then("fail", |_, _, _| Err::<(), _>("no route")), HaltCause::StageFailed);
+    check(ring().then("halt", |_, _, _| Action::Halt), HaltCause::Requested);
+    check(ring().then("stop", |_, _, _| Action::Stop), HaltCause::NoConsumers);
+
+    let (mut producer, consumers) = ring().then("never run", |_, _, _| {}).build().unwrap();
+    drop(consumers);
+    let dropped = PublishError::Halted(HaltCause::StageDropped);
+    assert_eq!(producer.publish(|_| {}), Err(dropped));
+    let (mut producer, poller) = setup.ring_with_poller(8);
+    drop(poller);
+    let left = PublishError::Halted(HaltCause::NoConsumers);
+    assert_eq!(producer.publish(|_| {}), Err(left));
+}
+
+/// Once a call of `close` has returned, whichever thread was the first to close, a consumer finds all accepted events.
+fn e09_a_second_thread_that_closes_finds_what_was_accepted<K: Kind>(setup: Setup<K>) {
+    for _ in 0..setup.events(500) {
+        let (mut producer, mut poller, running) = ring_with_poller_beside_a_stage(setup);
+        producer.publish(|event| *event = 7).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || drop(producer)); // the last one, which closes
+            running.close();
+            assert_eq!(poller.poll().map(|batch| batch.len()), Ok(1));
+        });
+    }
+}

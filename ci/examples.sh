@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Does every example run to its end? Each is a program that a newcomer copies, so it must work as it is.
+# Not optimised: `ci/test.sh` has built them so. EXAMPLES_PROFILE=release builds them as a user does.
 # `order_flow` runs on the orders that it makes up, and again on recorded ones where they are at hand:
 # the recording is not part of the project, LAPWING_DATA names its folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target="${CARGO_TARGET_DIR:-target}"
+profile="${EXAMPLES_PROFILE:-dev}"
+folder="$target/${profile/#dev/debug}/examples"
 limit_seconds=60
 log="$target/example.log"
 
 # Runs one example with a time limit; shows what it printed only if it fails.
 run() {
     local name=$1 start=$SECONDS status=0
-    timeout "$limit_seconds" "$target/release/examples/$@" >"$log" 2>&1 </dev/null || status=$?
+    timeout "$limit_seconds" "$folder/$@" >"$log" 2>&1 </dev/null || status=$?
     if ((status != 0)); then
         cat "$log"
         echo "examples: $* failed with status $status (124: over $limit_seconds s)" >&2
@@ -35,7 +38,8 @@ for file in examples/*.rs; do
     fi
 done
 
-cargo build --release --package lapwing-examples --examples
+# The selection of `cargo test --workspace`: another one has other features, and builds everything again.
+cargo build --profile "$profile" --workspace --bins --examples
 for name in "${names[@]}"; do run "$name"; done
 
 for file in "${LAPWING_DATA:-../shared/data}"/*_message_*.csv; do

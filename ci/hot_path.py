@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Looks at the machine code that publishes an event, and that hands one to a handler: the instructions of each
-loop of `perf/examples/hot_path.rs` where a slot is free and nobody sleeps.
+loop of `perf/hot_path/src/main.rs` where a slot is free and nobody sleeps.
 
-Usage: objdump -d --no-show-raw-insn hot_path | ci/hot_path.py
+Usage: objdump -d --no-show-raw-insn lapwing-hot-path | ci/hot_path.py
 
 A loop's usual way is the shortest one from the store of the event back to itself that takes no call, no
 division and no locked instruction. That there is none is a failure: then each event pays for one. So is a way

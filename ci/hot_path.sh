@@ -9,6 +9,6 @@ if [[ $(uname -m) != x86_64 ]] || ! command -v objdump >/dev/null || ! command -
     exit 77
 fi
 target="${CARGO_TARGET_DIR:-target}"
-cargo build --release --package lapwing-perf --example hot_path
-"$target/release/examples/hot_path"
-objdump --disassemble --no-show-raw-insn "$target/release/examples/hot_path" | python3 ci/hot_path.py
+cargo build --release --package lapwing-hot-path
+"$target/release/lapwing-hot-path"
+objdump --disassemble --no-show-raw-insn "$target/release/lapwing-hot-path" | python3 ci/hot_path.py

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Breaks each pair of the ordering table, and what models see of the invariants, and checks that the model sees it.
 
-Usage: ci/mutants.py [ROW ...]     (default: all rows)
-       ci/mutants.py --texts       (breaks nothing, only looks whether each edit finds its text)
+Usage: ci/mutants.py [ROW ...]        (default: all rows)
+       ci/mutants.py --one-of-each    (one edit of each row; another one for the next commit)
+       ci/mutants.py --texts          (breaks nothing, only looks whether each edit finds its text)
 
 Each mutant is one edit of a copy of the library. A model that still passes proves nothing, so that is
 a failure here; so is an edit whose text is not in the source any more, and a model that fails for another
@@ -393,18 +394,39 @@ def models(tree):
     return {path.rsplit("::", 1)[-1]: path for path in paths}
 
 
-def edits(rows):
-    """The edits of `rows`, or of all, each with the rows and models that are about it: compiled once."""
+def of_rows(rows):
+    """The mutants of `rows`, or all."""
+    return [mutant for mutant in MUTANTS if not rows or mutant[0] in rows]
+
+
+def one_of_each(number):
+    """One mutant of each row: as many numbers in a row as a row has mutants choose each of them once."""
+    by_row = {}
+    for mutant in MUTANTS:
+        by_row.setdefault(mutant[0], []).append(mutant)
+    return [mutants[number % len(mutants)] for mutants in by_row.values()]
+
+
+def commits():
+    """How many commits there are up to this one; 0 outside a repository."""
+    command = ["git", "rev-list", "--count", "HEAD"]
+    try:
+        return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+
+
+def edits(mutants):
+    """The edits of `mutants`, each with the rows and models that are about it: compiled once."""
     grouped = {}
-    for row, name, text, replacement, model in MUTANTS:
-        if not rows or row in rows:
-            grouped.setdefault((name, text, replacement), []).append((row, model))
+    for row, name, text, replacement, model in mutants:
+        grouped.setdefault((name, text, replacement), []).append((row, model))
     return grouped
 
 
 def texts_missing():
     """What is wrong with the texts of the edits: each must stand once in its file."""
-    for name, text, _ in edits([]):
+    for name, text, _ in edits(MUTANTS):
         count = (ROOT / "lapwing/src" / name).read_text().count(text)
         if count != 1:
             yield f"the text must stand once in {name}, and stands {count} times: {text!r}"
@@ -426,11 +448,14 @@ def survivors_of(tree, edit, broken, paths):
     return survivors
 
 
-def main(rows):
+def main(arguments):
     if missing := list(texts_missing()):
         sys.exit("\n".join(missing))
-    if rows == ["--texts"]:
+    if arguments == ["--texts"]:
         return
+    mutants = one_of_each(commits()) if arguments == ["--one-of-each"] else of_rows(arguments)
+    if not mutants:
+        sys.exit(f"no such row: {arguments}")
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(TREES) as pool:
         trees = [pathlib.Path(temporary) / f"tree-{number}" for number in range(TREES)]
         free = SimpleQueue()
@@ -446,13 +471,14 @@ def main(rows):
             finally:
                 free.put(tree)
 
-        checks = [pool.submit(check, *item) for item in edits(rows).items()]
+        checks = [pool.submit(check, *item) for item in edits(mutants).items()]
         try:
             survivors = sum((one.result() for one in checks), [])
         finally:
             pool.shutdown(cancel_futures=True)
     if survivors:
         sys.exit(f"models that cannot fail: {survivors}")
+    print(f"mutants: {len(mutants)} of {len(MUTANTS)} seen")
 
 
 if __name__ == "__main__":

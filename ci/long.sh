@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs the long versions of the checks: what `.ci/run` leaves out, as it is slow and rarely breaks. Takes hours on two
+# CPUs. CONTRIBUTING.md says what is longer in each. Run it before a release, and after a change of an ordering, of how
+# threads wait, or of unsafe code.
+#
+# Usage: ci/long.sh [CHECK ...]     (default: all that have a long version)
+#
+# A variable that the caller has set is left as it is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export PORTABLE="${PORTABLE:-all}"
+export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
+export MUTANTS="${MUTANTS:-all}"
+export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-10000}"
+export LAPWING_MIXED_SEEDS="${LAPWING_MIXED_SEEDS:-4000}"
+export MIRI_TESTS="${MIRI_TESTS:-all}"
+export MIRI_SEEDS="${MIRI_SEEDS:-0..16}"
+export MIRI_SECONDS="${MIRI_SECONDS:-14400}"
+export LABORATORY="${LABORATORY:-long}"
+export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
+export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
+
+if (($# == 0)); then set -- portable models mutants wake_ups miri laboratory examples; fi
+exec bash .ci/run "$@"

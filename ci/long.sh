@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export PACKAGE="${PACKAGE:-all}"
 export PORTABLE="${PORTABLE:-all}"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 export MUTANTS="${MUTANTS:-all}"
@@ -21,5 +22,5 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- portable models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then set -- package portable models mutants wake_ups miri laboratory examples; fi
 exec bash .ci/run "$@"

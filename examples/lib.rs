@@ -25,3 +25,13 @@
 //! that its tests reach them.
 
 pub mod order_flow;
+
+/// Compiles and runs the examples of the README. Here, since the package of the library does not reach above its folder.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// Compiles and runs the examples of the README in Chinese.
+#[cfg(doctest)]
+#[doc = include_str!("../README.zh-CN.md")]
+struct ReadmeInChinese;

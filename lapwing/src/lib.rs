@@ -201,13 +201,3 @@ pub const MAX_SEATS: usize = 256;
 /// assert_eq!(error, BuildError::Receivers { requested });
 /// ```
 pub const MAX_RECEIVERS: usize = 1024;
-
-/// Compiles and runs the example of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-/// Compiles and runs the example of the README in Chinese.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.zh-CN.md")]
-struct ReadmeInChinese;

@@ -11,6 +11,7 @@
 //!
 //! A further benchmark is a folder in `commands`: its flags, what it times (a `measure::row::Subject`, or a
 //! `measure::harness::Timed` if it is no table of speeds), its record, its table.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 mod cli; // the subcommands, and what is refused before anything runs
 mod commands; // the benchmarks
@@ -20,6 +21,7 @@ mod foreign; // rivals in other languages, as processes
 mod load; // what is moved, and through which graph
 mod machine; // where the numbers are measured, and who else was there
 mod measure; // rounds, rows, runs, threads and the clock
+mod output; // what is printed
 mod report; // table, JSON, page
 mod rings; // threads for the ends of Lapwing's rings
 
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
     match run(Cli::parse_or_exit()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("lapwing: {error}");
+            output::note(format_args!("lapwing: {error}"));
             error.exit_code()
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::measure::error::Error;
-use crate::report;
+use crate::output;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.
 const BENCHMARKS: [(&str, &[&str]); 11] = [
@@ -48,7 +48,7 @@ pub(crate) fn run(
     let CampaignArguments { folder, quick } = arguments;
     fs::create_dir_all(folder).map_err(|source| Error::Json { path: folder.clone(), source })?;
     let measured = BENCHMARKS.iter().try_for_each(|(name, line)| {
-        report::print(&format!("\n== lapwing {}", line.join(" ")))?;
+        output::print(&format!("\n== lapwing {}", line.join(" ")))?;
         execute(command_line(name, line, folder, *quick))
     });
     if let Err(error) = &measured

@@ -12,7 +12,7 @@ use crate::machine::placement::Placement;
 use crate::measure::error::Error;
 use crate::measure::progress::Progress;
 use crate::measure::schedule::Schedule;
-use crate::report;
+use crate::output;
 
 /// Rounds that count. Odd, so that a median is a run.
 const RUNS: u32 = 7;
@@ -28,7 +28,7 @@ const RING: usize = 65_536;
 /// A wrong answer, a failed run, or a report that cannot be printed.
 pub(crate) fn run() -> Result<(), Error> {
     let session = Session::begin(None)?;
-    report::print("quick evaluation, about a minute; `lapwing --help` for more\n")?;
+    output::print("quick evaluation, about a minute; `lapwing --help` for more\n")?;
 
     let Roster { entries, missing } = Roster::of(ContenderName::QUICK, &[Setting::default()]);
     let records = throughput::measure(&plan(), &entries, Progress::new)?;

@@ -8,8 +8,8 @@ use crate::machine::Machine;
 use crate::machine::neighbours::Neighbours;
 use crate::measure::error::Error;
 use crate::measure::interrupt;
-use crate::report::Missing;
-use crate::report::{self, json};
+use crate::output;
+use crate::report::{Missing, json};
 
 /// One command under way.
 pub(crate) struct Session {
@@ -24,11 +24,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Json`] if `json` cannot be written, [`Error::Print`] if nobody listens.
+    /// [`Error::Json`] if `json` cannot be written, [`Error::Print`] if standard output refuses.
     pub(crate) fn begin(json: Option<&Path>) -> Result<Self, Error> {
         json.map_or(Ok(()), json::check)?;
         let machine = Machine::detect();
-        report::print(&machine.to_string())?;
+        output::print(&machine.to_string())?;
         interrupt::listen();
         let json = json.map(Path::to_owned);
         Ok(Self { machine, neighbours: Neighbours::watch(), json })
@@ -49,7 +49,7 @@ impl Session {
         self.machine.cpus_used_by_others = self.neighbours.cpus_used();
         let interrupted = interrupt::requested();
         if !interrupted || !records.is_empty() {
-            report::print(&tables(&self.machine))?;
+            output::print(&tables(&self.machine))?;
         }
         if let Some(path) = &self.json {
             json::write(path, &self.machine, missing, !interrupted, records)?;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use super::tool::ToolError;
+use crate::output;
 
 /// The folder called `name`, made by `make` if nobody has made it before.
 ///
 /// # Errors
 ///
-/// Those of `make`; the system's reason if the cache cannot be written.
+/// Those of `make`; [`ToolError::File`] if the cache cannot be written.
 pub(super) fn keep(
     name: &str,
     make: impl FnOnce(&Path) -> Result<(), ToolError>,
@@ -22,14 +23,16 @@ pub(super) fn keep(
     if kept.is_dir() {
         return Ok(kept);
     }
-    eprintln!("building {name}, which is kept for next time");
-    fs::create_dir_all(&cache)?;
-    // Somewhere else first: who finds it under its name finds all of it.
-    let draft = tempfile::Builder::new().prefix("draft-").tempdir_in(&cache)?;
+    output::note(format_args!("building {name}, which is kept for next time"));
+    let refused = |source| ToolError::write(&cache, source);
+    fs::create_dir_all(&cache).map_err(refused)?;
+    // In a folder of another name first: what is found under its own name is complete.
+    let draft = tempfile::Builder::new().prefix("draft-").tempdir_in(&cache).map_err(refused)?;
     make(draft.path())?;
     match fs::rename(draft.path(), &kept) {
-        Err(_) if kept.is_dir() => Ok(kept), // somebody else was faster, and theirs is as good
-        renamed => Ok(renamed.map(|()| kept)?),
+        Ok(()) => Ok(kept),
+        Err(_) if kept.is_dir() => Ok(kept), // another process was faster, and its result is as good
+        Err(source) => Err(ToolError::write(&kept, source)),
     }
 }
 
@@ -51,12 +54,13 @@ fn folder() -> PathBuf {
 mod tests {
     use std::process;
 
+    use super::super::program;
     use super::*;
 
     #[test]
     fn what_is_kept_is_made_once() {
         let name = name_of("test", &process::id());
-        let first = keep(&name, |folder| Ok(fs::write(folder.join("file"), "made")?)).unwrap();
+        let first = keep(&name, |folder| program::write(&[("file", "made")], folder)).unwrap();
         let second = keep(&name, |_| unreachable!("it is there")).unwrap();
         assert_eq!(first, second);
         assert_eq!(fs::read_to_string(first.join("file")).unwrap(), "made");

@@ -23,9 +23,14 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Why a child gave no answer.
 #[derive(Debug, Error)]
 pub(crate) enum ChildError {
-    /// The system refused the process.
-    #[error("cannot start: {0}")]
-    Start(#[from] io::Error),
+    /// The system refused the process, or a thread that reads what it says.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// What was to be started.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// It ended before it answered.
     #[error("the process ended: {complaint}")]
     Died {
@@ -77,6 +82,14 @@ impl Child {
     ///
     /// [`ChildError::Start`] if the system refuses the process or its threads here.
     pub(super) fn start(command: &mut Command) -> Result<Self, ChildError> {
+        Self::spawn(command).map_err(|source| {
+            let program = command.get_program().to_string_lossy().into_owned();
+            ChildError::Start { program, source }
+        })
+    }
+
+    /// As [`start`](Self::start), with the system's reason.
+    fn spawn(command: &mut Command) -> io::Result<Self> {
         // Ctrl-C is for this process, which lets the run under way come to its end.
         tool::in_a_group_of_its_own(command);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

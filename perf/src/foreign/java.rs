@@ -117,8 +117,17 @@ impl JavaRival {
 }
 
 /// Where classes are found: in `folder`, and in the archive of a `library`.
-fn class_path(folder: &Path, library: Option<&Path>) -> io::Result<OsString> {
-    env::join_paths([folder].into_iter().chain(library)).map_err(io::Error::other)
+///
+/// # Errors
+///
+/// [`ToolError::File`] if the path of `folder`, where the cache is, has the character that separates paths.
+fn class_path(folder: &Path, library: Option<&Path>) -> Result<OsString, ToolError> {
+    let joined = env::join_paths([folder].into_iter().chain(library));
+    joined.map_err(|reason| ToolError::File {
+        action: "take as a class path:",
+        path: folder.to_owned(),
+        source: io::Error::other(reason),
+    })
 }
 
 /// The Disruptor's archive, from the cache or from Maven Central.

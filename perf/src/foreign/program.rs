@@ -1,9 +1,11 @@
 //! What was compiled, and how to start it.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{fs, io};
+
+use super::tool::ToolError;
 
 /// A source file: its name, and its text as it was when this command was built.
 pub(super) type Source = (&'static str, &'static str);
@@ -24,9 +26,12 @@ pub(crate) struct Program {
 ///
 /// # Errors
 ///
-/// The system's reason.
-pub(super) fn write(sources: &[Source], folder: &Path) -> io::Result<()> {
-    sources.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
+/// [`ToolError::File`] with the first file that the system refuses.
+pub(super) fn write(sources: &[Source], folder: &Path) -> Result<(), ToolError> {
+    sources.iter().try_for_each(|(name, text)| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|source| ToolError::write(&path, source))
+    })
 }
 
 impl Program {

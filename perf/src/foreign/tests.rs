@@ -67,7 +67,7 @@ fn a_reply_that_nobody_asked_for_is_no_answer_to_the_next_request() {
 #[test]
 fn a_missing_program_is_an_error_value() {
     let error = Child::start(&mut Command::new("no-such-program")).unwrap_err();
-    assert!(error.to_string().starts_with("cannot start: "), "{error}");
+    assert!(error.to_string().starts_with("cannot start no-such-program: "), "{error}");
 }
 
 /// Asserts that a child ends when its input does, in the middle of a run of an hour. Skipped if the

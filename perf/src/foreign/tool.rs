@@ -1,11 +1,10 @@
 //! Compilers and Maven: run to their end, with a limit of time, and their complaint in one line.
 
 use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 use thiserror::Error;
 
@@ -41,9 +40,31 @@ pub(crate) enum ToolError {
         /// How long it may take.
         most: Duration,
     },
-    /// The system refused it, or the files for it.
-    #[error("cannot build: {0}")]
-    System(#[from] io::Error),
+    /// The system refused the process.
+    #[error("cannot run {tool}: {source}")]
+    Process {
+        /// The name of its program.
+        tool: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The system refused a file or a folder.
+    #[error("cannot {action} {}: {source}", path.display())]
+    File {
+        /// What was to be done with it.
+        action: &'static str,
+        /// Where it is.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl ToolError {
+    /// The error of writing or making `path`.
+    pub(super) fn write(path: &Path, source: io::Error) -> Self {
+        Self::File { action: "write", path: path.to_owned(), source }
+    }
 }
 
 /// What `tool`, asked by `flag`, says of its version.
@@ -66,7 +87,7 @@ pub(super) fn version(tool: &str, flag: &str) -> Result<String, ToolError> {
 fn not_started(tool: &str, error: io::Error) -> ToolError {
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.to_owned() },
-        _ => ToolError::System(error),
+        _ => ToolError::Process { tool: tool.to_owned(), source: error },
     }
 }
 
@@ -87,8 +108,8 @@ pub(super) fn run(command: &mut Command, folder: &Path) -> Result<(), ToolError>
 fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<(), ToolError> {
     let tool = command.get_program().to_string_lossy().into_owned();
     let log = folder.join(LOG);
-    let output = File::create(&log)?;
-    let errors = output.try_clone()?;
+    let opened = File::create(&log).and_then(|output| Ok((output.try_clone()?, output)));
+    let (errors, output) = opened.map_err(|source| ToolError::write(&log, source))?;
     in_a_group_of_its_own(command);
     let started = command
         .current_dir(folder)
@@ -97,10 +118,14 @@ fn run_within(command: &mut Command, folder: &Path, most: Duration) -> Result<()
         .stderr(Stdio::from(errors))
         .spawn();
     let process = started.map_err(|error| not_started(&tool, error))?;
-    match wait(process, most)? {
-        None => Err(ToolError::Slow { tool, most }),
-        Some(status) if status.success() => Ok(()),
-        Some(_) => Err(ToolError::Failed { tool, complaint: complaint(&std::fs::read(&log)?) }),
+    match wait(process, most) {
+        Err(source) => Err(ToolError::Process { tool, source }),
+        Ok(None) => Err(ToolError::Slow { tool, most }),
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(Some(_)) => match fs::read(&log) {
+            Ok(output) => Err(ToolError::Failed { tool, complaint: complaint(&output) }),
+            Err(source) => Err(ToolError::File { action: "read", path: log, source }),
+        },
     }
 }
 
@@ -160,6 +185,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = run(&mut Command::new("no-such-compiler"), folder.path()).unwrap_err();
         assert_eq!(error.to_string(), "no-such-compiler is not installed");
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let error = run(&mut Command::new("no-such-compiler"), &gone).unwrap_err().to_string();
+        let expected = format!("cannot write {}: ", gone.join(LOG).display());
+        assert!(error.starts_with(&expected), "{error}");
+
+        let program = folder.path().join("no-program");
+        fs::write(&program, "").unwrap();
+        let error = run(&mut Command::new(&program), folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot run {}: ", program.display())), "{error}");
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) enum Error {
     /// `lapwing report` has nothing to show, or cannot show it.
     #[error("{0}")]
     Report(String),
-    /// Standard output is closed.
+    /// Standard output refuses what is printed. That its reader has left is no error.
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),
     /// Ctrl-C.

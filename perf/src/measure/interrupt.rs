@@ -4,6 +4,8 @@
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::output;
+
 /// Exit code of a command that was interrupted, as a shell gives it.
 pub(crate) const EXIT_CODE: u8 = 130;
 
@@ -17,7 +19,7 @@ pub(crate) fn listen() {
         if REQUESTED.swap(true, Ordering::Relaxed) {
             process::exit(i32::from(EXIT_CODE));
         }
-        eprintln!("interrupted: this run ends, then what was measured is reported");
+        output::note("interrupted: this run ends, then what was measured is reported");
     });
 }
 

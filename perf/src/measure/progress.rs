@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output;
+
 /// The bar: how far, what is running, how long it will still take.
 const TEMPLATE: &str = "{prefix:<16} [{bar:30}] {pos}/{len}  {msg:<40} {eta} left";
 
@@ -36,7 +38,7 @@ impl Progress {
     pub(crate) fn stage(&self, name: &str) {
         match self {
             Self::Bar(bar) => bar.set_prefix(name.to_owned()),
-            Self::Lines => eprintln!("{name}"),
+            Self::Lines => output::note(name),
             #[cfg(test)]
             Self::Silent => {}
         }

@@ -7,8 +7,6 @@ pub(crate) mod settings; // how a row says what it is set to
 pub(crate) mod strategies; // the default against the best other strategy
 pub(crate) mod table; // the tables on standard output
 
-use std::io::{self, ErrorKind, Write};
-
 use serde::Serialize;
 
 /// A contender that cannot take part.
@@ -29,17 +27,4 @@ pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<
         }
     }
     seen
-}
-
-/// Prints `text` to standard output. A reader that has left, such as `head`, is no error.
-///
-/// # Errors
-///
-/// Whatever else the system reports.
-pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut output = io::stdout().lock();
-    match writeln!(output, "{text}").and_then(|()| output.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
 }

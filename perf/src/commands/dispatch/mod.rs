@@ -53,7 +53,7 @@ use crate::load::paced::Clock;
 use crate::measure::error::Error;
 use crate::measure::harness;
 use crate::measure::progress::Progress;
-use crate::report;
+use crate::output;
 
 /// For how long a strategy waits without a sign of its orders before it takes them for lost: far
 /// longer than any scheduler keeps a thread waiting.
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &DispatchArguments) -> Result<(), Error> {
     let (config, payload) = (arguments.config(), arguments.payload);
     let layout = Layout::new(&config, layout::cpus());
     let techniques = arguments.techniques();
-    report::print(&table::banner(&config, &layout, payload, techniques.len()))?;
+    output::print(&table::banner(&config, &layout, payload, techniques.len()))?;
 
     let records = measure(&techniques, (&config, &layout), payload, Progress::new)?;
     session.end(&records, &[], |machine| table::of(&records, &layout, machine))

@@ -31,8 +31,7 @@ pub(crate) fn run(arguments: &LatencyArguments) -> Result<(), Error> {
     let Roster { entries, missing } = arguments.paced.roster();
     let rows = measure(&entries, arguments.pace(), arguments.paced.runs, Progress::new)?;
     if let Some(folder) = &arguments.hgrm {
-        write_files(folder, &rows)
-            .map_err(|source| Error::Json { path: folder.clone(), source })?;
+        write_files(folder, &rows)?;
     }
     let records = records(&rows);
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
@@ -65,15 +64,21 @@ fn records(rows: &[Row<'_>]) -> Vec<Record> {
 
 /// Writes `CONTENDER-WAIT-SEGMENT.hgrm` for each segment of each of `rows` to `folder`, or with the placement
 /// after the wait where it tells rows apart.
-fn write_files(folder: &Path, rows: &[Row<'_>]) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
+///
+/// # Errors
+///
+/// [`Error::Json`] with the first folder or file that the system refuses.
+fn write_files(folder: &Path, rows: &[Row<'_>]) -> Result<(), Error> {
+    let refused = |path: &Path, source| Error::Json { path: path.to_owned(), source };
+    fs::create_dir_all(folder).map_err(|source| refused(folder, source))?;
     let placements = rows.iter().map(Row::placement).collect::<Vec<_>>();
     let settings = Settings::of(placements.iter().map(Option::as_deref));
     for (row, placement) in rows.iter().zip(&placements) {
         let setting = settings.name(row.wait(), placement.as_deref()).replace(' ', "-");
         for (segment, histogram) in SEGMENTS.iter().zip(&row.delays.segments) {
-            let name = format!("{}-{setting}-{segment}.hgrm", row.name());
-            fs::write(folder.join(name), hgrm::text(histogram))?;
+            let path = folder.join(format!("{}-{setting}-{segment}.hgrm", row.name()));
+            let written = fs::write(&path, hgrm::text(histogram));
+            written.map_err(|source| refused(&path, source))?;
         }
     }
     Ok(())

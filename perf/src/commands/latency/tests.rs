@@ -80,6 +80,16 @@ fn each_segment_has_a_file() {
 }
 
 #[test]
+fn a_file_of_delays_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(format!("lapwing-adaptive-{}.hgrm", SEGMENTS[1]));
+    fs::create_dir(&file).unwrap();
+    let error = with_rows(&[ContenderName::Lapwing], |rows| write_files(folder.path(), rows));
+    let error = error.unwrap().unwrap_err().to_string();
+    assert!(error.starts_with(&format!("cannot write {}: ", file.display())), "{error}");
+}
+
+#[test]
 fn each_placement_of_lapwing_has_rows_and_files_of_its_own() {
     let folder = std::env::temp_dir().join(format!("lapwing-placed-{}", std::process::id()));
     let placements = ["own", "1"].map(|text| text.parse().unwrap());

@@ -29,7 +29,7 @@ use clap::Args;
 pub(crate) use self::error::ReportError;
 use self::page::Page;
 use crate::measure::error::Error;
-use crate::report;
+use crate::output;
 
 /// The name of the page, unless the command line has one.
 const PAGE: &str = "report.html";
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Error> {
     for output in outputs(&arguments.folder, page)? {
         let written = fs::write(&output.path, &output.text);
         written.map_err(|source| ReportError::write(&output.path, source))?;
-        report::print(&output.path.display().to_string())?;
+        output::print(&output.path.display().to_string())?;
     }
     Ok(())
 }

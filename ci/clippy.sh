@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 cargo clippy --locked --workspace --all-targets -- -D warnings
 
 target="${CARGO_TARGET_DIR:-target}"

@@ -4,5 +4,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 cargo fmt --all --check
 python3 ci/mutants.py --texts

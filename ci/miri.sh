@@ -7,8 +7,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Together they reach each block of unsafe code.
-essential=(channel_drops monitor panics_of_callers pollers publishing tap traps_12_to_16 up_to workers_leaving)
+# Between them they claim, publish, read, poll, send, tap and share events by key: what the modules with unsafe code do.
+essential=(broadcast channel_drops lifecycle monitor panics_of_callers pollers publishing tap traps_12_to_16 up_to
+    workers_by_key)
 seeds="${MIRI_SEEDS:-0..1}"
 limit_seconds="${MIRI_SECONDS:-1200}"
 skip() {

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# A clone without history has no number of its commit: then it is always the same edit of each row.
 if [[ ${MUTANTS:-one-of-each} == all ]]; then
     python3 ci/mutants.py
 else

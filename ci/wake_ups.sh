@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-2000}"
+# Both side by side, as each is one unit for the compiler.
+cargo test --release --package lapwing --test wake_ups --test mixed --no-run
 # One at a time, since each case needs the CPUs; its output says how many events each one had.
 cargo test --release --package lapwing --test wake_ups -- --nocapture --test-threads=1
 

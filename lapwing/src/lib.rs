@@ -112,6 +112,7 @@ mod sync;
 pub mod tap;
 mod topology;
 mod trial;
+mod unshared;
 pub mod wait;
 
 pub use joining::StartAt;

@@ -25,7 +25,8 @@ use crate::sequencer::{Multi, Sequencer, Single};
 /// ```
 pub type SingleSender<T> = Sender<T, Single>;
 
-/// One of any number of senders of a channel; clone it for each thread.
+/// One of any number of senders of a channel; clone it for each thread. It is `Sync`, so threads can
+/// clone one that they share.
 ///
 /// ```
 /// use lapwing::channel::{self, MultiSender};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::action::Action;
 use crate::Sequence;
+use crate::unshared::Unshared;
 
 /// After so many, one nanosecond is longer than any `Duration`.
 const MAX_DOUBLINGS: u32 = 94;
@@ -144,13 +145,22 @@ impl<F: FnMut(&Failure<'_>) -> Action + Send + 'static> FailurePolicy for F {
     }
 }
 
+/// A policy that a stage keeps until it begins.
+pub(crate) type KeptPolicy = Unshared<Box<dyn FailurePolicy>>;
+
 /// One policy for all workers of a group, which ask it one at a time.
 #[derive(Clone)]
 pub(crate) struct SharedPolicy(Arc<Mutex<Box<dyn FailurePolicy>>>);
 
 impl SharedPolicy {
-    pub(crate) fn new(policy: Box<dyn FailurePolicy>) -> Self {
-        Self(Arc::new(Mutex::new(policy)))
+    /// `policy`, for all of them.
+    pub(crate) fn of(policy: KeptPolicy) -> Self {
+        Self(Arc::new(Mutex::new(policy.into_inner())))
+    }
+
+    /// It, as the policy of one of them.
+    pub(crate) fn kept(self) -> KeptPolicy {
+        Unshared::new(Box::new(self))
     }
 }
 

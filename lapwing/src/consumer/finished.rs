@@ -7,6 +7,7 @@ use std::fmt;
 use super::action::Action;
 use crate::Sequence;
 use crate::error::TakeError;
+use crate::unshared::Unshared;
 
 /// How a stage ended.
 ///
@@ -99,7 +100,7 @@ pub struct Finished {
     pub(crate) outcome: Outcome,
     pub(crate) processed: u64,
     pub(crate) skipped: u64,
-    pub(crate) handler: Option<Box<dyn Any + Send>>,
+    pub(crate) handler: Option<Unshared<Box<dyn Any + Send>>>,
 }
 
 impl Finished {
@@ -211,10 +212,10 @@ impl Finished {
     ///
     /// [`TakeError::WrongType`] if it is no `H`, was not given as a handler, or was taken before.
     pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
-        match self.handler.take().map(|handler| handler.downcast::<H>()) {
+        match self.handler.take().map(|handler| handler.into_inner().downcast::<H>()) {
             Some(Ok(handler)) => Ok(*handler),
             Some(Err(other)) => {
-                self.handler = Some(other);
+                self.handler = Some(Unshared::new(other));
                 Err(TakeError::WrongType)
             }
             None => Err(TakeError::WrongType),

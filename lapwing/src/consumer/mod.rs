@@ -32,13 +32,16 @@ mod worker;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::unshared::Unshared;
+use task::{Begin, Task};
+
 pub use access::{Access, Exclusive, Shared};
 pub use acknowledger::Acknowledger;
 pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
 pub use events::Events;
-pub(crate) use failure::SharedPolicy;
 pub use failure::{Cause, Failure, FailurePolicy, Retries};
+pub(crate) use failure::{KeptPolicy, SharedPolicy};
 pub use finished::{Finished, Outcome};
 pub use handler::EventHandler;
 pub use poller::Poller;
@@ -50,7 +53,7 @@ pub(crate) use processor::Processor;
 pub(crate) use reader::Reader;
 pub(crate) use recovery::Recovery;
 pub(crate) use source::Source;
-pub(crate) use task::{Begin, Post};
+pub(crate) use task::Post;
 pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 pub(crate) use worker::Worker;
@@ -94,10 +97,30 @@ pub struct Consumer<'env> {
     pub(crate) name: String,
     pub(crate) pin: Option<usize>,
     pub(crate) thread: Option<String>,
-    pub(crate) body: Box<dyn Begin<'env> + 'env>,
+    stop: StopHandle,
+    body: Unshared<Box<dyn Begin<'env> + 'env>>,
 }
 
-impl Consumer<'_> {
+impl<'env> Consumer<'env> {
+    /// The consumer of `stage` that is to run `body`.
+    pub(crate) fn new(
+        name: String,
+        (pin, thread): (Option<usize>, Option<String>),
+        body: impl Begin<'env> + 'env,
+    ) -> Self {
+        let stop = body.stop_handle();
+        Self { name, pin, thread, stop, body: Unshared::new(Box::new(body)) }
+    }
+
+    /// Makes the handler, on the thread that is to run it.
+    ///
+    /// # Errors
+    ///
+    /// The end of the stage, if that panicked.
+    fn begin(self) -> Result<Box<dyn Task + 'env>, Finished> {
+        self.body.into_inner().begin(self.name)
+    }
+
     /// Name of the stage.
     ///
     /// ```
@@ -163,7 +186,7 @@ impl Consumer<'_> {
     /// ```
     #[must_use]
     pub fn stop_handle(&self) -> StopHandle {
-        self.body.stop_handle()
+        self.stop.clone()
     }
 
     /// Runs several stages on this thread until all of them have ended. They take turns in this order, a batch
@@ -223,7 +246,7 @@ impl Consumer<'_> {
     ///
     /// Returns only at the end, and waits by the stage's strategy in between.
     pub fn run(self) -> Finished {
-        match self.body.begin(self.name) {
+        match self.begin() {
             Ok(mut task) => {
                 task.start();
                 task.work();

@@ -2,8 +2,9 @@
 
 use super::action::{Action, BoxError};
 use super::catch::catch;
-use super::failure::{Cause, Failure, FailurePolicy};
+use super::failure::{Cause, Failure, FailurePolicy, KeptPolicy};
 use crate::Sequence;
+use crate::unshared::Unshared;
 
 /// What was given again after the last failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +27,8 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    pub(crate) fn new(
-        on_error: Option<Box<dyn FailurePolicy>>,
-        on_panic: Option<Box<dyn FailurePolicy>>,
-    ) -> Self {
+    pub(crate) fn new(on_error: Option<KeptPolicy>, on_panic: Option<KeptPolicy>) -> Self {
+        let [on_error, on_panic] = [on_error, on_panic].map(|kept| kept.map(Unshared::into_inner));
         Self { on_error, on_panic, again: None, attempt: 0 }
     }
 
@@ -87,10 +86,11 @@ mod tests {
 
     use super::{Action, Again, Cause, Recovery};
     use crate::consumer::Retries;
+    use crate::unshared::Unshared;
 
     /// What `policy` says of the attempt after `failed`, all of them of one event.
     fn after(failed: u32, policy: Retries) -> Action {
-        let mut recovery = Recovery::new(Some(Box::new(policy)), None);
+        let mut recovery = Recovery::new(Some(Unshared::new(Box::new(policy))), None);
         (recovery.again, recovery.attempt) = (Some(Again::Event(7)), failed);
         recovery.decide("send", 7, 7, Cause::Error(&*Box::from("no route")))
     }

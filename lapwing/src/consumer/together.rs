@@ -43,7 +43,7 @@ pub(crate) fn run_together<'env>(
 ) {
     let mut crew = Crew { tasks: Vec::new(), strategy: None };
     for (place, consumer) in consumers.into_iter().enumerate() {
-        match consumer.body.begin(consumer.name) {
+        match consumer.begin() {
             Ok(task) => crew.tasks.push((place, task)),
             Err(end) => deliver(place, end),
         }

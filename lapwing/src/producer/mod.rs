@@ -44,6 +44,27 @@ pub type SingleProducer<E> = Producer<E, Single>;
 
 /// One of any number of producers of a ring; clone it for each thread.
 ///
+/// It is `Sync`, so threads can clone one that they share, such as that of a `static`. A clone that
+/// lives keeps the ring open; to end it while threads hold clones, [close](Producer::close) it.
+///
+/// ```
+/// use std::sync::OnceLock;
+/// use std::thread;
+/// use lapwing::{Disruptor, MultiProducer};
+///
+/// static TICKS: OnceLock<MultiProducer<u64>> = OnceLock::new();
+///
+/// let (producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
+///     .then("check", |event, _, _| assert_eq!(*event, 7))
+///     .build()?;
+/// let producer = TICKS.get_or_init(|| producer);
+/// let running = consumers.start()?;
+/// thread::spawn(|| TICKS.get().unwrap().clone().publish(|event| *event = 7)).join().unwrap()?;
+/// producer.close();
+/// assert_eq!(running.join()?.stages().next().unwrap().processed(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// ```
 /// use std::thread;
 /// use lapwing::{Disruptor, MultiProducer};

@@ -9,7 +9,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 
 use super::Stage;
 use super::batch_length;
@@ -84,20 +83,18 @@ use crate::wait::AnyWaitStrategy;
 /// ```
 pub struct Seats<E> {
     ring: Ring<E>,
-    /// How a consumer waits that does not say so itself. Locked, since a strategy need not be
-    /// `Sync`.
-    wait: Arc<Mutex<Box<dyn AnyWaitStrategy>>>,
+    /// How a consumer waits that does not say so itself.
+    wait: Arc<Box<dyn AnyWaitStrategy>>,
 }
 
 impl<E> Seats<E> {
     /// The seats of `ring`.
     pub(super) fn new(ring: Ring<E>, wait: Box<dyn AnyWaitStrategy>) -> Self {
-        Self { ring, wait: Arc::new(Mutex::new(wait)) }
+        Self { ring, wait: Arc::new(wait) }
     }
 
     fn default_wait(&self) -> Box<dyn AnyWaitStrategy> {
-        // A clone that panicked has changed nothing.
-        self.wait.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        (*self.wait).clone()
     }
 
     /// Number of seats that are free just now.
@@ -354,7 +351,7 @@ impl<E: Send + Sync> Seat<E> {
         let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
         let processor = Processor::<E, Shared, _, _, _>::new(post, || work, hand_back);
-        Consumer { name, pin, thread, body: Box::new(processor) }
+        Consumer::new(name, (pin, thread), processor)
     }
 
     /// The reading end, whose batches have `longest` events at most if the stage does not say.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use super::graph::StageId;
-use crate::consumer::FailurePolicy;
+use crate::consumer::{FailurePolicy, KeptPolicy};
+use crate::unshared::Unshared;
 use crate::wait::{AnyWaitStrategy, WaitStrategy};
 
 /// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
@@ -35,8 +36,8 @@ pub struct Stage {
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,
     pub(crate) is_acknowledged: bool,
-    pub(crate) on_error: Option<Box<dyn FailurePolicy>>,
-    pub(crate) on_panic: Option<Box<dyn FailurePolicy>>,
+    pub(crate) on_error: Option<KeptPolicy>,
+    pub(crate) on_panic: Option<KeptPolicy>,
     pub(crate) after: Vec<StageId>,
 }
 
@@ -287,7 +288,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_error(mut self, policy: impl FailurePolicy) -> Self {
-        self.on_error = Some(Box::new(policy));
+        self.on_error = Some(Unshared::new(Box::new(policy)));
         self
     }
 
@@ -312,7 +313,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_panic(mut self, policy: impl FailurePolicy) -> Self {
-        self.on_panic = Some(Box::new(policy));
+        self.on_panic = Some(Unshared::new(Box::new(policy)));
         self
     }
 

@@ -197,13 +197,13 @@ impl<E> Workers<E> {
 
     /// What is asked of each worker of `stage`, apart from where it runs.
     pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
-        let on_error = stage.on_error.take().map(SharedPolicy::new);
-        let on_panic = stage.on_panic.take().map(SharedPolicy::new);
+        let on_error = stage.on_error.take().map(SharedPolicy::of);
+        let on_panic = stage.on_panic.take().map(SharedPolicy::of);
         let of_worker = |name: String| {
             let mut own = Stage::new(name);
             own.timeout = stage.timeout;
-            own.on_error = on_error.clone().map(|policy| Box::new(policy) as _);
-            own.on_panic = on_panic.clone().map(|policy| Box::new(policy) as _);
+            own.on_error = on_error.clone().map(SharedPolicy::kept);
+            own.on_panic = on_panic.clone().map(SharedPolicy::kept);
             own
         };
         self.names(&stage.name).map(of_worker).collect()

@@ -5,6 +5,11 @@ use super::{Pacing, Waiting};
 
 /// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
 ///
+/// A strategy is `Sync`, since each endpoint has one and endpoints may be shared: cloning a
+/// [`MultiProducer`](crate::MultiProducer) through a shared reference clones its strategy. All calls but
+/// `clone` take `&mut self`, so a plain field serves where a `Cell` would; use an atomic or a lock for
+/// what clones have in common.
+///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
 ///
@@ -31,7 +36,38 @@ use super::{Pacing, Waiting};
 /// running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait WaitStrategy: Clone + Send + 'static {
+///
+/// A strategy that is not `Sync` does not compile:
+///
+/// ```compile_fail,E0277
+/// # use lapwing::wait::{WaitStrategy, Waiting};
+/// # use std::cell::Cell;
+/// #[derive(Clone)]
+/// struct Counting(Cell<u64>);
+///
+/// impl WaitStrategy for Counting {
+/// #   const PARKS: bool = false;
+///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///         self.0.set(self.0.get() + 1);
+///         waiting.spin(1_000);
+///     }
+/// }
+/// ```
+///
+/// ```
+/// # use lapwing::wait::{WaitStrategy, Waiting};
+/// #[derive(Clone)]
+/// struct Counting(u64);
+///
+/// impl WaitStrategy for Counting {
+/// #   const PARKS: bool = false;
+///     fn wait(&mut self, waiting: &Waiting<'_>) {
+///         self.0 += 1;
+///         waiting.spin(1_000);
+///     }
+/// }
+/// ```
+pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy does that a ring is
     /// built with, nobody looks for sleepers after a publish, and `park` sleeps in short pieces.
     ///
@@ -169,7 +205,7 @@ pub trait WaitStrategy: Clone + Send + 'static {
 
 /// A [`WaitStrategy`] of any type. Called through a pointer: by who has to wait, and by a consumer
 /// once for what a look has found.
-pub(crate) trait AnyWaitStrategy: Send {
+pub(crate) trait AnyWaitStrategy: Send + Sync {
     fn parks(&self) -> bool;
     fn spins(&self) -> bool;
     fn spins_first(&mut self, crowd: &Crowd) -> bool;

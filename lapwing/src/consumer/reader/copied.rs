@@ -8,7 +8,9 @@ use crate::newest::{Newest, WORDS, hand_over};
 /// The last such event; bytes that are none, at first.
 pub(super) struct Copied<E> {
     words: [u64; WORDS],
-    event: PhantomData<E>,
+    /// No `E` lies here before a look, and nobody gets one but by `&mut Reader`: so this is `Send` and
+    /// `Sync` whatever `E` is.
+    event: PhantomData<fn() -> E>,
 }
 
 impl<E> Copied<E> {

@@ -12,6 +12,7 @@ use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
 use crate::consumer::{Finished, Outcome};
 use crate::error::HaltCause;
+use crate::unshared::Unshared;
 
 impl<E, A, S, H, B> Shift<E, A, S, H, B>
 where
@@ -60,6 +61,7 @@ where
             Outcome::Failed { .. } | Outcome::Panicked { .. } => lifeline.fail(),
             _ => lifeline.release(outcome == Outcome::Drained),
         }
-        Finished { name, outcome, processed, skipped: self.skipped, handler }
+        let (skipped, handler) = (self.skipped, handler.map(Unshared::new));
+        Finished { name, outcome, processed, skipped, handler }
     }
 }

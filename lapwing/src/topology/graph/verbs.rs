@@ -300,7 +300,7 @@ where
     let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
     let post = Post::new(source, timeout, Recovery::new(on_error, on_panic));
     let processor = Processor::<E, A, S, _, _>::new(post, make, hand_back);
-    Consumer { name, pin, thread, body: Box::new(processor) }
+    Consumer::new(name, (pin, thread), processor)
 }
 
 /// A closure or a handler of the thread's own: nothing to hand back.

@@ -1,0 +1,193 @@
+//! Which public types are `Send` and `Sync`: checked when this file is compiled.
+//!
+//! What a program shares by reference is both. A guard that lends events is `Sync` only if events are.
+//! What has closures of the user's, which need only be `Send`, and is used up by building is not `Sync`.
+#![cfg(not(loom))]
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::slice;
+use std::sync::{Mutex, OnceLock};
+use std::thread;
+
+use lapwing::{
+    Acknowledger, Action, Backlog, Batch, BatchError, BuildError, Builder, Cause, Chain, Claim,
+    ClaimBatch, Consumer, Consumers, Culprit, Disruptor, Events, Exclusive, Failed, Failure,
+    Finished, Graph, Iter, IterMut, Monitor, Multi, MultiProducer, Outcome, Placement, Poller,
+    PublishError, Report, Retries, Running, Seat, Seats, Shared, ShutdownError, Side, Single,
+    SingleProducer, Slots, SlotsIter, Snapshot, Stage, StageId, StageSnapshot, Stall, StartError,
+    StopHandle, WorkerGroup, Workers, channel, tap, wait,
+};
+
+/// An event that one thread at a time may have.
+type Unshared = Cell<u64>;
+
+/// Says of `T` what holds, by the associated constants of its own, which hide those of [`Not`].
+struct Of<T: ?Sized>(PhantomData<T>);
+
+trait Not {
+    const SEND: bool = false;
+    const SYNC: bool = false;
+}
+
+impl<T: ?Sized> Not for Of<T> {}
+
+impl<T: ?Sized + Send> Of<T> {
+    const SEND: bool = true;
+}
+
+impl<T: ?Sized + Sync> Of<T> {
+    const SYNC: bool = true;
+}
+
+macro_rules! assert_auto_traits {
+    (send: $send:literal, sync: $sync:literal: $($type:ty),* $(,)?) => {
+        $(
+            const _: () = assert!(Of::<$type>::SEND == $send, concat!("`Send`: ", stringify!($type)));
+            const _: () = assert!(Of::<$type>::SYNC == $sync, concat!("`Sync`: ", stringify!($type)));
+        )*
+    };
+}
+
+// The ends of a ring, whatever its events are.
+assert_auto_traits! { send: true, sync: true:
+    SingleProducer<u64>, SingleProducer<Unshared>, MultiProducer<u64>, MultiProducer<Unshared>,
+    Poller<u64, Shared>, Poller<u64, Exclusive>, Poller<Unshared, Exclusive>,
+    Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
+    Running<'static>, Report, Finished, Failed, ShutdownError, Backlog, Outcome,
+    StopHandle, Acknowledger, WorkerGroup, Seats<u64>, Seat<u64>,
+    Monitor, Snapshot, StageSnapshot, Stall, Culprit,
+}
+
+// What a ring is made from.
+assert_auto_traits! { send: true, sync: true:
+    Stage, StageId, Workers<u64>, Workers<Unshared>, Placement, Action, Retries, Failure<'static>,
+    Cause<'static>, BuildError, StartError, PublishError, BatchError,
+}
+
+// Their closures are only `Send`, and a factory runs on the thread that builds.
+assert_auto_traits! { send: true, sync: false: Graph<'static, u64>, Side<'static, 'static, u64>, Chain<'static, 'static, u64> }
+assert_auto_traits! { send: false, sync: false: Builder<'static, u64, Single>, Builder<'static, u64, Multi> }
+
+// What lends events.
+assert_auto_traits! { send: true, sync: true:
+    Claim<'static, u64, Single>, Claim<'static, u64, Multi>,
+    ClaimBatch<'static, u64, Single>, ClaimBatch<'static, u64, Multi>,
+    Slots<'static, u64>, SlotsIter<'static, u64>,
+    Batch<'static, u64, Shared>, Batch<'static, u64, Exclusive>,
+    Iter<'static, u64>, IterMut<'static, u64>, Events<slice::Iter<'static, u64>, u64>,
+}
+assert_auto_traits! { send: true, sync: false:
+    Claim<'static, Unshared, Single>, Claim<'static, Unshared, Multi>,
+    ClaimBatch<'static, Unshared, Single>, ClaimBatch<'static, Unshared, Multi>,
+    Slots<'static, Unshared>, SlotsIter<'static, Unshared>,
+    Batch<'static, Unshared, Exclusive>, IterMut<'static, Unshared>,
+}
+
+// The ends of a channel, and what lends its values.
+assert_auto_traits! { send: true, sync: true:
+    channel::SingleSender<u64>, channel::SingleSender<Unshared>,
+    channel::MultiSender<u64>, channel::MultiSender<Unshared>,
+    channel::Receiver<u64>, channel::Receiver<Unshared>, channel::BroadcastReceiver<u64>,
+    channel::Iter<'static, channel::Receiver<u64>>, channel::TryIter<'static, channel::Receiver<u64>>,
+    channel::IntoIter<channel::Receiver<u64>>,
+    channel::Values<'static, u64>, channel::SharedValues<'static, u64>, channel::Builder,
+}
+assert_auto_traits! { send: true, sync: false:
+    channel::Values<'static, Unshared>, channel::SendError<Unshared>,
+}
+
+// A tap, which copies.
+assert_auto_traits! { send: true, sync: true:
+    tap::TapWriter<u64>, tap::TapWriter<Unshared>, tap::TapReader<u64>, tap::TapReader<Unshared>,
+    tap::TryIter<'static, u64>, tap::Reading<u64>,
+}
+
+// Ways to wait.
+assert_auto_traits! { send: true, sync: true:
+    wait::Adaptive, wait::Blocking, wait::BusySpin, wait::Sleeping, wait::Yielding,
+    wait::PhasedBackoff<wait::Adaptive>, wait::Pacing<'static>,
+}
+
+// What is not `Send` stays on its thread.
+assert_auto_traits! { send: false, sync: false: SingleProducer<*const u64>, Poller<*const u64>, channel::MultiSender<*const u64>, tap::TapReader<*const u64> }
+
+/// `OnceLock<MultiProducer<_>>` was no type of a static, since a producer's wait strategy was not `Sync`.
+#[test]
+fn a_static_keeps_a_producer_that_every_thread_clones() {
+    static PRODUCER: OnceLock<MultiProducer<u64>> = OnceLock::new();
+
+    let (producer, mut consumers) =
+        Disruptor::multi_producer(8, || 0_u64).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    PRODUCER.set(producer).unwrap();
+    let publish = |value| {
+        let mut producer = PRODUCER.get().unwrap().clone();
+        producer.publish(|event| *event = value).unwrap();
+    };
+    let threads = [1, 2, 3].map(|value| thread::spawn(move || publish(value)));
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    PRODUCER.get().unwrap().close();
+    let mut values = all.poll().unwrap().as_slice().to_vec();
+    values.sort_unstable();
+    assert_eq!(values, [1, 2, 3]);
+}
+
+/// The same of a channel.
+#[test]
+fn a_static_keeps_a_sender_that_every_thread_clones() {
+    static SENDER: OnceLock<channel::MultiSender<Unshared>> = OnceLock::new();
+
+    let (sender, mut receiver) = channel::mpsc(8).unwrap();
+    SENDER.set(sender).unwrap();
+    let threads = [1, 2, 3].map(|value| {
+        thread::spawn(move || SENDER.get().unwrap().clone().send(Cell::new(value)).unwrap())
+    });
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let mut values: Vec<u64> = receiver.try_iter().map(Cell::into_inner).collect();
+    values.sort_unstable();
+    assert_eq!(values, [1, 2, 3]);
+}
+
+/// `?` did not convert the error of a shutdown, which held a handler that was not `Sync`, into the usual boxed error.
+#[test]
+fn the_error_of_a_shutdown_is_an_error_that_may_go_anywhere() {
+    type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+    fn run() -> Result<Report, AnyError> {
+        let (producer, consumers) =
+            Disruptor::single_producer(8, || 0_u64).then("all", |_, _, _| {}).build()?;
+        let running = consumers.start()?;
+        running.halt();
+        drop(producer);
+        Ok(running.shutdown()?)
+    }
+
+    assert!(run().unwrap_err().is::<Failed>());
+}
+
+/// A handler that is not `Sync` still comes back, from a report that is.
+#[test]
+fn a_handler_that_is_not_sync_comes_back_from_a_report_that_is_shared() {
+    struct Sum(Cell<u64>);
+
+    impl lapwing::EventHandler<u64> for Sum {
+        fn on_event(&mut self, event: &u64, _: lapwing::Sequence, _: bool) {
+            self.0.set(self.0.get() + event);
+        }
+    }
+
+    let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+        .then_handler("sum", Sum(Cell::new(0)))
+        .build()
+        .unwrap();
+    let consumers = Mutex::new(consumers);
+    producer.publish(|event| *event = 7).unwrap();
+    let running = consumers.into_inner().unwrap().start().unwrap();
+    let mut report = running.shutdown().unwrap();
+    thread::scope(|scope| {
+        let stages = scope.spawn(|| report.stages().count());
+        assert_eq!(stages.join().unwrap(), 1);
+    });
+    assert_eq!(report.take::<Sum>("sum").unwrap().0.get(), 7);
+}

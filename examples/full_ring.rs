@@ -1,5 +1,5 @@
-//! A full ring: what becomes of an event that finds no slot is said for each producer, and so is how it
-//! waits.
+//! A full ring: each call says what becomes of an event that finds no slot, and each producer has its
+//! own way to wait.
 //!
 //! ```text
 //! orders    waits, by spinning                 --+
@@ -48,23 +48,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
 
     let mut prices = orders.clone();
-    prices.set_when_full(WhenFull::DropNew); // the next price is a better one
     let mut replies = orders.clone();
-    replies.set_when_full(WhenFull::Timeout(Duration::from_millis(1)));
     replies.set_wait(Sleeping::default());
-    orders.set_wait(BusySpin); // `WhenFull::Wait` is what they all begin with
+    orders.set_wait(BusySpin);
 
     let dropped = thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;
         // Nothing is booked yet, so these fill the ring, and the rest is dropped.
         for _ in 0..PRICES {
-            prices.offer(|message| *message = Message::Price)?;
+            // The next price is a better one.
+            prices.offer(WhenFull::DropNew, |message| *message = Message::Price)?;
         }
-        let late = replies.offer(|message| *message = Message::Reply);
+        let patience = WhenFull::Timeout(Duration::from_millis(1));
+        let late = replies.offer(patience, |message| *message = Message::Reply);
         assert_eq!(late, Err(OfferError::TimedOut));
         open.send(())?;
         for _ in 0..ORDERS {
-            orders.offer(|message| *message = Message::Order)?; // each one, whatever it takes
+            orders.publish(|message| *message = Message::Order)?; // each one, however long it takes
         }
         running.shutdown()?;
         Ok::<_, Box<dyn Error>>(prices.dropped())

@@ -43,7 +43,7 @@
 //!
 //! - For a bounded channel and nothing else: [`channel`].
 //! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
-//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what a full ring does to it: [`WhenFull`].
+//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what to do with an event on a full ring: [`Producer::offer`], [`WhenFull`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
 //! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
 //! - To look on without slowing anybody down: [`tap`].

@@ -9,15 +9,19 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::{BatchError, Disruptor, HaltCause, OfferError, Poller, WhenFull};
+use lapwing::{
+    BatchError, Disruptor, HaltCause, OfferError, Poller, PublishTimeoutError, TryPublishError,
+    WhenFull,
+};
 
 common::for_both_producers! {
     miri_offer_publishes_where_there_is_room_by_every_policy,
-    offer_waits_by_default,
+    offer_that_waits_loses_nothing,
     offer_with_a_timeout_gives_up_in_time,
     offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time,
     offer_that_refuses_says_full_at_once,
     miri_offer_that_drops_keeps_what_is_in_the_ring_and_counts,
+    policy_holds_for_its_own_call_and_for_no_other,
     batch_is_offered_whole_or_not_at_all,
     batch_of_an_impossible_size_is_an_error_and_not_dropped,
     closed_ring_is_an_error_by_every_policy,
@@ -30,15 +34,8 @@ common::for_both_producers! {
 const POLICIES: [WhenFull; 4] =
     [WhenFull::Wait, WhenFull::Timeout(MOMENT), WhenFull::Refuse, WhenFull::DropNew];
 
-fn ring_with_poller<K: Kind>(
-    capacity: usize,
-    when_full: WhenFull,
-) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (mut producer, mut consumers) =
-        K::ring(capacity, || 0).then_poller("poller").build().unwrap();
-    assert_eq!(producer.when_full(), WhenFull::Wait);
-    producer.set_when_full(when_full);
-    assert_eq!(producer.when_full(), when_full);
+fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
+    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
     (producer, consumers.take_poller("poller").unwrap())
 }
 
@@ -53,32 +50,35 @@ fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
 
 fn miri_offer_publishes_where_there_is_room_by_every_policy<K: Kind>() {
     for when_full in POLICIES {
-        let (mut producer, mut poller) = ring_with_poller::<K>(4, when_full);
+        let (mut producer, mut poller) = ring_with_poller::<K>(4);
         for round in 0..3 {
             let first = 4 * round;
-            assert_eq!(producer.offer(|event| *event = 1), Ok(Some(first)));
+            assert_eq!(producer.offer(when_full, |event| *event = 1), Ok(Some(first)));
             let fill = |slots: &mut lapwing::Slots<'_, u64>| {
                 slots.iter_mut().for_each(|event| *event = 2);
             };
-            assert_eq!(producer.offer_batch(3, fill), Ok(Some(first + 1..first + 4)));
+            assert_eq!(producer.offer_batch(3, when_full, fill), Ok(Some(first + 1..first + 4)));
             assert_eq!(drain(&mut poller), [1, 2, 2, 2]);
         }
         assert_eq!(producer.dropped(), 0);
     }
 }
 
-fn offer_waits_by_default<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(2, WhenFull::default());
+fn offer_that_waits_loses_nothing<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let events = repeats(5_000);
     thread::scope(|scope| {
         scope.spawn(move || {
             for number in (0..events).step_by(3) {
-                assert_eq!(producer.offer(|event| *event = number), Ok(Some(number)));
+                assert_eq!(
+                    producer.offer(WhenFull::Wait, |event| *event = number),
+                    Ok(Some(number))
+                );
                 let range = number + 1..number + 3;
                 let fill = |slots: &mut lapwing::Slots<'_, u64>| {
                     slots.iter_mut().zip(range.clone()).for_each(|(event, number)| *event = number);
                 };
-                assert_eq!(producer.offer_batch(2, fill), Ok(Some(range.clone())));
+                assert_eq!(producer.offer_batch(2, WhenFull::Wait, fill), Ok(Some(range.clone())));
             }
             assert_eq!(producer.dropped(), 0);
         });
@@ -94,24 +94,26 @@ fn offer_waits_by_default<K: Kind>() {
 }
 
 fn offer_with_a_timeout_gives_up_in_time<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(1, WhenFull::Timeout(MOMENT));
-    producer.offer(|event| *event = 1).unwrap();
+    let (mut producer, mut poller) = ring_with_poller::<K>(1);
+    let patience = WhenFull::Timeout(MOMENT);
+    producer.offer(patience, |event| *event = 1).unwrap();
     let begin = std::time::Instant::now();
-    assert_eq!(producer.offer(|_| unreachable!()), Err(OfferError::TimedOut));
-    assert_eq!(producer.offer_batch(1, |_| unreachable!()), Err(BatchError::TimedOut));
+    assert_eq!(producer.offer(patience, |_| unreachable!()), Err(OfferError::TimedOut));
+    assert_eq!(producer.offer_batch(1, patience, |_| unreachable!()), Err(BatchError::TimedOut));
     assert!(begin.elapsed() >= 2 * MOMENT);
-    producer.set_when_full(WhenFull::Timeout(Duration::ZERO));
-    assert_eq!(producer.offer(|_| unreachable!()), Err(OfferError::TimedOut));
+    let none = WhenFull::Timeout(Duration::ZERO);
+    assert_eq!(producer.offer(none, |_| unreachable!()), Err(OfferError::TimedOut));
     assert_eq!(producer.dropped(), 0, "an error is not a dropped event");
     assert_eq!(drain(&mut poller), [1]);
 }
 
 fn offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time<K: Kind>() {
     for patience in [PATIENCE, Duration::MAX] {
-        let (mut producer, mut poller) = ring_with_poller::<K>(1, WhenFull::Timeout(patience));
-        producer.offer(|_| {}).unwrap();
+        let (mut producer, mut poller) = ring_with_poller::<K>(1);
+        producer.offer(WhenFull::Timeout(patience), |_| {}).unwrap();
         thread::scope(|scope| {
-            let thread = scope.spawn(|| producer.offer(|event| *event = 2));
+            let thread =
+                scope.spawn(|| producer.offer(WhenFull::Timeout(patience), |event| *event = 2));
             poller.poll().unwrap().consume_all();
             assert_eq!(thread.join().unwrap(), Ok(Some(1)));
         });
@@ -120,55 +122,75 @@ fn offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time<K: Kind>() {
 }
 
 fn offer_that_refuses_says_full_at_once<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(2, WhenFull::Refuse);
-    producer.offer(|event| *event = 1).unwrap();
-    assert_eq!(producer.offer_batch(2, |_| unreachable!()), Err(BatchError::Full));
-    producer.offer(|event| *event = 2).unwrap();
-    assert_eq!(producer.offer(|_| unreachable!()), Err(OfferError::Full));
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    producer.offer(WhenFull::Refuse, |event| *event = 1).unwrap();
+    assert_eq!(
+        producer.offer_batch(2, WhenFull::Refuse, |_| unreachable!()),
+        Err(BatchError::Full)
+    );
+    producer.offer(WhenFull::Refuse, |event| *event = 2).unwrap();
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
     assert_eq!(producer.dropped(), 0);
     assert_eq!(drain(&mut poller), [1, 2]);
-    assert_eq!(producer.offer(|event| *event = 3), Ok(Some(2)));
+    assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 3), Ok(Some(2)));
 }
 
 fn miri_offer_that_drops_keeps_what_is_in_the_ring_and_counts<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(2, WhenFull::DropNew);
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
     for number in 0..5 {
-        let sequence = producer.offer(|event| *event = number).unwrap();
+        let sequence = producer.offer(WhenFull::DropNew, |event| *event = number).unwrap();
         assert_eq!(sequence, (number < 2).then_some(number));
     }
     assert_eq!(producer.dropped(), 3);
     poller.poll().unwrap().consume(1);
-    assert_eq!(producer.offer(|event| *event = 5), Ok(Some(2)));
-    assert_eq!(producer.offer(|_| unreachable!()), Ok(None));
+    assert_eq!(producer.offer(WhenFull::DropNew, |event| *event = 5), Ok(Some(2)));
+    assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
     assert_eq!(drain(&mut poller), [1, 5]);
     assert_eq!(producer.dropped(), 4);
     // The count survives another choice.
-    producer.set_when_full(WhenFull::Refuse);
-    producer.offer_batch(2, |_| {}).unwrap();
-    assert_eq!(producer.offer(|_| unreachable!()), Err(OfferError::Full));
+    producer.offer_batch(2, WhenFull::Refuse, |_| {}).unwrap();
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
     assert_eq!(producer.dropped(), 4);
 }
 
+/// `DropNew` was a setting of the producer, which most of its calls did not obey.
+fn policy_holds_for_its_own_call_and_for_no_other<K: Kind>() {
+    let (mut producer, mut poller) = ring_with_poller::<K>(1);
+    assert_eq!(producer.offer(WhenFull::DropNew, |event| *event = 1), Ok(Some(0)));
+    assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
+    let late = producer.publish_timeout(MOMENT, |_| unreachable!());
+    assert_eq!(late, Err(PublishTimeoutError::TimedOut));
+    assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| producer.publish(|event| *event = 2));
+        poller.poll().unwrap().consume_all();
+        assert_eq!(thread.join().unwrap(), Ok(1)); // it waits, whatever was offered before
+    });
+    assert_eq!(producer.dropped(), 1);
+    assert_eq!(drain(&mut poller), [2]);
+}
+
 fn batch_is_offered_whole_or_not_at_all<K: Kind>() {
-    let (mut producer, mut poller) = ring_with_poller::<K>(4, WhenFull::DropNew);
-    assert_eq!(producer.offer_batch(3, |_| {}), Ok(Some(0..3)));
-    assert_eq!(producer.offer_batch(2, |_| unreachable!()), Ok(None));
-    assert_eq!(producer.offer_batch(4, |_| unreachable!()), Ok(None));
+    let (mut producer, mut poller) = ring_with_poller::<K>(4);
+    assert_eq!(producer.offer_batch(3, WhenFull::DropNew, |_| {}), Ok(Some(0..3)));
+    assert_eq!(producer.offer_batch(2, WhenFull::DropNew, |_| unreachable!()), Ok(None));
+    assert_eq!(producer.offer_batch(4, WhenFull::DropNew, |_| unreachable!()), Ok(None));
     assert_eq!(producer.dropped(), 6);
-    assert_eq!(producer.offer_batch(1, |_| {}), Ok(Some(3..4)));
+    assert_eq!(producer.offer_batch(1, WhenFull::DropNew, |_| {}), Ok(Some(3..4)));
     assert_eq!(drain(&mut poller).len(), 4);
 }
 
 fn batch_of_an_impossible_size_is_an_error_and_not_dropped<K: Kind>() {
     for when_full in POLICIES {
-        let (mut producer, _poller) = ring_with_poller::<K>(4, when_full);
-        producer.offer_batch(4, |_| {}).unwrap();
+        let (mut producer, _poller) = ring_with_poller::<K>(4);
+        producer.offer_batch(4, when_full, |_| {}).unwrap();
         for requested in [0, 5, usize::MAX] {
             let error = match requested {
                 0 => BatchError::Zero,
                 _ => BatchError::TooLarge { requested, capacity: 4 },
             };
-            assert_eq!(producer.offer_batch(requested, |_| unreachable!()), Err(error));
+            assert_eq!(producer.offer_batch(requested, when_full, |_| unreachable!()), Err(error));
         }
         assert_eq!(producer.dropped(), 0);
     }
@@ -177,11 +199,11 @@ fn batch_of_an_impossible_size_is_an_error_and_not_dropped<K: Kind>() {
 /// Offers to a ring that takes nothing any more, full or not, by every policy.
 fn assert_refused<K: Kind>(stop: impl Fn(&ProducerOf<u64, K>, Poller<u64>), error: OfferError) {
     for (when_full, events) in POLICIES.into_iter().flat_map(|policy| [(policy, 0), (policy, 2)]) {
-        let (mut producer, poller) = ring_with_poller::<K>(2, when_full);
-        (0..events).for_each(|_| _ = producer.offer(|_| {}).unwrap());
+        let (mut producer, poller) = ring_with_poller::<K>(2);
+        (0..events).for_each(|_| _ = producer.offer(when_full, |_| {}).unwrap());
         stop(&producer, poller);
-        assert_eq!(producer.offer(|_| unreachable!()), Err(error));
-        assert_eq!(producer.offer_batch(1, |_| unreachable!()), Err(error.into()));
+        assert_eq!(producer.offer(when_full, |_| unreachable!()), Err(error));
+        assert_eq!(producer.offer_batch(1, when_full, |_| unreachable!()), Err(error.into()));
         assert_eq!(producer.dropped(), 0, "refused, not dropped");
     }
 }
@@ -200,10 +222,10 @@ fn halted_ring_is_an_error_by_every_policy<K: Kind>() {
 
 fn offer_that_waits_ends_with_the_ring<K: Kind>() {
     for when_full in [WhenFull::Wait, WhenFull::Timeout(PATIENCE)] {
-        let (mut producer, poller) = ring_with_poller::<K>(1, when_full);
-        producer.offer(|_| {}).unwrap();
+        let (mut producer, poller) = ring_with_poller::<K>(1);
+        producer.offer(when_full, |_| {}).unwrap();
         thread::scope(|scope| {
-            let thread = scope.spawn(|| producer.offer(|_| unreachable!()));
+            let thread = scope.spawn(|| producer.offer(when_full, |_| unreachable!()));
             drop(poller);
             assert_eq!(thread.join().unwrap(), Err(OfferError::Halted(HaltCause::NoConsumers)));
         });
@@ -216,16 +238,13 @@ fn handler_may_offer_to_its_own_full_ring<K: Kind>() {
         let Ok(mut producer) = producers.try_recv() else { return };
         assert_eq!(sequence, 0);
         for when_full in [WhenFull::Wait, WhenFull::Timeout(PATIENCE)] {
-            producer.set_when_full(when_full);
-            let refused = producer.offer(|_| unreachable!());
+            let refused = producer.offer(when_full, |_| unreachable!());
             assert_eq!(refused, Err(OfferError::WouldDeadlock));
-            let refused = producer.offer_batch(1, |_| unreachable!());
+            let refused = producer.offer_batch(1, when_full, |_| unreachable!());
             assert_eq!(refused, Err(BatchError::WouldDeadlock));
         }
-        producer.set_when_full(WhenFull::Refuse);
-        assert_eq!(producer.offer(|_| unreachable!()), Err(OfferError::Full));
-        producer.set_when_full(WhenFull::DropNew);
-        assert_eq!(producer.offer(|_| unreachable!()), Ok(None));
+        assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
+        assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
         assert_eq!(producer.dropped(), 1);
     };
     let (mut producer, consumers) = K::ring(2, || 0_u64).then("all", offer).build().unwrap();
@@ -237,33 +256,28 @@ fn handler_may_offer_to_its_own_full_ring<K: Kind>() {
 
 fn panic_of_a_fill_closure_is_not_a_dropped_event<K: Kind>() {
     quiet_panics();
-    let (mut producer, mut poller) = ring_with_poller::<K>(2, WhenFull::DropNew);
-    let offer = || producer.offer(|_| panic!("{ON_PURPOSE}"));
+    let (mut producer, mut poller) = ring_with_poller::<K>(2);
+    let offer = || producer.offer(WhenFull::DropNew, |_| panic!("{ON_PURPOSE}"));
     assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
-    let offer = || producer.offer_batch(1, |_| panic!("{ON_PURPOSE}"));
+    let offer = || producer.offer_batch(1, WhenFull::DropNew, |_| panic!("{ON_PURPOSE}"));
     assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
     drain(&mut poller); // past what was given up
-    assert!(producer.offer(|event| *event = 1).unwrap().is_some());
+    assert!(producer.offer(WhenFull::DropNew, |event| *event = 1).unwrap().is_some());
     assert_eq!((producer.dropped(), drain(&mut poller)), (0, vec![1]));
 }
 
 #[test]
-fn clone_has_the_policy_and_counts_its_own() {
+fn clone_counts_its_own_dropped_events() {
     let (mut first, mut consumers) =
         Disruptor::multi_producer(1, || 0_u64).then_poller("poller").build().unwrap();
     let _poller = consumers.take_poller("poller").unwrap();
-    let mut waits = first.clone();
-    first.set_when_full(WhenFull::DropNew);
-    first.offer_batch(1, |_| {}).unwrap();
-    first.offer(|_| unreachable!()).unwrap();
+    first.offer_batch(1, WhenFull::DropNew, |_| {}).unwrap();
+    first.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
     let mut second = first.clone();
-    assert_eq!((second.when_full(), second.dropped()), (WhenFull::DropNew, 0));
-    second.offer(|_| unreachable!()).unwrap();
-    second.offer(|_| unreachable!()).unwrap();
-    assert_eq!((first.dropped(), second.dropped(), waits.dropped()), (1, 2, 0));
-    waits.set_when_full(WhenFull::Timeout(Duration::ZERO));
-    assert_eq!(waits.offer(|_| unreachable!()), Err(OfferError::TimedOut));
-    assert_eq!(first.when_full(), WhenFull::DropNew);
+    assert_eq!(second.dropped(), 0);
+    second.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
+    second.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
+    assert_eq!((first.dropped(), second.dropped()), (1, 2));
 }
 
 /// Every event that was offered is either received or counted, by whoever offered it; and those of one producer arrive
@@ -278,9 +292,9 @@ fn every_offer_is_received_or_counted<K: Kind>(
     thread::scope(|scope| {
         let offer = |(id, mut producer): (usize, ProducerOf<(usize, u64), K>)| {
             scope.spawn(move || {
-                producer.set_when_full(WhenFull::DropNew);
                 let accepted = (0..offers).filter(|&number| {
-                    let sequence = producer.offer(|event| *event = (id, number)).unwrap();
+                    let sequence =
+                        producer.offer(WhenFull::DropNew, |event| *event = (id, number)).unwrap();
                     sequence.is_some()
                 });
                 (accepted.count() as u64, producer.dropped())

@@ -288,9 +288,8 @@ reply    journal           1                  3          2  not asked          0
 
 fn events_that_were_dropped_are_counted<K: Kind>() {
     let (mut producer, _consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
-    producer.set_when_full(WhenFull::DropNew);
     for _ in 0..5 {
-        producer.offer(|_| {}).unwrap();
+        producer.offer(WhenFull::DropNew, |_| {}).unwrap();
     }
     let snapshot = producer.monitor().snapshot();
     assert_eq!((snapshot.dropped, snapshot.published, snapshot.free_slots), (3, 2, 0));

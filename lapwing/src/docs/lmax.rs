@@ -50,7 +50,7 @@
 //! | bounds checks that claim nothing | [`BatchError::Zero`], [`BatchError::TooLarge`] | |
 //! | a translator that throws publishes its slot | a panic gives the claim up | Nobody sees what was half written, and nobody waits for it. |
 //! | `EventPublisher` | [`Producer`] | |
-//! | none | [`Producer::offer`], [`WhenFull`] | What becomes of an event on a full ring can be a setting: wait, wait for a time, refuse, drop and count. |
+//! | none | [`Producer::offer`], [`WhenFull`] | What becomes of an event on a full ring is an argument of the call: wait, wait for a time, refuse, drop and count. |
 //!
 //! ## Waiting
 //!

@@ -60,7 +60,7 @@
 //! | `halt()` | [`Running::halt`](crate::Running::halt) | producers are told |
 //! | `getCursor()`: with many producers what is claimed | [`Snapshot::published`](crate::Snapshot::published), [`claimed`](crate::Snapshot::claimed) | [`Monitor::stall`](crate::Monitor::stall) also says who holds up the ring |
 //! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::StopHandle) | nobody loses an event |
-//! | a producer waits in `next()` for ever | [`WhenFull`](crate::WhenFull), [`offer`](crate::Producer::offer) | wait, wait for a time, refuse, or drop and count |
+//! | a producer waits in `next()` for ever | [`offer`](crate::Producer::offer) with a [`WhenFull`](crate::WhenFull) | wait, wait for a time, refuse, or drop and count |
 //! | `WorkerPool` (before 4.0) | [`Builder::then_workers`](crate::Builder::then_workers) | claimed by the batch, and resized at run time; [by key](crate::Workers::by_key), if order matters |
 //! | events keep what they refer to until overwritten | [`Builder::then_clear`](crate::Builder::then_clear) | |
 //!

@@ -12,11 +12,10 @@ use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, Stopped, T
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
-/// producer.set_when_full(WhenFull::Refuse);
-/// producer.offer(|event| *event = 7)?; // the one slot
-/// assert_eq!(producer.offer(|event| *event = 8), Err(OfferError::Full));
+/// producer.offer(WhenFull::Refuse, |event| *event = 7)?; // the one slot
+/// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Full));
 /// producer.close();
-/// assert_eq!(producer.offer(|event| *event = 8), Err(OfferError::Closed));
+/// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Closed));
 /// assert_eq!(OfferError::Full.to_string(), "the ring is full");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -144,21 +144,18 @@ pub struct Producer<E, S: Sequencer> {
     strategy: Box<dyn AnyWaitStrategy>,
     /// Whether it is content to sleep until a good part of the ring is free: that was worth it last time.
     is_patient: bool,
-    /// What becomes of events that are offered to a full ring.
-    when_full: WhenFull,
-    /// Number of them that this producer has dropped.
+    /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
-        let when_full = WhenFull::default();
         let mut sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
         if let Some(copies) = ring.copies {
             sequencer.copy_lone_events(copies);
         }
-        Self { ring, sequencer, strategy, is_patient: true, when_full, dropped: 0 }
+        Self { ring, sequencer, strategy, is_patient: true, dropped: 0 }
     }
 
     /// Number of slots of the ring.
@@ -208,9 +205,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
 impl<E> Clone for MultiProducer<E> {
     fn clone(&self) -> Self {
-        let mut clone = Self::new(self.ring.clone(), self.strategy.clone());
-        clone.when_full = self.when_full;
-        clone
+        Self::new(self.ring.clone(), self.strategy.clone())
     }
 }
 
@@ -227,7 +222,6 @@ impl<E, S: Sequencer> fmt::Debug for Producer<E, S> {
         f.debug_struct("Producer")
             .field("capacity", &self.capacity())
             .field("sequencer", &self.sequencer)
-            .field("when_full", &self.when_full)
             .field("dropped", &self.dropped)
             .finish_non_exhaustive()
     }

@@ -11,9 +11,9 @@ fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
         Disruptor::multi_producer(4, || 0_u64).then_poller("all").build().unwrap();
     let _poller = consumers.take_poller("all").unwrap(); // which is not asked
     let offer = |mut producer: MultiProducer<u64>| {
-        producer.set_when_full(WhenFull::DropNew);
-        (0..1_000).for_each(|_| _ = producer.offer(|_| {}).unwrap());
-        producer.offer_batch(3, |_| unreachable!()).unwrap();
+        let drop_new = WhenFull::DropNew;
+        (0..1_000).for_each(|_| _ = producer.offer(drop_new, |_| {}).unwrap());
+        producer.offer_batch(3, drop_new, |_| unreachable!()).unwrap();
         producer.dropped()
     };
     let threads = [0; 3].map(|_| {

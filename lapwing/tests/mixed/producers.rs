@@ -181,14 +181,14 @@ impl<'a, K: Kind> Feed<'a, K> {
     }
 
     fn offer(&mut self) -> Result<(), Refused> {
-        self.producer.set_when_full(match self.draw.below(4) {
+        let when_full = match self.draw.below(4) {
             0 => WhenFull::Wait,
             1 => WhenFull::Timeout(PATIENCE),
             2 => WhenFull::Refuse,
             _ => WhenFull::DropNew,
-        });
+        };
         let (stamp, lasting) = (self.stamp(0), self.lasting);
-        let offered = self.producer.offer(|event| event.fill(stamp, lasting));
+        let offered = self.producer.offer(when_full, |event| event.fill(stamp, lasting));
         if let Some(sequence) = offered.map_err(refused)? {
             self.accept(sequence..sequence + 1);
         }

@@ -60,13 +60,29 @@ impl<T> Room<T> {
 
     /// Fills slot `i` with `make(i)`. If it panics, what was made so far is dropped, once.
     pub(crate) fn fill(self, mut make: impl FnMut(usize) -> T) -> PerSlot<T> {
+        let make_in_place = |index, slot: NonNull<T>| {
+            // SAFETY: I18: the room of this slot, where none is made yet.
+            unsafe { slot.write(make(index)) };
+        };
+        // SAFETY: I18: that has written one.
+        unsafe { self.fill_in_place(make_in_place) }
+    }
+
+    /// As [`fill`](Self::fill), by a `make` that is told where to put what it makes, so that nothing is moved. What it
+    /// leaves behind in a slot when it panics is not dropped.
+    ///
+    /// # Safety
+    ///
+    /// Where `make` returns, there is a `T` where it was told to put one (I18).
+    pub(crate) unsafe fn fill_in_place(
+        self,
+        mut make: impl FnMut(usize, NonNull<T>),
+    ) -> PerSlot<T> {
         let mut all = self.empty;
         while all.filled < self.capacity {
-            let made = make(all.filled);
             // SAFETY: I18: there is room for `capacity` of them, and it is not used up.
             let next = unsafe { all.first().add(all.filled) };
-            // SAFETY: I18: in that room, and none is made there yet.
-            unsafe { next.write(made) };
+            make(all.filled, next);
             all.filled += 1;
         }
         all

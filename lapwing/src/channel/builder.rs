@@ -7,8 +7,8 @@ use super::letter::{Keeping, Letter};
 use super::receiver::Receiver;
 use super::sender::{MultiSender, Sender, SingleSender};
 use crate::error::BuildError;
-use crate::sequencer::Sequencer;
-use crate::topology::{Builder as RingBuilder, Disruptor, Graph};
+use crate::sequencer::{Multi, Sequencer, Single};
+use crate::topology::{Builder as RingBuilder, Graph};
 use crate::wait::{Adaptive, WaitStrategy};
 use crate::{MAX_CAPACITY, MAX_RECEIVERS};
 
@@ -107,7 +107,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// [`MAX_CAPACITY`], and [`BuildError::OutOfMemory`] when the
     /// allocator refuses.
     pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
-        let ring = Disruptor::single_producer(slots(self.capacity), Letter::empty);
+        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
         let ring = ring.look_at_notices();
         self.with_one_receiver(ring)
     }
@@ -129,7 +129,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// As [`spsc`](Self::spsc).
     pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
-        let ring = Disruptor::multi_producer(slots(self.capacity), Letter::empty);
+        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
         self.with_one_receiver(ring)
     }
 
@@ -154,7 +154,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(SingleSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = Disruptor::single_producer(slots(self.capacity), Letter::empty);
+        let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
         let ring = ring.look_at_notices();
         self.with_receivers(ring, receivers)
     }
@@ -180,7 +180,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self,
         receivers: usize,
     ) -> Result<(MultiSender<T>, Vec<BroadcastReceiver<T>>), BuildError> {
-        let ring = Disruptor::multi_producer(slots(self.capacity), Letter::empty);
+        let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
         self.with_receivers(ring, receivers)
     }
 

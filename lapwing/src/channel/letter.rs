@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::Sequence;
-use crate::ring_buffer::{Notice, Noticed};
+use crate::ring_buffer::{Factory, Notice, Noticed};
 use crate::sequencer::Sequencer;
 
 /// Room for one value.
@@ -68,10 +68,32 @@ unsafe impl<T> Noticed for Letter<T> {}
 unsafe impl<T: Send + Sync> Sync for Letter<T> {}
 
 impl<T> Letter<T> {
-    /// One without a value.
-    pub(super) fn empty() -> Self {
-        let value = UnsafeCell::new(MaybeUninit::uninit());
-        Self { notice: Notice::default(), keeps: Cell::new(false), value }
+    /// Makes letters without a value, which takes no stack, however large a value is.
+    pub(super) fn factory<'env>() -> Factory<'env, Self>
+    where
+        T: 'env,
+    {
+        // SAFETY: I18: whoever calls this has room for a letter there.
+        let begin = |_, letter| unsafe { Self::begin(letter) };
+        // SAFETY: I3: that has made one.
+        unsafe { Factory::in_place(begin) }
+    }
+
+    /// Makes one without a value.
+    ///
+    /// # Safety
+    ///
+    /// At `letter` there is room for one (I18).
+    unsafe fn begin(letter: NonNull<Self>) {
+        let letter = letter.as_ptr();
+        // SAFETY: I18: in that room.
+        let notice = unsafe { &raw mut (*letter).notice };
+        // SAFETY: I18: as above.
+        let keeps = unsafe { &raw mut (*letter).keeps };
+        // SAFETY: I18: as above. What there is besides may be uninitialised (I14).
+        unsafe { notice.write(Notice::default()) };
+        // SAFETY: I18: as above.
+        unsafe { keeps.write(Cell::new(false)) };
     }
 
     /// Puts `value` here, and hands out the one that was kept here.
@@ -88,7 +110,7 @@ impl<T> Letter<T> {
             Keeping::Kept => unsafe { self.keep() },
         };
         // SAFETY: I1, by the caller: nobody else touches the value.
-        unsafe { self.value.get().write(MaybeUninit::new(value)) };
+        unsafe { self.value.get().cast::<T>().write(value) };
         former
     }
 
@@ -136,11 +158,8 @@ impl<T> Letter<T> {
     /// has taken yet nor will drop (I14).
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> T {
-        let value = self.value.get();
-        // SAFETY: I1 or I2, by the caller.
-        let value = unsafe { value.read() };
-        // SAFETY: I14, by the caller: it is there.
-        unsafe { value.assume_init() }
+        // SAFETY: I1 or I2, by the caller; I14: it is there.
+        unsafe { self.value.get().cast::<T>().read() }
     }
 
     /// The value, which stays.

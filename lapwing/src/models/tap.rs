@@ -5,12 +5,12 @@ use loom::thread;
 use super::check_without_fences;
 use crate::TapError;
 use crate::sync::Arc;
-use crate::tap::slot::{Absent, Entry, Slots};
+use crate::tap::slot::{Absent, Slots};
 use crate::tap::{TapReader, TapWriter, tap};
 
-/// An entry whose event tells its sequence.
-fn entry(sequence: u64) -> Entry<u64> {
-    Entry { sequence, event: sequence + 10 }
+/// Writes an entry whose event tells its sequence.
+fn write(slots: &Slots<u64>, position: u64) -> bool {
+    slots.write(position, position, &(position + 10))
 }
 
 /// Writes `count` events and closes.
@@ -41,7 +41,7 @@ fn loom_tap_slot_hands_on_its_entry() {
     check_without_fences(|| {
         let slots = Arc::new(Slots::new(1).unwrap());
         let written = Arc::clone(&slots);
-        let writer = thread::spawn(move || assert!(written.write(0, entry(0))));
+        let writer = thread::spawn(move || assert!(write(&written, 0)));
         match slots.read(0) {
             Ok(found) => assert_eq!(found.event, 10),
             Err(absent) => assert_eq!(absent, Absent::PassedOver), // not written yet
@@ -55,7 +55,7 @@ fn loom_tap_slot_hands_on_its_entry() {
 fn loom_tap_slot_is_written_after_its_readers() {
     check_without_fences(|| {
         let slots = Arc::new(Slots::new(1).unwrap());
-        assert!(slots.write(0, entry(0)));
+        assert!(write(&slots, 0));
         let read = |slots: Arc<Slots<u64>>| match slots.read(0) {
             Ok(found) => assert_eq!(found.event, 10),
             Err(absent) => assert_eq!(absent, Absent::Overwritten),
@@ -63,7 +63,7 @@ fn loom_tap_slot_is_written_after_its_readers() {
         let (first, second) = (Arc::clone(&slots), Arc::clone(&slots));
         let first = thread::spawn(move || read(first));
         let second = thread::spawn(move || read(second));
-        let is_there = slots.write(1, entry(1));
+        let is_there = write(&slots, 1);
         let seen = slots.read(1).map(|found| found.event);
         assert_eq!(seen, if is_there { Ok(11) } else { Err(Absent::PassedOver) });
         first.join().unwrap();

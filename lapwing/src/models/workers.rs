@@ -16,7 +16,7 @@ use crate::group::Group;
 use crate::memory::Room;
 use crate::producer::Producer;
 use crate::ring::Ring;
-use crate::ring_buffer::RingBuffer;
+use crate::ring_buffer::{Factory, RingBuffer};
 use crate::seating::Seating;
 use crate::sync::{Arc, AtomicU8, Ordering};
 use crate::wait::asymmetric::AsymmetricFence;
@@ -47,7 +47,7 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     let workers: Vec<_> = (stages..upstream.len()).collect();
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
     control.stage_mut(0).set_workers(&workers);
-    let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), |_| 0);
+    let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), Factory::of(|_| 0));
     Ring::new(control, buffer, None, None, Description::new(String::new(), iter::empty()))
 }
 

@@ -9,6 +9,7 @@
 //! ```
 
 mod copies;
+mod factory;
 mod notices;
 mod prefetcher;
 mod read_ahead;
@@ -22,6 +23,7 @@ use crate::memory::{PerSlot, Room};
 use crate::sync::Arc;
 
 pub(crate) use copies::Copies;
+pub(crate) use factory::Factory;
 pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;
 pub(crate) use read_ahead::ReadAhead;
@@ -68,10 +70,15 @@ impl<E> Clone for RingBuffer<E> {
 }
 
 impl<E> RingBuffer<E> {
-    /// Fills slot `i` of `room` with `factory(i)`.
+    /// Fills the slots of `room` by `factory`.
     #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
-    pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: impl FnMut(usize) -> E) -> Self {
-        let slots = room.fill(|index| UnsafeCell::new(factory(index)));
+    pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
+        let make = |index, slot: NonNull<UnsafeCell<E>>| {
+            // SAFETY: I18: room for a cell, which is room for what is in it.
+            unsafe { factory.make(index, slot.cast()) };
+        };
+        // SAFETY: I3: the factory makes an event there, which is a cell with it.
+        let slots = unsafe { room.fill_in_place(make) };
         let storage = Arc::new(Storage {
             #[cfg(loom)]
             watched: slots.iter().map(|_| loom::cell::UnsafeCell::new(())).collect(),

@@ -7,11 +7,11 @@ use super::*;
 use crate::MAX_CAPACITY;
 use crate::error::BuildError;
 
-fn ring_of<E>(
+fn ring_of<'env, E>(
     capacity: usize,
-    factory: impl FnMut(usize) -> E,
+    factory: impl FnMut(usize) -> E + 'env,
 ) -> Result<RingBuffer<E>, BuildError> {
-    Ok(RingBuffer::new(Room::reserve(capacity)?, factory))
+    Ok(RingBuffer::new(Room::reserve(capacity)?, Factory::of(factory)))
 }
 
 /// Counts its drops in `drops`.

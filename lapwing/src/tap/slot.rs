@@ -16,6 +16,7 @@
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use crate::Sequence;
 use crate::error::BuildError;
@@ -63,7 +64,13 @@ impl<E: Copy> Slots<E> {
     ///
     /// [`BuildError::Capacity`] and [`BuildError::OutOfMemory`].
     pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
-        let slots = Room::reserve(capacity)?.fill(|_| Padded(Slot::new()));
+        let room = Room::<Padded<Slot<E>>>::reserve(capacity)?;
+        let begin = |_, slot: NonNull<Padded<Slot<E>>>| {
+            // SAFETY: I18: room for what begins with a slot, and has nothing else.
+            unsafe { Slot::<E>::begin(slot.cast()) };
+        };
+        // SAFETY: I18: that has made a slot.
+        let slots = unsafe { room.fill_in_place(begin) };
         Ok(Self { lap_shift: slots.len().trailing_zeros(), slots })
     }
 
@@ -72,10 +79,10 @@ impl<E: Copy> Slots<E> {
         self.slots.len() as u64
     }
 
-    /// Writes `entry` at `position`; false if a reader was in its slot, which is then left alone.
-    /// Takes two swaps and a store at most.
+    /// Copies `event` to `position`; false if a reader was in its slot, which is then left alone. Takes two swaps and a
+    /// store at most, and nothing of the stack, however large the event is.
     #[inline]
-    pub(crate) fn write(&self, position: u64, entry: Entry<E>) -> bool {
+    pub(crate) fn write(&self, position: u64, sequence: Sequence, event: &E) -> bool {
         let slot = self.slot(position);
         let guess = position.checked_sub(self.capacity()).map_or(UNUSED, |last| self.lap(last));
         if !slot.seal(guess) {
@@ -84,7 +91,13 @@ impl<E: Copy> Slots<E> {
         slot.watch_write();
         let place = slot.entry.get().cast::<Entry<E>>();
         // SAFETY: I7: `seal` has shown that no reader is in the slot, and none enters until `open`.
-        unsafe { place.write(entry) };
+        let to = unsafe { &raw mut (*place).event };
+        // SAFETY: I7: as above; nobody borrows what lies in a slot, so `event` is elsewhere.
+        unsafe { to.copy_from_nonoverlapping(event, 1) };
+        // SAFETY: I7: as above.
+        let to = unsafe { &raw mut (*place).sequence };
+        // SAFETY: I7: as above.
+        unsafe { to.write(sequence) };
         slot.open(self.lap(position));
         true
     }
@@ -134,12 +147,23 @@ pub(super) struct Slot<E> {
 unsafe impl<E: Send> Sync for Slot<E> {}
 
 impl<E: Copy> Slot<E> {
-    fn new() -> Self {
-        Self {
-            state: AtomicU64::new(UNUSED),
-            entry: UnsafeCell::new(MaybeUninit::uninit()),
-            #[cfg(loom)]
-            watched: loom::cell::UnsafeCell::new(()),
+    /// Makes a slot without an entry, which takes no stack, however large an entry is.
+    ///
+    /// # Safety
+    ///
+    /// At `slot` there is room for one (I18).
+    unsafe fn begin(slot: NonNull<Self>) {
+        let slot = slot.as_ptr();
+        // SAFETY: I18: in that room.
+        let state = unsafe { &raw mut (*slot).state };
+        // SAFETY: I18: as above. What there is besides may be uninitialised (I8).
+        unsafe { state.write(AtomicU64::new(UNUSED)) };
+        #[cfg(loom)]
+        {
+            // SAFETY: I18: in that room.
+            let watched = unsafe { &raw mut (*slot).watched };
+            // SAFETY: I18: as above.
+            unsafe { watched.write(loom::cell::UnsafeCell::new(())) };
         }
     }
 

@@ -102,9 +102,8 @@ fn slot_takes_only_as_many_readers_as_it_can_count() {
 #[test]
 fn slots_tell_apart_what_was_passed_over_and_what_was_overwritten() {
     let slots = Slots::new(1).unwrap();
-    let entry = |sequence| slot::Entry { sequence, event: () };
     assert_eq!(slots.read(0).err(), Some(Absent::PassedOver));
-    assert!(slots.write(0, entry(0)) && slots.write(3, entry(3)));
+    assert!(slots.write(0, 0, &()) && slots.write(3, 3, &()));
     assert_eq!(slots.read(2).err(), Some(Absent::Overwritten));
     assert_eq!(slots.read(3).map(|entry| entry.sequence), Ok(3));
     assert_eq!(slots.read(4).err(), Some(Absent::PassedOver));
@@ -115,10 +114,9 @@ fn slots_tell_apart_what_was_passed_over_and_what_was_overwritten() {
 fn laps_may_use_up_their_bits() {
     let slots = Slots::new(1).unwrap();
     let last = (1 << 48) - 2;
-    let entry = |sequence| slot::Entry { sequence, event: () };
     assert!(slots.read(last + 1).is_err()); // not what was never written
     for position in [0, last, last + 1, last + 2] {
-        assert!(slots.write(position, entry(position)));
+        assert!(slots.write(position, position, &()));
         assert_eq!(slots.read(position).map(|entry| entry.sequence), Ok(position));
     }
     assert_eq!(slots.read(last).err(), Some(Absent::Overwritten));

@@ -5,7 +5,6 @@ use std::fmt;
 use super::TapRing;
 use super::head::Written;
 use super::reader::TapReader;
-use super::slot::Entry;
 use crate::Sequence;
 use crate::consumer::{EventHandler, Exclusive, Shared};
 use crate::sync::Arc;
@@ -139,7 +138,7 @@ impl<E: Copy> TapWriter<E> {
         if self.written.is_closed {
             return false;
         }
-        let is_there = self.ring.slots.write(self.written.end, Entry { sequence, event: *event });
+        let is_there = self.ring.slots.write(self.written.end, sequence, event);
         self.passed_over += u64::from(!is_there);
         self.written.end += 1;
         self.ring.head.advance(self.written);

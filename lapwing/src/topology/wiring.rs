@@ -24,7 +24,7 @@ use crate::memory::Room;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
-use crate::ring_buffer::{Copies, Noticed, Notices, RingBuffer};
+use crate::ring_buffer::{Copies, Factory, Noticed, Notices, RingBuffer};
 use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
@@ -44,7 +44,7 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) name: String,
     pub(super) capacity: usize,
     pub(super) seats: usize,
-    pub(super) factory: Box<dyn FnMut(usize) -> E + 'env>,
+    pub(super) factory: Factory<'env, E>,
     pub(super) wait: Box<dyn AnyWaitStrategy>,
     pub(super) producer_wait: Box<dyn AnyWaitStrategy>,
     pub(super) first_sequence: Sequence,
@@ -57,12 +57,12 @@ pub(super) struct Parts<'env, E, S> {
 }
 
 impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
-    pub(super) fn new(capacity: usize, factory: impl FnMut(usize) -> E + 'env) -> Self {
+    pub(super) fn new(capacity: usize, factory: Factory<'env, E>) -> Self {
         Self {
             name: DEFAULT_NAME.to_owned(),
             capacity,
             seats: 0,
-            factory: Box::new(factory),
+            factory,
             wait: Box::new(Adaptive::default()),
             producer_wait: Box::new(Adaptive::default()),
             first_sequence: 0,
@@ -301,7 +301,7 @@ impl<E> Rooms<E> {
 
     fn fill(
         self,
-        factory: impl FnMut(usize) -> E,
+        factory: Factory<'_, E>,
         first: Sequence,
     ) -> (RingBuffer<E>, Option<Stamps>, Vec<Option<Failures>>) {
         let failures = self.failures.into_iter().map(|room| room.map(Failures::new));

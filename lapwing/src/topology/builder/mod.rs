@@ -14,7 +14,7 @@ use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
 use crate::producer::Producer;
-use crate::ring_buffer::Noticed;
+use crate::ring_buffer::{Factory, Noticed};
 use crate::sequencer::{Multi, Sequencer, Single};
 use crate::wait::WaitStrategy;
 
@@ -41,7 +41,9 @@ pub struct Disruptor(());
 impl Disruptor {
     /// A ring of `capacity` events made by `factory`, for one producer.
     ///
-    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
+    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it. What
+    /// `factory` returns is written to its slot at once, so `build` needs stack for one event, beside what
+    /// `factory` itself needs.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)
@@ -58,7 +60,7 @@ impl Disruptor {
         capacity: usize,
         mut factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, Single> {
-        Builder::new(capacity, move |_| factory())
+        Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
     /// As [`single_producer`](Self::single_producer), with the index of its slot given to each
@@ -77,7 +79,7 @@ impl Disruptor {
         capacity: usize,
         factory: impl FnMut(usize) -> E + 'env,
     ) -> Builder<'env, E, Single> {
-        Builder::new(capacity, factory)
+        Builder::new(capacity, Factory::of(factory))
     }
 
     /// A ring of `capacity` events made by `factory`, for any number of producers, in one total
@@ -102,7 +104,7 @@ impl Disruptor {
         capacity: usize,
         mut factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, Multi> {
-        Builder::new(capacity, move |_| factory())
+        Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
     /// As [`multi_producer`](Self::multi_producer), with the index of its slot given to each
@@ -120,7 +122,7 @@ impl Disruptor {
         capacity: usize,
         factory: impl FnMut(usize) -> E + 'env,
     ) -> Builder<'env, E, Multi> {
-        Builder::new(capacity, factory)
+        Builder::new(capacity, Factory::of(factory))
     }
 }
 
@@ -179,7 +181,8 @@ pub struct Builder<'env, E, S> {
 }
 
 impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
-    fn new(capacity: usize, factory: impl FnMut(usize) -> E + 'env) -> Self {
+    /// A ring of events that `factory` makes in place.
+    pub(crate) fn new(capacity: usize, factory: Factory<'env, E>) -> Self {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
     }
 

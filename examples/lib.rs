@@ -19,6 +19,7 @@
 //! | `one_thread`     | two stages with one owner of their books; a ring that keeps nothing   |
 //! | `placement`      | the same graph on four, two, one or as many threads as there are CPUs |
 //! | `full_ring`      | wait, wait for a time, or drop and count, for each event              |
+//! | `logger`         | the `log` facade over one ring: a static producer, a clone a thread   |
 //! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
 //!
 //! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so

@@ -1,0 +1,158 @@
+//! A global logger: the `log` facade over one ring, so that a thread that logs formats its line and goes on.
+//!
+//! ```text
+//! P1 --+
+//! P2 --+--> [ring] <-- write          arrow: "waits for"; a full ring drops the new line and counts it
+//! P3 --+
+//! ```
+//!
+//! A `static` keeps one producer. Each thread clones it once, into a thread-local, and formats its lines
+//! in place, into a string that the slot already has. One stage writes them, and flushes when it has
+//! written all that is there.
+//!
+//! The clones live as long as their threads, and the static for ever, so the ring does not close by itself.
+//! `Logging::shutdown` closes it: no line is accepted from then on, and each one accepted before is written.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+
+use lapwing::{Disruptor, Monitor, MultiProducer, Running, WhenFull};
+use log::{LevelFilter, Log, Metadata, Record};
+
+/// A record as it is written. A slot keeps its memory for the next one.
+type Line = String;
+
+static RING: OnceLock<MultiProducer<Line>> = OnceLock::new();
+
+thread_local! {
+    /// This thread's own producer, cloned when it logs for the first time.
+    static PRODUCER: RefCell<MultiProducer<Line>> = RefCell::new(ring().clone());
+}
+
+fn ring() -> &'static MultiProducer<Line> {
+    RING.get().expect("it is set before the logger is installed")
+}
+
+/// What `log` calls.
+struct RingLogger;
+
+impl Log for RingLogger {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.level() <= log::max_level()
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let is_offered = PRODUCER.try_with(|producer| {
+            let Ok(mut producer) = producer.try_borrow_mut() else { return false };
+            offer(&mut producer, record);
+            true
+        });
+        // It is borrowed if a value that is logged logs itself, and gone when the thread is about to end.
+        if is_offered != Ok(true) {
+            offer(&mut ring().clone(), record);
+        }
+    }
+
+    /// Does nothing: the stage flushes what it has written, and `Logging::shutdown` waits for the rest.
+    fn flush(&self) {}
+}
+
+/// Formats `record` into the next slot, if one is free.
+fn offer(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
+    let fill = |line: &mut Line| {
+        line.clear();
+        let (level, target, text) = (record.level(), record.target(), record.args());
+        // A `String` takes everything; an error is that of a value's own `Display`, which ends the line.
+        let _ = write!(line, "{level:<5} {target}: {text}");
+    };
+    // The ring counts the lines that it drops. After the end, it refuses them.
+    let _ = producer.offer(WhenFull::DropNew, fill);
+}
+
+/// The logger at work. Dropped, it closes the ring and waits for nothing.
+struct Logging {
+    running: Running<'static>,
+    monitor: Monitor,
+}
+
+impl Logging {
+    /// Installs the logger, which writes to `output`.
+    fn start(output: impl Write + Send + 'static, slots: usize) -> Result<Self, Box<dyn Error>> {
+        let mut output = BufWriter::new(output);
+        let (producer, consumers) = Disruptor::multi_producer(slots, Line::new)
+            .name("log")
+            .then("write", move |line, _, end_of_batch| -> io::Result<()> {
+                writeln!(output, "{line}")?; // an error halts the ring, and `shutdown` returns it
+                if end_of_batch { output.flush() } else { Ok(()) }
+            })
+            .build()?;
+        let monitor = producer.monitor();
+        RING.set(producer).map_err(|_| "the logger is installed twice")?;
+        log::set_logger(&RingLogger)?;
+        log::set_max_level(LevelFilter::Info);
+        Ok(Self { running: consumers.start()?, monitor })
+    }
+
+    /// Accepts no more lines, writes those that were accepted, and returns how many were dropped.
+    fn shutdown(self) -> Result<u64, Box<dyn Error>> {
+        self.running.shutdown()?; // closes the ring, whoever still has a producer
+        Ok(self.monitor.snapshot().dropped)
+    }
+}
+
+/// A file that stays in memory.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+const SLOTS: usize = 1 << 14;
+const THREADS: usize = 3;
+const LINES_PER_THREAD: usize = 10_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let file = Memory::default();
+    let logging = Logging::start(file.clone(), SLOTS)?;
+
+    log::info!("begin"); // from now on, this thread has a producer, too
+    thread::scope(|scope| {
+        for id in 0..THREADS {
+            scope.spawn(move || {
+                (0..LINES_PER_THREAD).for_each(|number| log::info!("thread {id} line {number}"));
+            });
+        }
+    });
+    log::debug!("not wanted");
+    let dropped = logging.shutdown()?;
+    log::error!("too late"); // refused, not dropped
+
+    let text = String::from_utf8(file.0.lock().unwrap().clone())?;
+    let mut next = [0; THREADS];
+    for line in text.lines().skip(1) {
+        let mut words = line.strip_prefix("INFO  logger: thread ").ok_or(line)?.split(" line ");
+        let id: usize = words.next().ok_or(line)?.parse()?;
+        let number: usize = words.next().ok_or(line)?.parse()?;
+        assert!(number >= next[id], "out of order: {line}");
+        next[id] = number + 1;
+    }
+    let written = text.lines().count();
+    println!("{written} lines written, {dropped} dropped");
+    assert!(text.starts_with("INFO  logger: begin\n"));
+    assert_eq!(written as u64 + dropped, (1 + THREADS * LINES_PER_THREAD) as u64);
+    Ok(())
+}

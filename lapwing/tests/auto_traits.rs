@@ -71,17 +71,23 @@ assert_auto_traits! { send: false, sync: false: Builder<'static, u64, Single>, B
 
 // What lends events.
 assert_auto_traits! { send: true, sync: true:
-    Claim<'static, u64, Single>, Claim<'static, u64, Multi>,
-    ClaimBatch<'static, u64, Single>, ClaimBatch<'static, u64, Multi>,
     Slots<'static, u64>, SlotsIter<'static, u64>,
     Batch<'static, u64, Shared>, Batch<'static, u64, Exclusive>,
     Iter<'static, u64>, IterMut<'static, u64>, Events<slice::Iter<'static, u64>, u64>,
 }
 assert_auto_traits! { send: true, sync: false:
-    Claim<'static, Unshared, Single>, Claim<'static, Unshared, Multi>,
-    ClaimBatch<'static, Unshared, Single>, ClaimBatch<'static, Unshared, Multi>,
     Slots<'static, Unshared>, SlotsIter<'static, Unshared>,
     Batch<'static, Unshared, Exclusive>, IterMut<'static, Unshared>,
+}
+
+// A claim stays on the thread that made it, where a producer that waits looks for it.
+assert_auto_traits! { send: false, sync: true:
+    Claim<'static, u64, Single>, Claim<'static, u64, Multi>,
+    ClaimBatch<'static, u64, Single>, ClaimBatch<'static, u64, Multi>,
+}
+assert_auto_traits! { send: false, sync: false:
+    Claim<'static, Unshared, Single>, Claim<'static, Unshared, Multi>,
+    ClaimBatch<'static, Unshared, Single>, ClaimBatch<'static, Unshared, Multi>,
 }
 
 // The ends of a channel, and what lends its values.

@@ -12,7 +12,7 @@ use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watch
 use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{
     Action, BatchError, Consumer, Disruptor, EventHandler, HaltCause, MultiProducer, OfferError,
-    Outcome, PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError,
+    Outcome, PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError, WhenFull,
 };
 
 common::for_both_producers! {
@@ -444,7 +444,10 @@ fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
                 assert_eq!(second.publish_timeout(PATIENCE, |_| unreachable!()), Err(DEADLOCK));
                 assert_eq!(second.claim_batch(1).err(), Some(BatchError::WouldDeadlock));
                 assert_eq!(second.claim_up_to(1).err(), Some(BatchError::WouldDeadlock));
-                assert_eq!(second.offer(|_| unreachable!()).err(), Some(OfferError::WouldDeadlock));
+                assert_eq!(
+                    second.offer(WhenFull::Wait, |_| unreachable!()).err(),
+                    Some(OfferError::WouldDeadlock)
+                );
                 assert_eq!(second.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
             });
             assert!(result.is_ok());

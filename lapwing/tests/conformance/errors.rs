@@ -10,7 +10,7 @@ use std::time::Duration;
 use lapwing::{
     Action, BatchError, Builder, Disruptor, EventHandler, HaltCause, OfferError, Poller, Producer,
     PublishError, PublishTimeoutError, Running, Sequence, Sequencer, Stopped, TryPublishError,
-    Workers,
+    WhenFull, Workers,
 };
 
 use crate::common::{ON_PURPOSE, One, ProducerOf, quiet_panics, wait_until};
@@ -177,7 +177,7 @@ fn e05_an_end_within_the_closure_refuses_its_event<K: Kind>(setup: Setup<K>) {
         assert_eq!(result.err(), end.refusal::<K>().map(BatchError::from));
     });
     for_each_end(setup, |mut producer, now, end| {
-        let result = producer.offer(|_| now());
+        let result = producer.offer(WhenFull::Wait, |_| now());
         assert_eq!(result.err(), end.refusal::<K>().map(OfferError::from));
     });
 }
@@ -193,12 +193,12 @@ fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
         assert_eq!(producer.try_claim().err(), Some(TryPublishError::from(why)));
         assert_eq!(producer.publish_timeout(long, never), Err(PublishTimeoutError::from(why)));
         assert_eq!(producer.claim_timeout(long).err(), Some(PublishTimeoutError::from(why)));
-        assert_eq!(producer.offer(never), Err(OfferError::from(why)));
+        assert_eq!(producer.offer(WhenFull::Wait, never), Err(OfferError::from(why)));
         let why = BatchError::from(why);
         assert_eq!(producer.publish_batch(2, |_| unreachable!()), Err(why));
         assert_eq!(producer.try_publish_batch(2, |_| unreachable!()), Err(why));
         assert_eq!(producer.publish_batch_timeout(2, long, |_| unreachable!()), Err(why));
-        assert_eq!(producer.offer_batch(2, |_| unreachable!()), Err(why));
+        assert_eq!(producer.offer_batch(2, WhenFull::Wait, |_| unreachable!()), Err(why));
         assert_eq!(producer.claim_batch(2).err(), Some(why));
         assert_eq!(producer.try_claim_batch(2).err(), Some(why));
         assert_eq!(producer.claim_batch_timeout(2, long).err(), Some(why));

@@ -50,6 +50,10 @@ impl<A: Access> EventHandler<u64, A> for Logs {
         self.log("on_failed_event");
     }
 
+    fn on_released(&mut self, _: Sequence) {
+        self.log("on_released");
+    }
+
     fn on_timeout(&mut self, _: Sequence) {
         self.log("on_timeout");
     }
@@ -80,12 +84,14 @@ fn run<K: Kind>(calls: &Calls, handler: impl EventHandler<u64, Shared> + Send + 
     running.shutdown().unwrap();
 }
 
-const ALL: [&str; 7] = [
+const ALL: [&str; 9] = [
     "on_start",
     "on_batch_start",
     "on_failed_event",
+    "on_released",
     "on_batch_start",
     "on_event",
+    "on_released",
     "on_timeout",
     "on_shutdown",
 ];

@@ -108,6 +108,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// a batch: nothing more was there, or the batch ended at the end of the ring or at its
     /// longest; the time to flush.
     ///
+    /// The stage still holds the slots of the batch during this call, also at `end_of_batch`: a
+    /// `try_publish` may fail with `Full`. A handler that tells another thread that there is room does
+    /// so in [`on_released`](Self::on_released).
+    ///
     /// ```
     /// # use lapwing::{Disruptor, EventHandler, Sequence};
     /// # #[derive(Default)]
@@ -164,6 +168,70 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         end_of_batch: bool,
     ) -> R {
         self.on_event(event, sequence, end_of_batch)
+    }
+
+    /// Called after the stage has released events. Its sequence is stored by then, and is
+    /// `next_sequence`: this stage holds no slot of an event below that. Does nothing by default.
+    ///
+    /// This is the place to notify a publisher that waits outside of the ring, on a channel for
+    /// instance. Producers that [`publish`](crate::Producer::publish) need no such call.
+    ///
+    /// The stage calls this method once for each release:
+    ///
+    /// - at the end of each batch, after the last [`on_event`](Self::on_event);
+    /// - after an event of which the handler or a policy said [`ReleaseNow`](Action::ReleaseNow) or
+    ///   [`Skip`](Action::Skip), and after a failure that a policy [continues](Action::Continue);
+    /// - before the pause of a [`Retry`](Action::Retry) or [`Restart`](Action::Restart), if the batch
+    ///   had events before the one that comes again;
+    /// - after a poll that found no event and went past claims that were given up.
+    ///
+    /// A [`Rewind`](Action::Rewind) releases nothing. When the stage stops or the ring halts,
+    /// [`on_shutdown`](Self::on_shutdown) comes instead, after the stage has left. After a panic that
+    /// ended the stage, neither comes.
+    ///
+    /// A slot is free once every stage has released it. So each stage that may be the last one has to
+    /// notify:
+    ///
+    /// - Of stages side by side, each one; of a chain, the last stage.
+    /// - Of a worker group, each worker. `next_sequence` is where this worker is, and others may be
+    ///   behind it. A worker also calls after it went past events of others, and after an attempt to
+    ///   claim events that another worker got.
+    /// - An [acknowledged](crate::Stage::acknowledged) stage keeps its slots until the
+    ///   [`Acknowledger`](crate::Acknowledger) is past them too. Here this method says that the
+    ///   handler has finished the events. The thread that acknowledges them notifies.
+    ///
+    /// A panic in this method is one between batches. The stage's [policy](crate::Stage::on_panic)
+    /// decides about it, and no event that was released is given again.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use lapwing::{Disruptor, EventHandler, Sequence, TryPublishError};
+    ///
+    /// /// Tells the publisher that there is room.
+    /// struct Bell(mpsc::Sender<Sequence>);
+    ///
+    /// impl EventHandler<u64> for Bell {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {} // too early to tell it here
+    ///
+    ///     fn on_released(&mut self, next_sequence: Sequence) {
+    ///         let _ = self.0.send(next_sequence);
+    ///     }
+    /// }
+    ///
+    /// let (bell, rings) = mpsc::channel();
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).then_handler("bell", Bell(bell)).build()?;
+    /// let running = consumers.start()?;
+    /// for price in 0..100 {
+    ///     while producer.try_publish(|event| *event = price) == Err(TryPublishError::Full) {
+    ///         rings.recv()?; // the ring itself does not wake this thread
+    ///     }
+    /// }
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn on_released(&mut self, next_sequence: Sequence) {
+        let _ = next_sequence;
     }
 
     /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage.

@@ -83,10 +83,17 @@ impl<E> Worker<E> {
             let mut words = by_key.words.iter();
             let next = words.find_map(|&word| {
                 let events = self.group.next_routed(word, longest)?;
+                // It went past those of others, and nothing else is routed.
+                self.has_passed |= events.is_empty();
+                if events.is_empty() {
+                    return None;
+                }
                 let end = events.end.min(self.reader.ring.buffer.wrap_after(events.start));
                 Some(Claim { word, events: events.start..end })
             });
             if let Some(claim) = next {
+                // Its end says so as well.
+                self.has_passed = false;
                 return Ok(self.claim.insert(claim).events.clone());
             }
             self.route()?;

@@ -31,6 +31,10 @@ where
         (**self).on_failed_event(event, sequence, end_of_batch)
     }
 
+    fn on_released(&mut self, next_sequence: Sequence) {
+        (**self).on_released(next_sequence);
+    }
+
     fn on_timeout(&mut self, next_sequence: Sequence) {
         (**self).on_timeout(next_sequence);
     }
@@ -85,6 +89,11 @@ where
         }
     }
 
+    fn on_released(&mut self, next_sequence: Sequence) {
+        self.0.on_released(next_sequence);
+        self.1.on_released(next_sequence);
+    }
+
     fn on_timeout(&mut self, next_sequence: Sequence) {
         self.0.on_timeout(next_sequence);
         self.1.on_timeout(next_sequence);
@@ -137,6 +146,10 @@ where
         for handler in self {
             handler.on_failed_event(A::reborrow(&mut event), sequence, end_of_batch);
         }
+    }
+
+    fn on_released(&mut self, next_sequence: Sequence) {
+        self.iter_mut().for_each(|handler| handler.on_released(next_sequence));
     }
 
     fn on_timeout(&mut self, next_sequence: Sequence) {

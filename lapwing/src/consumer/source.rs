@@ -120,6 +120,16 @@ pub(crate) trait Source<E> {
     /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping).
     #[inline(always)]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
+        self.wait_with(deadline, |_| {})
+    }
+
+    /// As [`wait`](Self::wait), and calls `found_nothing` after each poll that found nothing.
+    #[inline(always)]
+    fn wait_with(
+        &mut self,
+        deadline: Option<Instant>,
+        mut found_nothing: impl FnMut(&mut Self),
+    ) -> Result<Range<Sequence>, WaitTimeoutError> {
         if self.is_stopping() {
             return Err(WaitTimeoutError::TimedOut);
         }
@@ -130,11 +140,12 @@ pub(crate) trait Source<E> {
                 Ok(range) => return Ok(range),
                 Err(PollError::Closed) => return Err(Stopped::Closed.into()),
                 Err(PollError::Halted(cause)) => return Err(Stopped::Halted(cause).into()),
-                Err(PollError::Empty) if is_expired => {
-                    self.activity().set(Doing::Between);
-                    return Err(WaitTimeoutError::TimedOut);
-                }
                 Err(PollError::Empty) => {
+                    found_nothing(self);
+                    if is_expired {
+                        self.activity().set(Doing::Between);
+                        return Err(WaitTimeoutError::TimedOut);
+                    }
                     is_expired = match self.await_next() {
                         Spun::Batch(range) => return Ok(range),
                         Spun::Something => false,
@@ -212,6 +223,10 @@ pub(crate) trait Source<E> {
 
     /// Lets go of everything below `sequence` that it has.
     fn release(&mut self, sequence: Sequence);
+
+    /// The next sequence, if polls have let go of something since the last batch and since this was asked:
+    /// claims that were given up, or what a worker goes past. Asked after a poll that found nothing.
+    fn take_passed(&mut self) -> Option<Sequence>;
 
     /// Leaves the graph, or its group, once; true for the last worker of a group, which has halted the
     /// ring. The caller reads no more.

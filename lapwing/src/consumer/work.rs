@@ -65,6 +65,8 @@ pub(crate) trait Work<E, A: Access> {
     const LOOKS_AT_DEPTH: bool = false;
     /// Whether a failure is that of a batch, not of one event.
     const IS_BY_BATCH: bool = false;
+    /// Whether [`on_released`](Self::on_released) wants to be called.
+    const HEARS_RELEASES: bool = false;
 
     fn on_start(&mut self) {}
 
@@ -89,6 +91,11 @@ pub(crate) trait Work<E, A: Access> {
     ) -> Result<(), Interruption> {
         let _ = is_failed;
         self.on_batch(events, first, progress)
+    }
+
+    #[inline(always)]
+    fn on_released(&mut self, next_sequence: Sequence) {
+        let _ = next_sequence;
     }
 
     fn on_timeout(&mut self, next_sequence: Sequence) {
@@ -221,6 +228,7 @@ where
     H: EventHandler<E, A, R>,
 {
     const LOOKS_AT_DEPTH: bool = true;
+    const HEARS_RELEASES: bool = true;
 
     fn on_start(&mut self) {
         self.0.on_start();
@@ -257,6 +265,11 @@ where
                 self.0.on_event(event, sequence, end_of_batch)
             }
         })
+    }
+
+    #[inline]
+    fn on_released(&mut self, next_sequence: Sequence) {
+        self.0.on_released(next_sequence);
     }
 
     fn on_timeout(&mut self, next_sequence: Sequence) {

@@ -39,6 +39,8 @@ pub(crate) struct Worker<E> {
     swept: u64,
     /// How much it claims.
     share: Share,
+    /// Whether a poll that found nothing has moved its words, and its stage was not told.
+    pub(super) has_passed: bool,
     has_left: bool,
     pub(super) by_key: Option<ByKey<E>>,
 }
@@ -53,7 +55,8 @@ impl<E> Worker<E> {
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
         let (claim, share, has_left) = (None, Share::new(), false);
-        Self { reader, group, worker, claim, finished: 0, swept: 0, share, has_left, by_key }
+        let (finished, swept, has_passed) = (0, 0, false);
+        Self { reader, group, worker, claim, finished, swept, share, has_passed, has_left, by_key }
     }
 
     #[cfg(all(test, loom))]
@@ -95,6 +98,7 @@ impl<E> Worker<E> {
         };
         if has_tried {
             self.group.rest(word);
+            self.has_passed = true;
         }
         Err(error)
     }
@@ -282,6 +286,10 @@ impl<E> Source<E> for Worker<E> {
         } else {
             self.group.control.advance(word, sequence);
         }
+    }
+
+    fn take_passed(&mut self) -> Option<Sequence> {
+        mem::take(&mut self.has_passed).then(|| self.next())
     }
 
     fn leave(&mut self) -> bool {

@@ -83,7 +83,7 @@ impl Routes {
 
 impl Group {
     /// The next events that are routed to the worker with `word`, at most `longest`. Goes past those of
-    /// others.
+    /// others: an empty range if these were all.
     pub(crate) fn next_routed(&self, word: StageIndex, longest: u64) -> Option<Range<Sequence>> {
         let routes = self.routes.as_ref()?;
         // This first: whoever routes to a worker that was idle has set its word before (O25).
@@ -94,11 +94,11 @@ impl Group {
             return None;
         }
         let events = routes.first_of(self.slot_of(word), next..routed, longest);
-        let first = events.as_ref().map_or(routed, |events| events.start);
-        if first > next {
-            self.control.advance(word, first);
+        let events = events.unwrap_or(routed..routed);
+        if events.start > next {
+            self.control.advance(word, events.start);
         }
-        events
+        Some(events)
     }
 
     /// Whether events may be routed to those who are to work now: they are the team, or the team has

@@ -18,7 +18,7 @@ use super::source::{Source, Spun, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::barrier::{Barrier, NextEvent};
-use crate::control::{Control, StageControl, StageIndex};
+use crate::control::{Control, DETACHED, StageControl, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
 use crate::milestone::NextMilestone;
@@ -64,6 +64,9 @@ pub(crate) struct Reader<E> {
     pub(super) known: Sequence,
     /// Where `next` was when all that was known was finished the last time.
     swept: Sequence,
+    /// End of the last claims that were given up and that it let go of; [`DETACHED`] once its stage has
+    /// been told.
+    passed: Sequence,
     /// Whether a poll after one that found nothing need not find more than one event, where events have notices.
     pub(super) expects_one: bool,
     /// What the last look came to.
@@ -151,6 +154,7 @@ impl<E> Reader<E> {
             next: first,
             known: first,
             swept: first,
+            passed: DETACHED,
             expects_one: false,
             last: LastLook::default(),
             copied: Copied::none(),
@@ -354,6 +358,15 @@ impl<E> Source<E> for Reader<E> {
         }
         self.next = sequence;
         self.ring.control.advance_words(&self.words, self.stage, sequence);
+    }
+
+    #[inline]
+    fn take_passed(&mut self) -> Option<Sequence> {
+        // A batch after them ends beyond.
+        (self.passed == self.next).then(|| {
+            self.passed = DETACHED;
+            self.next
+        })
     }
 
     fn leave(&mut self) -> bool {

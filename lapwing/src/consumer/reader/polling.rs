@@ -131,6 +131,7 @@ impl<E> Reader<E> {
     #[inline(never)]
     fn skip(&mut self, end: Sequence) {
         self.release(end);
+        self.passed = end;
     }
 
     /// First sequence that the next batch cannot have, if it is to have at most `max` events.

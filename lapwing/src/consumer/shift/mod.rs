@@ -1,8 +1,10 @@
 //! A stage at work: wait, handle a batch, let go of it; until the end. Not here: what a handler is
 //! (`work`), what its stage's policy says of a failure (`recovery`), what is left of it
-//! (`ending`).
+//! (`ending`), what its handler is told of a release (`releasing`), pauses (`pausing`).
 
 mod ending;
+mod pausing;
+mod releasing;
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -186,7 +188,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
 
     fn handle_batches(&mut self) -> Outcome {
         loop {
-            let ended = match self.source.wait(self.timeout_from_now()) {
+            let ended = match self.wait() {
                 Ok(batch) => self.handle(batch),
                 Err(WaitTimeoutError::TimedOut) if self.source.is_stopping() => {
                     Some(Outcome::Stopped)
@@ -218,7 +220,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         if self.source.is_stopping() {
             return Err(Outcome::Stopped);
         }
-        match self.source.poll() {
+        match self.poll() {
             Ok(batch) => {
                 self.expires = None;
                 self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.sweep())), Err)
@@ -280,7 +282,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         match result {
             Ok(()) => {
                 self.source.release(batch.end);
-                self.source.activity().end_batch();
+                self.end_batch(batch.end);
                 None
             }
             Err(interruption) => self.interrupted(interruption),
@@ -341,60 +343,33 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
             }
         };
         match action {
-            Action::Continue | Action::ReleaseNow => self.source.release(events.end),
+            Action::Continue | Action::ReleaseNow => self.let_go(events.end),
             Action::Skip => self.skip(events),
             Action::Retry(pause) => {
-                self.source.release(events.start);
-                return self.pause(Pause::new(pause, false));
+                let ended = self.let_go(sequence);
+                ended.or_else(|| self.pause(Pause::new(pause, false)))
             }
-            Action::Rewind(pause) => return self.pause(Pause::new(pause, false)),
+            Action::Rewind(pause) => self.pause(Pause::new(pause, false)),
             Action::Restart(pause) => {
-                self.source.release(events.start);
-                return self.pause(Pause::new(pause, true));
+                let ended = self.let_go(sequence);
+                ended.or_else(|| self.pause(Pause::new(pause, true)))
             }
             Action::Stop => {
-                self.source.release(events.start);
-                return Some(failure.map_or(Outcome::Stopped, Outcome::into_detached));
+                self.source.release(sequence);
+                Some(failure.map_or(Outcome::Stopped, Outcome::into_detached))
             }
             Action::Halt => {
-                self.source.release(events.start);
+                self.source.release(sequence);
                 self.source.control().halt(HaltCause::by_action(failure.is_some()));
-                return Some(failure.unwrap_or(Outcome::Halted));
+                Some(failure.unwrap_or(Outcome::Halted))
             }
         }
-        self.source.activity().set(Doing::Between);
-        None
     }
 
-    /// Pauses before something is given again. A thread of several stages does not sleep: another has
-    /// its turn.
-    fn pause(&mut self, pause: Pause) -> Option<Outcome> {
-        self.is_announcing = false;
-        self.source.activity().set(Doing::Pausing);
-        if self.takes_turns {
-            self.pause = Some(self.pause.map_or(pause, |before| before.and(&pause)));
-            return None;
-        }
-        self.source.sleep(&pause);
-        self.resume(pause)
-    }
-
-    /// After a pause, which may have been cut short. Returns how the stage ends, if it does.
-    fn resume(&mut self, pause: Pause) -> Option<Outcome> {
-        if pause.restarts && !self.source.is_ending() {
-            self.source.activity().set(Doing::Handling);
-            if let Err(message) = catch(|| self.work.on_restart()) {
-                return Some(Outcome::Panicked { message, sequence: self.source.next() });
-            }
-        }
-        self.source.activity().set(Doing::Between);
-        None
-    }
-
-    /// Leaves `events` behind as failed.
-    fn skip(&mut self, events: Range<Sequence>) {
+    /// Leaves `events` behind as failed. Returns how the stage ends, if it does.
+    fn skip(&mut self, events: Range<Sequence>) -> Option<Outcome> {
         self.skipped += events.end - events.start;
         self.source.mark_failed(events.clone());
-        self.source.release(events.end);
+        self.let_go(events.end)
     }
 }

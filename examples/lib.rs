@@ -12,7 +12,7 @@
 //! | `joining`        | consumers come while events flow, start where they like, and leave    |
 //! | `tap`            | a slow screen shows the newest price and slows nobody down            |
 //! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
-//! | `monitor`        | what a ring is doing, and which stage holds it up                     |
+//! | `monitor`        | what a ring is doing, which stage limits it, and which one stopped it |
 //! | `workers`        | several threads share the events of a stage, more or fewer of them    |
 //! | `outcomes`       | errors: skip an event, try it again, and who learns of it             |
 //! | `durable`        | nobody is answered before what he asked for is on disk                |

@@ -1,35 +1,44 @@
-//! Monitor: what a ring is doing, from outside, and who holds it up.
+//! Monitor: what a ring is doing, from outside, which stage limits it, and which one has stopped.
 //!
 //! ```text
-//! P1 --> [ring] <-- decode <--+-- journal (its disk does not answer)
+//! P1 --> [ring] <-- decode <--+-- journal (its disk is slow)        
 //!                             +-- risk                                 arrow: "waits for"
 //! ```
 //!
 //! A monitor costs the ring nothing to speak of, so a service can have one that looks every second,
-//! or an endpoint that prints it. This one finds out who holds up a full ring: not the producer,
-//! which waits, nor `decode` and `risk`, which have done what they could, but `journal`. That it
-//! has stood still is known by looking twice.
+//! or an endpoint that prints it. Two verdicts come of two looks:
+//!
+//! - While `journal` writes slowly, nothing has stopped. The bottleneck is still known: the events pile
+//!   up in front of `journal`, while `decode` and `risk` have done what they could.
+//! - When the disk does not answer any more, `journal` stops, and with it the ring. This is a stall.
 
 use std::error::Error;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{Culprit, Disruptor, StageState};
+use lapwing::{Bottleneck, Culprit, Disruptor, Stage, StageState};
 
-const ORDERS: u64 = 100;
+const ORDERS: u64 = 200;
+/// Number of events that the disk takes before it stops.
+const ANSWERED: u64 = 150;
+/// How long the disk takes for one.
+const WRITE: Duration = Duration::from_millis(1);
 /// A watchdog of a real service would rather wait for seconds.
 const TOO_LONG: Duration = Duration::from_millis(20);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The disk answers each write, or, from the fifth one on, does not.
+    // The disk is slow, and at some time does not answer any more.
     let (repair, disk) = mpsc::channel::<()>();
     let (mut producer, consumers) = Disruptor::single_producer(16, u64::default)
         .name("orders")
         .then_mut("decode", |order, _, _| *order += 1)
         .then_all(|side| {
-            side.read("journal", move |_, sequence, _| {
-                if sequence >= 4 {
+            // Short batches, so that each look shows how far it is.
+            side.read(Stage::new("journal").max_batch(1), move |_, sequence, _| {
+                if sequence < ANSWERED {
+                    thread::sleep(WRITE);
+                } else {
                     let _ = disk.recv(); // until `repair` is dropped
                 }
             })
@@ -42,6 +51,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let feed = thread::spawn(move || {
         (0..ORDERS).try_for_each(|order| producer.publish(|slot| *slot = order).map(|_| ()))
     });
+
+    // Several looks: on a busy machine another stage may just wait for a CPU.
+    let limit = Bottleneck::Stage { name: "journal".to_owned() };
+    let mut earlier = monitor.snapshot();
+    let throughput = loop {
+        thread::sleep(WRITE * 10);
+        let later = monitor.snapshot();
+        let throughput = later.since(&earlier);
+        if throughput.bottleneck() == Some(&limit) {
+            break throughput;
+        }
+        earlier = later;
+    };
+    println!("{throughput}\n");
+    assert_eq!(throughput.stages.len(), 3);
 
     // The watchdog. Until the producer waits, the ring is only slow.
     let (snapshot, stall) = loop {

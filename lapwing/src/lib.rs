@@ -48,7 +48,7 @@
 //! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
 //! - To look on without slowing anybody down: [`tap`].
 //! - To run: [`Consumers`], [`Running`], [`Report`]; on how many threads: [`Placement`].
-//! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`].
+//! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`], [`Throughput`], [`Bottleneck`].
 //! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
@@ -131,7 +131,10 @@ pub use consumer::{
 };
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
 
-pub use monitor::{Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, Stall};
+pub use monitor::{
+    Bottleneck, Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, StageThroughput,
+    Stall, Throughput,
+};
 
 pub use error::{
     AcknowledgeError, BatchError, BuildError, HaltCause, LengthError, OfferError, PlacementError,

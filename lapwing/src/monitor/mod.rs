@@ -3,13 +3,16 @@
 //! ```text
 //! Control ── look ──> Snapshot ─┬─ table       for a terminal
 //!                        ^      ├─ drawing     for Graphviz and Mermaid
-//!            history ────┘      └─ stall       one line: who holds up whom, and for how long
+//!            history ────┘      ├─ stall       one line: who holds up whom, and for how long
+//!                               ├─ bottleneck  what limits a ring that runs
+//!                               └─ throughput  how much two snapshots are apart
 //! ```
 //!
 //! Looks only, and takes no part: the consumers note what they do on lines of their own
 //! (`activity`), and no clock is read but here. So time is known by looking twice, which a monitor
 //! remembers.
 
+mod bottleneck;
 mod drawing;
 mod history;
 mod look;
@@ -18,14 +21,17 @@ mod stall;
 mod state;
 mod table;
 mod text;
+mod throughput;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use bottleneck::Bottleneck;
 pub use snapshot::{Snapshot, StageSnapshot, StageState};
 pub use stall::{Culprit, Stall};
 pub use state::RingState;
+pub use throughput::{StageThroughput, Throughput};
 
 use crate::control::Control;
 use crate::description::Description;
@@ -45,6 +51,9 @@ use look::Look;
 /// Nothing in a ring reads a clock for it. That something has stood still is known only by looking
 /// twice, so a monitor remembers what it saw last, and when, and says "for at least" that long. A
 /// clone remembers what the first one did, and from then on what it sees itself.
+///
+/// There are two verdicts. A [`Stall`] names what has stopped. A [`Bottleneck`] names what limits a ring
+/// that moves; two snapshots show it, with the events per second of each stage, by [`Snapshot::since`].
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -129,7 +138,7 @@ impl Monitor {
         let mut history = self.history();
         let began = Instant::now();
         let look = Look::at(&self.control);
-        let mut snapshot = Snapshot::new(&look, &self.control, &self.description);
+        let mut snapshot = Snapshot::new(began, &look, &self.control, &self.description);
         history.compare(&mut snapshot, began, Instant::now());
         snapshot
     }

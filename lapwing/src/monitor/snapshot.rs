@@ -1,7 +1,7 @@
 //! The figures of a ring and its stages as a monitor sees them: plain values.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::look::{Look, is_part};
 use super::state::RingState;
@@ -13,7 +13,8 @@ use crate::description::Description;
 /// The figures of a ring, as one look of a [`Monitor`](crate::Monitor) saw them.
 ///
 /// It prints as a table for a terminal; [`to_dot`](Self::to_dot) and
-/// [`to_mermaid`](Self::to_mermaid) draw it.
+/// [`to_mermaid`](Self::to_mermaid) draw it. [`since`](Self::since) compares it with an earlier one, and
+/// tells how fast the stages are and which one limits the ring.
 ///
 /// ```
 /// use lapwing::{Disruptor, RingState};
@@ -40,6 +41,8 @@ use crate::description::Description;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
+    /// When the look began. [`since`](Self::since) compares two snapshots by it.
+    pub taken_at: Instant,
     /// [Name](crate::Builder::name) of the ring.
     pub ring: String,
     /// Number of slots.
@@ -189,7 +192,12 @@ pub enum StageState {
 }
 
 impl Snapshot {
-    pub(super) fn new(look: &Look, control: &Control, description: &Description) -> Self {
+    pub(super) fn new(
+        taken_at: Instant,
+        look: &Look,
+        control: &Control,
+        description: &Description,
+    ) -> Self {
         let held = look.claimed.saturating_sub(look.gate()).min(control.capacity);
         let limits = look.limits(control);
         // A place that no stage was built for, and where none is now, is nothing to show.
@@ -199,6 +207,7 @@ impl Snapshot {
         };
         let stages = (0..look.stages.len()).filter(is_there);
         Self {
+            taken_at,
             ring: description.ring().to_owned(),
             capacity: control.capacity as usize,
             state: look.state,
@@ -228,6 +237,16 @@ impl Snapshot {
     #[must_use]
     pub fn held_slots(&self) -> usize {
         self.capacity - self.free_slots
+    }
+
+    /// The consumer of `stage`, which a later snapshot shows, as this one shows it.
+    pub(super) fn same_consumer(&self, stage: &StageSnapshot) -> Option<&StageSnapshot> {
+        let is_it = |other: &&StageSnapshot| {
+            let is_in_its_place = other.index == stage.index && other.name == stage.name;
+            // A seat and a name may change hands. The count of batches then begins anew.
+            is_in_its_place && other.batches <= stage.batches
+        };
+        self.stages.iter().find(is_it)
     }
 }
 

@@ -26,6 +26,9 @@ use crate::Sequence;
 ///
 /// The state is that of the last look; the time is how long it has been at its sequence.
 ///
+/// A stage that is slow but still moves holds up nothing by this definition. It is a
+/// [`Bottleneck`](crate::Bottleneck).
+///
 /// ```
 /// use lapwing::{Culprit, Disruptor, StageState};
 ///

@@ -43,7 +43,8 @@ const ACKNOWLEDGED: Column = figures("acknowledged", |stage| {
 });
 
 impl fmt::Display for Snapshot {
-    /// The ring in one line, then a line for each stage.
+    /// The ring in one line, then a line for each stage; at the end what limits the ring, if
+    /// [one look](Self::bottleneck) shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (free, capacity) = (self.free_slots, self.capacity);
         write!(f, "ring {:?}: {}, {free} of {capacity} slots free", self.ring, self.state)?;
@@ -64,15 +65,29 @@ impl fmt::Display for Snapshot {
         let row = |stage| columns.iter().map(|column| (column.cell)(stage)).collect();
         let rows: Vec<Vec<String>> =
             [heads].into_iter().chain(self.stages.iter().map(row)).collect();
-        let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-        let widths: Vec<_> = (0..columns.len()).map(width).collect();
-        for row in &rows {
-            let cells = row.iter().zip(&columns).zip(&widths);
-            let cells = cells.map(|((cell, column), width)| padded(cell, column.is_text, *width));
-            write!(f, "\n{}", cells.collect::<Vec<_>>().join("  "))?;
+        let are_text: Vec<_> = columns.iter().map(|column| column.is_text).collect();
+        write_table(f, &rows, &are_text)?;
+        if let Some(bottleneck) = self.bottleneck() {
+            write!(f, "\nlimited by {bottleneck}")?;
         }
         Ok(())
     }
+}
+
+/// Writes each row on a new line, its cells as wide as their column: at the left of it if they are text.
+pub(super) fn write_table(
+    f: &mut fmt::Formatter<'_>,
+    rows: &[Vec<String>],
+    are_text: &[bool],
+) -> fmt::Result {
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..are_text.len()).map(width).collect();
+    for row in rows {
+        let cells = row.iter().zip(are_text).zip(&widths);
+        let cells = cells.map(|((cell, is_text), width)| padded(cell, *is_text, *width));
+        write!(f, "\n{}", cells.collect::<Vec<_>>().join("  "))?;
+    }
+    Ok(())
 }
 
 /// Names of those that a stage comes after.

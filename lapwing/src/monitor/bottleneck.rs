@@ -1,0 +1,219 @@
+//! What limits a ring that runs: the verdict on what is slow. Not here: what has stopped (`stall`).
+//!
+//! ```text
+//! producers ──> A ──[ 1]──> B ──[14]──> C ──[ 0]      a ring of 16 slots, all of them taken
+//!                              ^
+//!                              B limits it: no stage waits for one after it, so its events pile up
+//! ```
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use super::snapshot::{Snapshot, StageSnapshot, StageState};
+use super::state::RingState;
+
+/// What limits how many events pass through a ring; see [`Throughput::bottleneck`].
+///
+/// ```
+/// use lapwing::{Bottleneck, Disruptor};
+///
+/// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
+///     .then_poller("decode")
+///     .then_poller("journal")
+///     .build()?;
+/// let mut decode = consumers.take_poller("decode")?;
+/// producer.publish_batch(4, |_| {})?;
+/// decode.poll()?.consume_all();
+///
+/// let limit = producer.monitor().snapshot().bottleneck().unwrap(); // no slot is free
+/// assert_eq!(limit, Bottleneck::Stage { name: "journal".into() });
+/// assert_eq!(limit.to_string(), "stage \"journal\"");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`Throughput::bottleneck`]: crate::Throughput::bottleneck
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Bottleneck {
+    /// The producers: the stages have finished what was there.
+    Producers,
+    /// A stage.
+    Stage {
+        /// Its name.
+        name: String,
+    },
+    /// The threads that [acknowledge](crate::Acknowledger) the events of a stage.
+    Acknowledgement {
+        /// Name of the stage.
+        stage: String,
+    },
+}
+
+impl fmt::Display for Bottleneck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Producers => f.write_str("the producers"),
+            Self::Stage { name } => write!(f, "stage {name:?}"),
+            Self::Acknowledgement { stage } => write!(f, "the acknowledgement of stage {stage:?}"),
+        }
+    }
+}
+
+impl Snapshot {
+    /// What limits the ring, as far as one look shows it. Two looks show more, see
+    /// [`Throughput::bottleneck`](crate::Throughput::bottleneck).
+    ///
+    /// - If a producer waits for a slot, if no slot is free, or if the ring is closed: the stage with
+    ///   the most events ready for it, [`available`](StageSnapshot::available). If more events than
+    ///   that wait for an [acknowledgement](crate::Stage::acknowledged), it is this. If no stage has
+    ///   any, because they wait for a claim that is not published: the producers.
+    /// - Otherwise `None`. In a ring with free slots, one look does not tell whether events pile up.
+    ///
+    /// The [`Display`](Self#impl-Display-for-Snapshot) of the snapshot ends with this verdict.
+    ///
+    /// ```
+    /// use lapwing::{Bottleneck, Disruptor};
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
+    ///     .then_all(|side| side.poller("journal").poller("replica"))
+    ///     .build()?;
+    /// let mut replica = consumers.take_poller("replica")?;
+    /// let monitor = producer.monitor();
+    /// producer.publish_batch(3, |_| {})?;
+    /// replica.poll()?.consume_all();
+    /// assert_eq!(monitor.snapshot().bottleneck(), None); // a slot is free
+    ///
+    /// producer.publish(|event| *event = 7)?;
+    /// let limit = Bottleneck::Stage { name: "journal".into() };
+    /// assert_eq!(monitor.snapshot().bottleneck(), Some(limit));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bottleneck(&self) -> Option<Bottleneck> {
+        limit_of(self, None)
+    }
+
+    /// Whether producers find no room.
+    fn holds_producers_back(&self) -> bool {
+        self.waiting_producers > 0 || self.free_slots == 0
+    }
+}
+
+/// What limits the ring of `later`, and of `earlier` if there were two looks: as
+/// [`Throughput::bottleneck`](crate::Throughput::bottleneck) and [`Snapshot::bottleneck`] define it.
+pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<Bottleneck> {
+    if later.state == RingState::Halted {
+        return None;
+    }
+    let is_closed = later.state == RingState::Closed;
+    let is_up_to_stages = is_closed || later.holds_producers_back();
+    let was_held_back = earlier.is_some_and(Snapshot::holds_producers_back);
+    let counts = |suspect: &Suspect<'_>| {
+        let has_stayed = was_held_back && suspect.depth_before > 0;
+        is_up_to_stages || has_stayed || suspect.was_never_without
+    };
+    let suspects: Vec<_> = suspects(later, earlier).filter(counts).collect();
+    // Of equals, the first one.
+    if let Some(worst) = suspects.iter().rev().max_by_key(|suspect| suspect.rank()) {
+        return Some(worst.name(later));
+    }
+    let is_claim = is_up_to_stages && later.published < later.claimed;
+    let has_flown = earlier.is_some_and(|earlier| later.published > earlier.published);
+    (is_claim || (has_flown && !is_closed)).then_some(Bottleneck::Producers)
+}
+
+/// A part of the ring in front of which there are events.
+struct Suspect<'a> {
+    stage: &'a StageSnapshot,
+    is_acknowledgement: bool,
+    /// Number of events in front of it.
+    depth: u64,
+    /// The same at the earlier look.
+    depth_before: u64,
+    /// Whether it has not finished what was in front of it at the earlier look, so that there was
+    /// something at each moment since.
+    was_never_without: bool,
+    /// How many times its thread parked since, and how many events it finished.
+    parks: u64,
+    finished: u64,
+}
+
+/// The parts of the ring in front of which `later` shows events.
+fn suspects<'a>(
+    later: &'a Snapshot,
+    earlier: Option<&'a Snapshot>,
+) -> impl Iterator<Item = Suspect<'a>> {
+    let suspects = later.stages.iter().flat_map(move |stage| {
+        let before = earlier.and_then(|earlier| earlier.same_consumer(stage));
+        let parks = before.map_or(0, |before| stage.parks.saturating_sub(before.parks));
+        let suspect = |is_acknowledgement, queue_of: fn(&StageSnapshot) -> Option<Queue>| {
+            let queue = queue_of(stage)?;
+            let before = before.and_then(queue_of);
+            Some(Suspect {
+                stage,
+                is_acknowledgement,
+                depth: queue.depth(),
+                depth_before: before.map_or(0, Queue::depth),
+                was_never_without: before.is_some_and(|before| queue.next < before.end),
+                parks,
+                finished: before.map_or(0, |before| queue.next.saturating_sub(before.next)),
+            })
+        };
+        [suspect(false, Queue::of_stage), suspect(true, Queue::of_acknowledgement)]
+    });
+    suspects.flatten().filter(|suspect| suspect.depth > 0)
+}
+
+/// The events in front of a part of the ring.
+#[derive(Clone, Copy)]
+struct Queue {
+    next: u64,
+    end: u64,
+}
+
+impl Queue {
+    fn of_stage(stage: &StageSnapshot) -> Option<Self> {
+        let next = stage.sequence;
+        Some(Self { next, end: next + stage.available })
+    }
+
+    fn of_acknowledgement(stage: &StageSnapshot) -> Option<Self> {
+        stage.acknowledged.map(|next| Self { next, end: stage.sequence })
+    }
+
+    fn depth(self) -> u64 {
+        self.end.saturating_sub(self.next)
+    }
+}
+
+impl Suspect<'_> {
+    /// The greater, the more it limits the ring.
+    fn rank(&self) -> impl Ord + use<> {
+        let depth = self.depth.saturating_add(self.depth_before);
+        (depth, Reverse(self.parks), Reverse(self.finished))
+    }
+
+    fn name(&self, snapshot: &Snapshot) -> Bottleneck {
+        let name = &self.stage.name;
+        if self.is_acknowledgement {
+            return Bottleneck::Acknowledgement { stage: name.clone() };
+        }
+        let name = thread_holder(snapshot, self.stage).map_or(name, |holder| &holder.name);
+        Bottleneck::Stage { name: name.clone() }
+    }
+}
+
+/// The stage that keeps `stage` from its threads, if all of them are in the handlers of others.
+fn thread_holder<'a>(snapshot: &'a Snapshot, stage: &StageSnapshot) -> Option<&'a StageSnapshot> {
+    if stage.state == StageState::InHandler {
+        return None;
+    }
+    let holder_of = |thread: &String| {
+        let is_holder = |other: &&StageSnapshot| {
+            other.state == StageState::InHandler && other.threads.contains(thread)
+        };
+        snapshot.stages.iter().find(is_holder)
+    };
+    let holders: Option<Vec<_>> = stage.threads.iter().map(holder_of).collect();
+    holders?.first().copied()
+}

@@ -20,6 +20,9 @@ common::for_both_producers! {
     a_ring_without_a_name_is_called_ring,
     a_handler_that_does_not_return_shows_in_its_handler,
     every_method_of_a_handler_shows_as_its_handler,
+    the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch,
+    a_batch_that_was_released_early_was_not_counted,
+    a_batch_of_a_poller_counts_when_it_is_dropped,
     a_stage_that_sleeps_shows_parked_and_counts_its_wakes,
     a_stage_that_yields_shows_waiting,
     a_stage_that_is_to_try_again_shows_pausing,
@@ -156,6 +159,77 @@ fn every_method_of_a_handler_shows_as_its_handler<K: Kind>() {
     drop(turnstile);
     running.join().unwrap();
     assert_eq!(state(&monitor, "slow"), StageState::Drained);
+}
+
+/// Blocks, and then panics, after each release.
+struct SlowlyReleased<F>(F);
+
+impl<F: FnMut(u64)> EventHandler<u64> for SlowlyReleased<F> {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+
+    fn on_released(&mut self, next_sequence: Sequence) {
+        self.0(next_sequence);
+        panic!("{}", common::ON_PURPOSE);
+    }
+}
+
+fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: Kind>() {
+    common::quiet_panics();
+    let (turnstile, pass) = Turnstile::new();
+    let slow = Stage::new("slow").max_batch(2).on_panic(Action::Continue);
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).then_handler(slow, SlowlyReleased(pass)).build().unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(4, |_| {}).unwrap();
+    let running = consumers.start().unwrap();
+    for (batches, released) in [2, 4].into_iter().enumerate() {
+        turnstile.wait_for(released);
+        let snapshot = monitor.snapshot();
+        let slow = stage(&snapshot, "slow");
+        assert_eq!((slow.state, slow.sequence), (StageState::InHandler, released));
+        assert_eq!((slow.batches, slow.available), (batches as u64, 4 - released));
+        turnstile.let_go();
+    }
+    running.shutdown().unwrap();
+    assert_eq!(stage(&monitor.snapshot(), "slow").batches, 2);
+}
+
+/// A stage that released each event, or a whole batch, had finished no batch at all.
+fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
+    let release = |at: Sequence| if at == 1 { Action::ReleaseNow } else { Action::Continue };
+    let (mut producer, consumers) = K::ring(16, || 0_u64)
+        .then(Stage::new("early").max_batch(4), move |_, at, _| release(at))
+        .then_batch(Stage::new("whole").max_batch(4), |_, _| Action::ReleaseNow)
+        .then(Stage::new("fails").max_batch(4), |_, at, _| {
+            if at == 1 { Action::Skip } else { Action::Continue }
+        })
+        .build()
+        .unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(8, |_| {}).unwrap();
+    drop(producer);
+    consumers.into_iter().for_each(|consumer| drop(consumer.run()));
+    let snapshot = monitor.snapshot();
+    let batches: Vec<_> = snapshot.stages.iter().map(|stage| stage.batches).collect();
+    // 0..2, 2..6, 6..8; 0..4, 4..8; and without the one that failed, 2..6, 6..8.
+    assert_eq!(batches, [3, 2, 2], "{snapshot}");
+}
+
+fn a_batch_of_a_poller_counts_when_it_is_dropped<K: Kind>() {
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let monitor = producer.monitor();
+    producer.publish_batch(3, |_| {}).unwrap();
+    for (consumed, sequence) in [(0, 0), (1, 1), (2, 3)] {
+        let before = stage(&monitor.snapshot(), "all").batches;
+        let mut batch = all.poll().unwrap();
+        assert_eq!(stage(&monitor.snapshot(), "all").batches, before);
+        batch.consume(consumed);
+        drop(batch);
+        let snapshot = monitor.snapshot();
+        let all = stage(&snapshot, "all");
+        assert_eq!((all.batches, all.sequence), (before + 1, sequence));
+    }
 }
 
 fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
@@ -608,6 +682,23 @@ fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
         }
         assert_eq!(monitor.snapshot().free_slots, 8);
     }
+}
+
+#[test]
+fn a_claim_that_was_given_up_counts_as_published_and_as_finished() {
+    let (mut producer, mut consumers) = Many::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let mut all = consumers.take_poller("all").unwrap();
+    let monitor = producer.monitor();
+    drop(producer.claim_batch(2).unwrap());
+    producer.publish(|_| {}).unwrap();
+    let figures = || {
+        let snapshot = monitor.snapshot();
+        let stage = &snapshot.stages[0];
+        (snapshot.published, stage.sequence, stage.lag, stage.available, stage.batches)
+    };
+    assert_eq!(figures(), (3, 0, 3, 3, 0));
+    all.poll().unwrap().consume_all(); // one event
+    assert_eq!(figures(), (3, 3, 0, 0, 1));
 }
 
 /// The claim of a single producer is private, and its event may come too late for a close.

@@ -49,19 +49,23 @@ pub struct Snapshot {
     pub capacity: usize,
     /// Whether events are accepted.
     pub state: RingState,
-    /// The next sequence that stages wait for; in a ring that
-    /// [begins](crate::Builder::first_sequence) at 0, the number of events published. With several
-    /// producers, the first claim that is neither published nor given up.
+    /// The next sequence that stages wait for: every sequence below it was published or given up. With
+    /// a single producer, in a ring that [begins](crate::Builder::first_sequence) at 0, it is the number
+    /// of events published. With several producers, it is the first claim that is neither published
+    /// nor given up, and claims that were given up below it count as well.
     pub published: Sequence,
     /// The next sequence to be claimed. With a single producer, whose claims are private, the same
     /// as `published`.
     pub claimed: Sequence,
-    /// Slots that can be claimed now.
+    /// Slots that hold no claim and no event that some stage has not finished, or that is not
+    /// [acknowledged](crate::Stage::acknowledged). Producers can claim them while the ring is open. The
+    /// private claim of a single producer does not show: its slots count as free until it publishes.
     pub free_slots: usize,
-    /// Producers that wait for free slots now.
+    /// Producers that wait for free slots now. Those that use `try_` calls do not wait, and do not
+    /// count.
     pub waiting_producers: u64,
-    /// Number of events that producers have [dropped](crate::WhenFull::DropNew) so far, since the
-    /// ring was full.
+    /// Number of events that producers have [dropped](crate::WhenFull::DropNew) so far because the ring
+    /// was full.
     pub dropped: u64,
     /// The stages, upstream ones first.
     pub stages: Vec<StageSnapshot>,
@@ -107,26 +111,34 @@ pub struct StageSnapshot {
     /// Name of its thread, which other stages may [share](crate::Placement); of the workers of a group, of
     /// each of their threads, with commas in between; `None` for a poller.
     pub thread: Option<String>,
-    /// The first sequence that it has not finished. For one that has left, the first that those
-    /// before it have not.
+    /// The first sequence that it has not finished. Events that it skipped, and claims that were given
+    /// up, count as finished. For a worker group, it is the first sequence that one of its workers has
+    /// not finished. For a stage that has left, it is the first that those before it have not finished.
     pub sequence: Sequence,
     /// The first sequence that it has not finished or that is not
     /// [acknowledged](crate::Stage::acknowledged): nobody may go on further than this. `None` if it
     /// asks for no acknowledgement, or has left.
     pub acknowledged: Option<Sequence>,
-    /// Number of events that are published and that it has not finished.
+    /// Number of sequences from `sequence` up to [`Snapshot::published`]: events that are published and
+    /// that it has not finished. With several producers this includes claims that were given up and
+    /// that it has not passed.
     pub lag: u64,
-    /// As far as the stages before it have got, the part of `lag` that is up to itself: events that
-    /// it may handle now, or is handling.
+    /// The depth of its queue: as far as the stages before it have got, the part of `lag` that is up to
+    /// itself. These are events that it may handle now, or is handling.
     pub available: u64,
     /// What it is doing.
     pub state: StageState,
-    /// Number of batches that it has finished, those in which an event failed not counted.
+    /// Number of batches that it has finished. The part of a batch that ends with
+    /// [`ReleaseNow`](crate::Action::ReleaseNow) is one; a part that ends with an event that failed or
+    /// comes again is not. Of a poller, it is the number of batches that were dropped, whether their
+    /// events were consumed or not.
     pub batches: u64,
-    /// How many times it lay down to sleep.
+    /// How many times its thread parked, or was about to. A sleep for a set time, as of
+    /// [`Sleeping`](crate::wait::Sleeping), is no park, nor is the sleep of a worker that is not to work.
+    /// Stages that share a thread count each park of the thread.
     pub parks: u64,
-    /// How many times it was woken by whom it waited for. The other parks were over before it
-    /// slept, or timed out.
+    /// How many of these parks ended because what it waited for came and woke it. The others were over
+    /// before the thread slept, or timed out.
     pub wakes: u64,
     /// For how long at least every look has seen it in this state, with no batch and no park in
     /// between; zero at the first one.
@@ -224,7 +236,8 @@ impl Snapshot {
         }
     }
 
-    /// Slots that hold an event that some stage has not finished, or a claim.
+    /// Slots that hold a claim, or an event that some stage has not finished or that is not
+    /// acknowledged: those that are not [free](Self::free_slots).
     ///
     /// ```
     /// # let (mut producer, _consumers) =

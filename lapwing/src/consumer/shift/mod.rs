@@ -343,6 +343,12 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
             }
         };
         match action {
+            // Not a failure: so far it was a batch.
+            Action::ReleaseNow if failure.is_none() => {
+                self.source.release(events.end);
+                self.end_batch(events.end);
+                None
+            }
             Action::Continue | Action::ReleaseNow => self.let_go(events.end),
             Action::Skip => self.skip(events),
             Action::Retry(pause) => {

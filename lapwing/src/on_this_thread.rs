@@ -13,7 +13,7 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::ptr;
+use std::{mem, ptr};
 
 use crate::Sequence;
 use crate::control::{Control, StageIndex};
@@ -22,7 +22,8 @@ use crate::sync::{Arc, thread_local};
 
 thread_local! {
     /// The stages that have begun on this thread and not ended. Several if they take turns, or if a
-    /// handler runs others.
+    /// handler runs others. Nothing is allocated or dropped while it is borrowed: a global allocator may publish, and a
+    /// producer that waits looks at it.
     static RUNNING: RefCell<Vec<Entry>> = RefCell::default();
 }
 
@@ -71,24 +72,52 @@ pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageInde
 
 fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex, group: Option<&Arc<Group>>) {
     let (control, group) = (Arc::clone(control), group.cloned());
-    let entry = Entry { control, stage, word, group };
+    let mut entry = Some(Entry { control, stage, word, group });
     // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
-    let _ = RUNNING.try_with(|running| running.borrow_mut().push(entry));
+    while let Ok(Some(full)) = RUNNING.try_with(|running| push_if_free(running, &mut entry)) {
+        let larger = Vec::with_capacity(2 * full + 4);
+        // The smaller one is dropped after the borrow.
+        let _smaller = RUNNING.try_with(|running| replace_by(running, larger));
+    }
+}
+
+/// Moves `entry` into the list; or returns the length of the list, which is full. Allocates nothing.
+fn push_if_free(running: &RefCell<Vec<Entry>>, entry: &mut Option<Entry>) -> Option<usize> {
+    let mut running = running.borrow_mut();
+    let is_full = running.len() == running.capacity();
+    if !is_full {
+        running.extend(entry.take());
+    }
+    is_full.then_some(running.len())
+}
+
+/// Moves the list into `larger`, and returns the list that is left over. Allocates nothing.
+fn replace_by(running: &RefCell<Vec<Entry>>, mut larger: Vec<Entry>) -> Vec<Entry> {
+    let mut running = running.borrow_mut();
+    if larger.capacity() > running.capacity() {
+        larger.append(&mut running);
+        mem::swap(&mut *running, &mut larger);
+    }
+    larger
 }
 
 impl Drop for OnThisThread {
     fn drop(&mut self) {
-        let _ = RUNNING.try_with(|running| {
-            let mut running = running.borrow_mut();
-            let is_this = |entry: &Entry| {
-                Arc::ptr_eq(&entry.control, &self.control) && entry.stage == self.stage
-            };
-            running.retain(|entry| !(is_this(entry) && entry.word != entry.stage));
-            if let Some(place) = running.iter().rposition(is_this) {
-                running.remove(place);
-            }
-        });
+        let is_this =
+            |entry: &Entry| Arc::ptr_eq(&entry.control, &self.control) && entry.stage == self.stage;
+        while remove_last(|entry| is_this(entry) && entry.word != entry.stage).is_some() {}
+        remove_last(is_this);
     }
+}
+
+/// Takes the last such entry out of the list. It is dropped after the borrow.
+fn remove_last(is_such: impl Fn(&Entry) -> bool) -> Option<Entry> {
+    let removed = RUNNING.try_with(|running| {
+        let mut running = running.borrow_mut();
+        let place = running.iter().rposition(is_such)?;
+        Some(running.remove(place))
+    });
+    removed.ok().flatten()
 }
 
 /// Whether this thread runs a stage of the ring.

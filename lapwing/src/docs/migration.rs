@@ -114,7 +114,7 @@
 //! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | |
 //! | `handle_events_and_state_with` | [`then_local`](crate::Builder::then_local) | or a handler by value, which comes back |
 //! | `event_poller()`, `poll()` | [`then_poller`](crate::Builder::then_poller), [`Poller`](crate::Poller) | may wait; releases what was consumed |
-//! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | with a report; a drop closes and does not block |
+//! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | with a report; a drop drains and joins as well, for 10 s at most |
 //! | pinning panics on a wrong core | [`StartError::Pin`](crate::StartError::Pin) | |
 //!
 //! # From a channel (crossbeam, flume, `std::sync::mpsc`)

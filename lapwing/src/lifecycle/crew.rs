@@ -4,7 +4,7 @@ use std::io;
 use std::sync::mpsc;
 
 use super::affinity::pin_current_thread;
-use super::completion::Completion;
+use super::completion::{Completion, ThreadEnd};
 use super::running::Handle;
 use crate::consumer::{Consumer, run_together};
 use crate::error::StartError;
@@ -93,10 +93,11 @@ fn thread_body<'env>(
     report: mpsc::Sender<io::Result<()>>,
 ) -> impl FnOnce() + Send + 'env {
     move || {
+        let _end = ThreadEnd(Arc::clone(&completion));
         if let Some(cpu) = pin {
             let result = pin_current_thread(cpu);
             let is_pinned = result.is_ok();
-            // Whoever starts it waits for this word.
+            // The thread that calls `start` waits for this.
             let _ = report.send(result);
             if !is_pinned {
                 return;

@@ -7,6 +7,8 @@ use std::fmt;
 use crate::consumer::{Finished, Outcome};
 use crate::error::TakeError;
 
+pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned by an earlier call";
+
 /// The stages of a ring that has ended.
 ///
 /// ```
@@ -46,7 +48,11 @@ impl Report {
         // Whoever stopped a stage does not miss the events that it has left.
         let is_well =
             |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
-        if self.stages.iter().all(is_well) { Ok(self) } else { Err(Failed { report: self }) }
+        if self.stages.iter().all(is_well) {
+            Ok(self)
+        } else {
+            Err(Failed { report: self, is_already_reported: false })
+        }
     }
 
     /// The stages that had a thread, upstream ones first.
@@ -121,9 +127,36 @@ impl Report {
 #[derive(Debug)]
 pub struct Failed {
     report: Report,
+    /// Whether an earlier call has returned the report, so that this one is empty.
+    is_already_reported: bool,
 }
 
 impl Failed {
+    pub(super) fn already_reported() -> Self {
+        let report = Report { stages: Vec::new(), taken: Vec::new() };
+        Self { report, is_already_reported: true }
+    }
+
+    /// Whether an earlier call of [`shutdown_timeout`](crate::Running::shutdown_timeout) has returned the report. The
+    /// report of this error then has no stages, and says nothing of how they ended.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use lapwing::Disruptor;
+    /// # let (_producer, consumers) =
+    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// let mut running = consumers.start()?;
+    /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
+    /// assert_eq!(report.stages().count(), 1);
+    /// let failed = running.join().unwrap_err(); // the report is there only once
+    /// assert!(failed.is_already_reported());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_already_reported(&self) -> bool {
+        self.is_already_reported
+    }
+
     /// What the stages left all the same.
     ///
     /// ```
@@ -170,6 +203,9 @@ impl Failed {
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_already_reported {
+            return f.write_str(ALREADY_REPORTED);
+        }
         let mut failures = self.report.stages().filter_map(|stage| match stage.outcome() {
             Outcome::Panicked { message, sequence } => Some(("panicked", stage, message, sequence)),
             Outcome::Failed { message, sequence } | Outcome::Detached { message, sequence } => {

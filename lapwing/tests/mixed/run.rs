@@ -70,7 +70,7 @@ fn shut_down(mut running: Running<'_>) -> Report {
         match running.shutdown_timeout(Duration::from_micros(200)) {
             Ok(report) => return report,
             Err(ShutdownError::TimedOut { .. }) => {}
-            Err(ShutdownError::Failed(failed)) => panic!("{failed}"),
+            Err(error) => panic!("{error}"),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The consumers of a ring that run: how far they are, and stopping them. Not here: waiting until
-//! they have stopped (`shutdown`).
+//! they have stopped (`shutdown`), and what a drop does (`dropping`).
 
+mod dropping;
 mod shutdown;
 
 use std::fmt;
 use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
+use dropping::OnDrop;
 pub use shutdown::ShutdownError;
 
 use super::completion::Completion;
@@ -20,11 +22,56 @@ use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.
 ///
-/// Dropping it closes the ring and does not wait: stages drain what was accepted, and end. In a
-/// panic it halts the ring. So a [scope](std::thread::scope) that is left early ends too, with one
-/// exception: stages that come after a poller that lives outside of the scope wait for it. Move
-/// pollers into the scope, so that they go when it is left. To leave the threads alone instead,
-/// [`detach`](Self::detach) it.
+/// # Dropping
+///
+/// A drop closes the ring, waits until the stages have handled every accepted event, and joins their threads. So no
+/// accepted event is lost where `Running` goes out of scope, for example after an early `?` or at the end of `main`.
+///
+/// The wait takes [`DROP_TIMEOUT`](Self::DROP_TIMEOUT) at most; [`set_drop_timeout`](Self::set_drop_timeout) changes
+/// that. When the time is up, the drop returns. The ring stays closed, and the threads go on with what is left until
+/// the process ends. Of scoped threads, the [scope](std::thread::scope) waits until they have ended.
+///
+/// A drop takes that long where a stage cannot end:
+///
+/// - Its handler never returns. `set_drop_timeout` with a shorter time, [`halt`](Self::halt) or
+///   [`detach`](Self::detach) avoids the wait. No call ends the handler.
+/// - It comes after a poller or an acknowledger that still holds events. Locals are dropped in the reverse of their
+///   order, so such a poller has to be declared after `Running`, or moved to where it is dropped before.
+/// - It waits for a claim that another thread neither publishes nor drops.
+///
+/// A drop does not wait in these cases:
+///
+/// - The thread is panicking. The drop then halts the ring: events that are left are not handled. So a scope that a
+///   panic leaves ends, though its stages may come after a poller that lives outside of it.
+/// - The thread runs a stage of this ring, so it would wait for itself. The ring is closed.
+/// - [`shutdown_timeout`](Self::shutdown_timeout) has timed out. The caller has waited, and knows what is left.
+/// - [`shutdown`](Self::shutdown) or [`join`](Self::join) has waited already.
+///
+/// A drop says nothing of how the stages ended; `shutdown` and `join` do.
+///
+/// ```
+/// # use std::sync::atomic::{AtomicU64, Ordering};
+/// # use std::sync::Arc;
+/// use lapwing::Disruptor;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lines = Arc::new(AtomicU64::new(0));
+/// let written = Arc::clone(&lines);
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then("write", move |_, _, _| _ = written.fetch_add(1, Ordering::Relaxed))
+///     .build()?;
+/// {
+///     let _running = consumers.start()?;
+///     for line in 0..100 {
+///         producer.publish(|event| *event = line)?;
+///     }
+/// } // closes the ring, and waits
+/// assert_eq!(lines.load(Ordering::Relaxed), 100);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Example
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,7 +90,7 @@ use crate::sync::Arc;
 /// assert_eq!((stage.name(), stage.outcome(), stage.processed()), ("work", &Outcome::Drained, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "dropping it closes the ring; call `shutdown` or `join` to see how the stages ended"]
+#[must_use = "a drop closes the ring and waits for its stages; `shutdown` and `join` say how they ended"]
 pub struct Running<'scope> {
     pub(crate) control: Arc<Control>,
     pub(crate) description: Description,
@@ -51,8 +98,9 @@ pub struct Running<'scope> {
     stages: Vec<RunningStage>,
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
-    /// Whether dropping this leaves the ring open.
-    is_detached: bool,
+    on_drop: OnDrop,
+    /// Whether the report has been returned. Then there are no stages and no threads any more.
+    is_reported: bool,
 }
 
 /// A stage that is run, or a group.
@@ -111,8 +159,8 @@ impl<'scope> Running<'scope> {
         stages: Vec<RunningStage>,
         completion: Arc<Completion>,
     ) -> Self {
-        let threads = Vec::new();
-        Self { control, description, stages, threads, completion, is_detached: false }
+        let (threads, on_drop) = (Vec::new(), OnDrop::default());
+        Self { control, description, stages, threads, completion, on_drop, is_reported: false }
     }
 
     pub(super) fn add(&mut self, thread: Handle<'scope>) {
@@ -271,39 +319,6 @@ impl<'scope> Running<'scope> {
     /// Number of consumers that were started.
     pub(super) fn consumers(&self) -> usize {
         self.stages.iter().map(|stage| stage.consumers.len()).sum()
-    }
-
-    /// Leaves the threads alone: they end when the last producer is gone, or the ring is closed or
-    /// halted.
-    ///
-    /// ```
-    /// use std::sync::mpsc;
-    /// # use lapwing::Disruptor;
-    ///
-    /// let (send, receive) = mpsc::channel();
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("forward", move |event, _, _| send.send(*event).unwrap())
-    ///     .build()?;
-    /// consumers.start()?.detach();
-    /// producer.publish(|event| *event = 7)?;
-    /// assert_eq!(receive.recv()?, 7);
-    /// drop(producer); // the thread ends
-    /// assert!(receive.recv().is_err()); // and has dropped `send`
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn detach(mut self) {
-        self.is_detached = true;
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        match self.is_detached {
-            true => {}
-            // Whoever would have let go of events may be gone.
-            false if thread::panicking() => self.halt(),
-            false => self.close(),
-        }
     }
 }
 

@@ -4,10 +4,10 @@
 use std::error::Error;
 use std::fmt;
 use std::mem;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Backlog, Running};
-use crate::lifecycle::report::{Failed, Report};
+use super::{Backlog, Handle, Running};
+use crate::lifecycle::report::{ALREADY_REPORTED, Failed, Report};
 
 impl Running<'_> {
     /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
@@ -30,9 +30,12 @@ impl Running<'_> {
     /// # Errors
     ///
     /// [`Failed`] with the report, if a stage failed, panicked or was detached by its policy, or the
-    /// ring was halted before it was drained. Called by a handler of this ring, which cannot wait for
-    /// itself, it halts the ring and is such an error: to stop from there, [`close`](Self::close) or
+    /// ring was halted before it was drained. A handler of this ring cannot wait for itself: its call halts the ring
+    /// and returns this error. To stop from a handler, use [`close`](Self::close) or
     /// [`Action::Halt`](crate::Action::Halt).
+    ///
+    /// If [`shutdown_timeout`](Self::shutdown_timeout) has returned the report already, the error says so
+    /// ([`Failed::is_already_reported`]), and its report has no stages.
     ///
     /// # Blocking
     ///
@@ -70,7 +73,7 @@ impl Running<'_> {
     ///     match running.shutdown_timeout(limit) {
     ///         Ok(report) => Ok(report),
     ///         Err(ShutdownError::Failed(failed)) => Err(failed),
-    ///         Err(ShutdownError::TimedOut { .. }) => {
+    ///         Err(ShutdownError::TimedOut { .. } | ShutdownError::AlreadyReported) => {
     ///             running.halt(); // events that are left are not handled
     ///             running.join()
     ///         }
@@ -85,24 +88,28 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// [`ShutdownError::TimedOut`] with what is left: call again to wait on, or
-    /// [`halt`](Self::halt); and as [`shutdown`](Self::shutdown).
+    /// - [`ShutdownError::TimedOut`] with what is left. Call again to wait on, or [`halt`](Self::halt) the ring. A
+    ///   [drop](Self#dropping) does not wait after this error, unless [`set_drop_timeout`](Self::set_drop_timeout) is
+    ///   called again. A handler of this ring gets it at once, since it cannot wait for itself.
+    /// - [`ShutdownError::Failed`] with the report, as [`shutdown`](Self::shutdown).
+    /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or in `Failed`.
     ///
     /// # Blocking
     ///
-    /// As [`shutdown`](Self::shutdown), for `timeout`. Leaving a [scope](std::thread::scope) with the
-    /// error still waits for the stages, unless they are halted.
+    /// As [`shutdown`](Self::shutdown), for `timeout` at most; [`Duration::MAX`] is no limit. Leaving a
+    /// [scope](std::thread::scope) with the error still waits for the stages, unless they are halted.
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
-        let is_finished = match Instant::now().checked_add(timeout) {
-            Some(deadline) => self.completion.wait(self.consumers(), deadline),
-            // Too long for the clock is no limit.
-            None => true,
-        };
-        if is_finished {
-            return Ok(self.finish()?);
+        if self.is_reported {
+            return Err(ShutdownError::AlreadyReported);
         }
-        Err(ShutdownError::TimedOut { backlog: self.backlog() })
+        // A handler of this ring would wait for itself.
+        let is_own = self.threads.iter().any(Handle::is_own);
+        if is_own || !self.wait_for_threads(timeout) {
+            self.set_drop_timeout(Duration::ZERO);
+            return Err(ShutdownError::TimedOut { backlog: self.backlog() });
+        }
+        Ok(self.finish()?)
     }
 
     /// Waits until the stages have ended, because the producers are gone or somebody closed or
@@ -135,6 +142,10 @@ impl Running<'_> {
     /// Waits for the threads and makes the report; after that, there is nothing left to report.
     fn finish(&mut self) -> Result<Report, Failed> {
         self.join_threads();
+        if self.is_reported {
+            return Err(Failed::already_reported());
+        }
+        self.is_reported = true;
         let stages = mem::take(&mut self.stages);
         let names = stages.iter().flat_map(|stage| &stage.consumers);
         let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
@@ -174,12 +185,15 @@ pub enum ShutdownError {
     },
     /// The stages ended, but not well.
     Failed(Failed),
+    /// The stages have ended, and an earlier call has returned the report.
+    AlreadyReported,
 }
 
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed(failed) => failed.fmt(f),
+            Self::AlreadyReported => f.write_str(ALREADY_REPORTED),
             Self::TimedOut { backlog } => {
                 f.write_str("stages were still at work at the timeout:")?;
                 for Backlog { stage, events } in backlog {

@@ -99,6 +99,8 @@ pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) processed: u64,
+    /// Of those, claims that were given up.
+    pub(crate) given_up: u64,
     pub(crate) skipped: u64,
     pub(crate) handler: Option<Unshared<Box<dyn Any + Send>>>,
 }
@@ -108,7 +110,8 @@ impl Finished {
     pub(crate) fn lost(name: &str) -> Self {
         let message = "it has not ended, or its thread ended outside of its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
-        Self { name: name.to_owned(), outcome, processed: 0, skipped: 0, handler: None }
+        let (processed, given_up, skipped) = (0, 0, 0);
+        Self { name: name.to_owned(), outcome, processed, given_up, skipped, handler: None }
     }
 
     /// Name of the stage.
@@ -146,8 +149,11 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of events that it has finished: its sequence, in a ring that begins at 0; for one that
-    /// took a [seat](crate::Seats), from its first event on. Claims that were given up count as well.
+    /// Number of sequences that it has finished: its own sequence, in a ring that begins at 0. For a consumer that
+    /// took a [seat](crate::Seats), those from its first event on; for a worker, its share.
+    ///
+    /// Claims that were given up count as well, though no handler gets them. [`handled`](Self::handled) counts events
+    /// only.
     ///
     /// ```
     /// # let (mut producer, consumers) =
@@ -156,12 +162,41 @@ impl Finished {
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.processed(), 2);
+    /// assert_eq!((finished.processed(), finished.handled()), (2, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn processed(&self) -> u64 {
         self.processed
+    }
+
+    /// Number of events that its handler was called for and that it has finished.
+    ///
+    /// - An event counts once, however often it was given again by [`Action::Retry`], [`Action::Rewind`] or
+    ///   [`Action::Restart`].
+    /// - An event that it left behind as failed counts, and [`skipped`](Self::skipped) says how many these are.
+    /// - The event with which the stage stopped, failed or panicked does not count, nor does an event after it. A
+    ///   handler that gets batches fails with its whole batch.
+    /// - A claim that was given up does not count, since no handler gets it. A stage that has
+    ///   [drained](Outcome::Drained) the ring has handled each event that was published to it.
+    ///
+    /// ```
+    /// # use lapwing::{Action, Disruptor};
+    /// let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
+    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .build()?;
+    /// for price in [7, 9, 8] {
+    ///     producer.publish(|event| *event = price)?;
+    ///     drop(producer.claim()?); // given up
+    /// }
+    /// # drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (6, 3, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn handled(&self) -> u64 {
+        self.processed - self.given_up
     }
 
     /// Number of events that it left behind as failed: [`Action::Skip`].
@@ -229,6 +264,7 @@ impl fmt::Debug for Finished {
             .field("name", &self.name)
             .field("outcome", &self.outcome)
             .field("processed", &self.processed)
+            .field("handled", &self.handled())
             .field("skipped", &self.skipped)
             .finish_non_exhaustive()
     }

@@ -135,6 +135,7 @@ impl<E> Worker<E> {
             Span::Tombstones(end) => {
                 router.pass(end);
                 self.finished += end - first;
+                reader.given_up += end - first;
             }
             Span::Events(end) => {
                 let buffer = &reader.ring.buffer;

@@ -51,13 +51,13 @@ where
             }
             Err(message) => {
                 let Post { source, recovery, lifeline, .. } = post;
-                let processed = source.processed();
+                let (processed, given_up) = (source.processed(), source.given_up());
                 let outcome = Outcome::Panicked { message, sequence: source.next() };
                 // Before the rest is dropped, which may take its time.
                 lifeline.fail();
                 // The factory's panic says more than theirs would.
                 let _ = drop_all(source, recovery);
-                Err(Finished { name, outcome, processed, skipped: 0, handler: None })
+                Err(Finished { name, outcome, processed, given_up, skipped: 0, handler: None })
             }
         }
     }

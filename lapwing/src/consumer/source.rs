@@ -87,6 +87,9 @@ pub(crate) trait Source<E> {
     /// Number of events that it has finished, those that were given up included.
     fn processed(&self) -> u64;
 
+    /// Number of those that were given up. No handler gets them.
+    fn given_up(&self) -> u64;
+
     /// Number of events that are known to be there, past the wrap and past the longest batch: the depth of the queue. Looks
     /// only if that is not known.
     fn available(&mut self) -> u64;

@@ -93,6 +93,7 @@ impl<E> Worker<E> {
                     self.share.begin(events.end - events.start);
                     return Ok(events);
                 }
+                self.reader.given_up += events.end - events.start;
                 self.release(events.end);
             }
         };
@@ -187,6 +188,10 @@ impl<E> Source<E> for Worker<E> {
 
     fn processed(&self) -> u64 {
         self.finished
+    }
+
+    fn given_up(&self) -> u64 {
+        self.reader.given_up
     }
 
     fn available(&mut self) -> u64 {

@@ -77,6 +77,8 @@ pub(crate) struct Reader<E> {
     is_in_company: bool,
     /// Most events of a batch.
     pub(super) max_batch: u64,
+    /// Number of claims that were given up among those that it has let go of.
+    pub(super) given_up: u64,
 }
 
 /// What a look came to, for the one that follows. Set as a whole: that is one store, and the answer to a lone event has to wait
@@ -160,6 +162,7 @@ impl<E> Reader<E> {
             copied: Copied::none(),
             is_in_company,
             max_batch,
+            given_up: 0,
         }
     }
 
@@ -244,6 +247,10 @@ impl<E> Source<E> for Reader<E> {
 
     fn processed(&self) -> u64 {
         self.next - self.first
+    }
+
+    fn given_up(&self) -> u64 {
+        self.given_up
     }
 
     fn available(&mut self) -> u64 {

@@ -130,6 +130,7 @@ impl<E> Reader<E> {
     #[cold]
     #[inline(never)]
     fn skip(&mut self, end: Sequence) {
+        self.given_up += end - self.next;
         self.release(end);
         self.passed = end;
     }

@@ -27,7 +27,8 @@ where
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
         let is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
-        let (next, processed) = (source.next(), source.processed());
+        let next = source.next();
+        let (processed, given_up) = (source.processed(), source.given_up());
         match outcome {
             Outcome::Stopped | Outcome::Detached { .. } => {
                 // Before the handler's last words, which may take their time. And nobody waits for
@@ -62,6 +63,6 @@ where
             _ => lifeline.release(outcome == Outcome::Drained),
         }
         let (skipped, handler) = (self.skipped, handler.map(Unshared::new));
-        Finished { name, outcome, processed, skipped, handler }
+        Finished { name, outcome, processed, given_up, skipped, handler }
     }
 }

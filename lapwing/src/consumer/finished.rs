@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::mem;
 
 #[cfg(doc)]
 use super::action::Action;
@@ -102,7 +103,21 @@ pub struct Finished {
     /// Of those, claims that were given up.
     pub(crate) given_up: u64,
     pub(crate) skipped: u64,
-    pub(crate) handler: Option<Unshared<Box<dyn Any + Send>>>,
+    pub(crate) handler: Handler,
+}
+
+/// The handler that was given to a stage.
+pub(crate) enum Handler {
+    Present(Unshared<Box<dyn Any + Send>>),
+    Taken,
+    /// None was given, or it was lost in a panic.
+    Absent,
+}
+
+impl From<Option<Box<dyn Any + Send>>> for Handler {
+    fn from(handler: Option<Box<dyn Any + Send>>) -> Self {
+        handler.map_or(Self::Absent, |handler| Self::Present(Unshared::new(handler)))
+    }
 }
 
 impl Finished {
@@ -111,7 +126,14 @@ impl Finished {
         let message = "it has not ended, or its thread ended outside of its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
         let (processed, given_up, skipped) = (0, 0, 0);
-        Self { name: name.to_owned(), outcome, processed, given_up, skipped, handler: None }
+        Self {
+            name: name.to_owned(),
+            outcome,
+            processed,
+            given_up,
+            skipped,
+            handler: Handler::Absent,
+        }
     }
 
     /// Name of the stage.
@@ -237,23 +259,35 @@ impl Finished {
     /// # drop(producer);
     ///
     /// let mut finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.take_handler::<String>().err(), Some(TakeError::WrongType));
+    /// let error = finished.take_handler::<String>().unwrap_err();
+    /// let text = "a stage has nothing of this type: name=\"sum\", requested=alloc::string::String";
+    /// assert_eq!(error.to_string(), text);
     /// let Sum(total) = finished.take_handler()?; // still there
     /// assert_eq!(total, 7);
+    /// let again = finished.take_handler::<Sum>().err();
+    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "sum".into() }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`TakeError::WrongType`] if it is no `H`, was not given as a handler, or was taken before.
+    /// - [`TakeError::WrongType`] if it is no `H`, or if the stage hands none back: a closure, or a handler made on
+    ///   its thread.
+    /// - [`TakeError::AlreadyTaken`] if it was taken before.
     pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
-        match self.handler.take().map(|handler| handler.into_inner().downcast::<H>()) {
-            Some(Ok(handler)) => Ok(*handler),
-            Some(Err(other)) => {
-                self.handler = Some(Unshared::new(other));
-                Err(TakeError::WrongType)
+        match mem::replace(&mut self.handler, Handler::Taken) {
+            Handler::Taken => Err(TakeError::already_taken(&self.name)),
+            Handler::Absent => {
+                self.handler = Handler::Absent;
+                Err(TakeError::wrong_type::<H>(&self.name))
             }
-            None => Err(TakeError::WrongType),
+            Handler::Present(handler) => match handler.into_inner().downcast::<H>() {
+                Ok(handler) => Ok(*handler),
+                Err(other) => {
+                    self.handler = Handler::Present(Unshared::new(other));
+                    Err(TakeError::wrong_type::<H>(&self.name))
+                }
+            },
         }
     }
 }

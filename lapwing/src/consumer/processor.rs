@@ -57,7 +57,14 @@ where
                 lifeline.fail();
                 // The factory's panic says more than theirs would.
                 let _ = drop_all(source, recovery);
-                Err(Finished { name, outcome, processed, given_up, skipped: 0, handler: None })
+                Err(Finished {
+                    name,
+                    outcome,
+                    processed,
+                    given_up,
+                    skipped: 0,
+                    handler: None.into(),
+                })
             }
         }
     }

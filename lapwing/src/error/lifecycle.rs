@@ -1,5 +1,6 @@
 //! Why stages did not start, and why something could not be taken from them.
 
+use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -77,8 +78,9 @@ impl Error for StartError {
 }
 
 /// Error of [`Consumers::take_poller`](crate::Consumers::take_poller),
-/// [`take_poller_mut`](crate::Consumers::take_poller_mut), [`Report::take`](crate::Report::take)
-/// and [`Finished::take_handler`](crate::Finished::take_handler).
+/// [`take_poller_mut`](crate::Consumers::take_poller_mut),
+/// [`take_acknowledger`](crate::Consumers::take_acknowledger), [`Report::take`](crate::Report::take)
+/// and [`Finished::take_handler`](crate::Finished::take_handler). It has the name that was asked for.
 ///
 /// ```
 /// use lapwing::{Disruptor, TakeError};
@@ -88,30 +90,66 @@ impl Error for StartError {
 ///     .then("log", |_, _, _| {})
 ///     .build()?;
 /// let _ticks = consumers.take_poller("ticks")?;
-/// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::AlreadyTaken));
-/// assert_eq!(consumers.take_poller("log").err(), Some(TakeError::WrongType));
-/// assert_eq!(consumers.take_poller("tocks").err(), Some(TakeError::UnknownName));
+/// let error = consumers.take_poller("ticks").unwrap_err();
+/// assert_eq!(error, TakeError::AlreadyTaken { name: "ticks".into() });
+/// let error = consumers.take_poller("log").unwrap_err();
+/// assert!(matches!(&error, TakeError::WrongType { name, .. } if name == "log"));
+/// let error = consumers.take_poller("tocks").unwrap_err();
+/// let text = "no stage has this name: name=\"tocks\", known=[\"ticks\", \"log\"]";
+/// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TakeError {
     /// No stage has this name.
-    UnknownName,
+    UnknownName {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
     /// The stage is of another kind or type: a handler of another type, a stage that hands nothing
     /// back (a closure, a handler made on its thread), or a poller with the other access.
-    WrongType,
+    WrongType {
+        /// The stage.
+        name: String,
+        /// The type that was asked for, as [`type_name`](std::any::type_name) writes it.
+        requested: &'static str,
+    },
     /// It was taken before.
-    AlreadyTaken,
+    AlreadyTaken {
+        /// The stage.
+        name: String,
+    },
+}
+
+impl TakeError {
+    pub(crate) fn unknown_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        Self::UnknownName { name: name.to_owned(), known: known.map(str::to_owned).collect() }
+    }
+
+    /// The stage `name` has no `T`.
+    pub(crate) fn wrong_type<T: ?Sized>(name: &str) -> Self {
+        Self::WrongType { name: name.to_owned(), requested: type_name::<T>() }
+    }
+
+    pub(crate) fn already_taken(name: &str) -> Self {
+        Self::AlreadyTaken { name: name.to_owned() }
+    }
 }
 
 impl fmt::Display for TakeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnknownName => "no stage has this name",
-            Self::WrongType => "the stage holds nothing of this type",
-            Self::AlreadyTaken => "it has been taken before",
-        })
+        match self {
+            Self::UnknownName { name, known } => {
+                write!(f, "no stage has this name: name={name:?}, known={known:?}")
+            }
+            Self::WrongType { name, requested } => {
+                write!(f, "a stage has nothing of this type: name={name:?}, requested={requested}")
+            }
+            Self::AlreadyTaken { name } => write!(f, "it has been taken before: name={name:?}"),
+        }
     }
 }
 

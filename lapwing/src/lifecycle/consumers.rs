@@ -136,9 +136,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     where
         E: Sync,
     {
-        match self.untaken(name)?.take() {
+        match self.untaken::<Poller<E>>(name)?.take() {
             Some(UntakenPoller::Shared(poller)) => Ok(poller),
-            other => Err(self.put_back(name, other)),
+            other => Err(self.put_back::<Poller<E>>(name, other)),
         }
     }
 
@@ -159,9 +159,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// [`TakeError`] if no stage has this name, if it is no poller that changes events, or if it
     /// was taken before.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
-        match self.untaken(name)?.take() {
+        match self.untaken::<Poller<E, Exclusive>>(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
-            other => Err(self.put_back(name, other)),
+            other => Err(self.put_back::<Poller<E, Exclusive>>(name, other)),
         }
     }
 
@@ -187,30 +187,33 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// before.
     pub fn take_acknowledger(&mut self, name: &str) -> Result<Acknowledger, TakeError> {
         match self.acknowledgers.get_mut(name) {
-            Some(acknowledger) => acknowledger.take().ok_or(TakeError::AlreadyTaken),
-            None => Err(self.no_such(name)),
+            Some(acknowledger) => acknowledger.take().ok_or_else(|| TakeError::already_taken(name)),
+            None => Err(self.no_such::<Acknowledger>(name)),
         }
     }
 
-    /// Why a stage `name` has not what is asked for.
-    fn no_such(&self, name: &str) -> TakeError {
-        let is_known = self.names.iter().any(|known| known == name);
-        if is_known { TakeError::WrongType } else { TakeError::UnknownName }
+    /// Why a stage `name` has no `T`.
+    fn no_such<T>(&self, name: &str) -> TakeError {
+        if self.names.iter().any(|known| known == name) {
+            TakeError::wrong_type::<T>(name)
+        } else {
+            TakeError::unknown_name(name, self.names())
+        }
     }
 
     /// The place of a poller, empty once it was taken.
-    fn untaken(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
-        let unknown = self.no_such(name);
+    fn untaken<P>(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
+        let unknown = self.no_such::<P>(name);
         self.pollers.get_mut(name).ok_or(unknown)
     }
 
     /// Leaves a poller of the other access where it was, and says why it was not taken.
-    fn put_back(&mut self, name: &str, poller: Option<UntakenPoller<E>>) -> TakeError {
+    fn put_back<P>(&mut self, name: &str, poller: Option<UntakenPoller<E>>) -> TakeError {
         if poller.is_none() {
-            return TakeError::AlreadyTaken;
+            return TakeError::already_taken(name);
         }
         self.pollers.insert(name.to_owned(), poller);
-        TakeError::WrongType
+        TakeError::wrong_type::<P>(name)
     }
 
     /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.

@@ -31,8 +31,6 @@ pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned 
 pub struct Report {
     /// Upstream stages first.
     stages: Vec<Finished>,
-    /// Which handlers were taken.
-    taken: Vec<String>,
 }
 
 impl Report {
@@ -41,7 +39,7 @@ impl Report {
         let mut by_name: HashMap<String, Finished> =
             stages.into_iter().map(|stage| (stage.name.clone(), stage)).collect();
         let take = |&name: &&str| by_name.remove(name).unwrap_or_else(|| Finished::lost(name));
-        Self { stages: names.iter().map(take).collect(), taken: Vec::new() }
+        Self { stages: names.iter().map(take).collect() }
     }
 
     pub(super) fn into_result(self) -> Result<Self, Failed> {
@@ -90,7 +88,8 @@ impl Report {
     /// let mut report = running.shutdown()?;
     /// let Sum(total) = report.take("sum")?;
     /// assert_eq!(total, 7);
-    /// assert_eq!(report.take::<Sum>("sum").err(), Some(TakeError::AlreadyTaken));
+    /// let again = report.take::<Sum>("sum").err();
+    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "sum".into() }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -99,13 +98,10 @@ impl Report {
     /// [`TakeError`] if no stage has this name, if its handler is not an `H` or is not handed back
     /// (a closure, a handler made on its thread), or if it was taken before.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
-        if self.taken.iter().any(|taken| taken == name) {
-            return Err(TakeError::AlreadyTaken);
+        match self.stages.iter().position(|stage| stage.name() == name) {
+            Some(place) => self.stages[place].take_handler(),
+            None => Err(TakeError::unknown_name(name, self.stages().map(Finished::name))),
         }
-        let stage = self.stages.iter_mut().find(|stage| stage.name() == name);
-        let handler = stage.ok_or(TakeError::UnknownName)?.take_handler()?;
-        self.taken.push(name.to_owned());
-        Ok(handler)
     }
 }
 
@@ -133,7 +129,7 @@ pub struct Failed {
 
 impl Failed {
     pub(super) fn already_reported() -> Self {
-        let report = Report { stages: Vec::new(), taken: Vec::new() };
+        let report = Report { stages: Vec::new() };
         Self { report, is_already_reported: true }
     }
 

@@ -12,7 +12,6 @@ use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
 use crate::consumer::{Finished, Outcome};
 use crate::error::HaltCause;
-use crate::unshared::Unshared;
 
 impl<E, A, S, H, B> Shift<E, A, S, H, B>
 where
@@ -62,7 +61,7 @@ where
             Outcome::Failed { .. } | Outcome::Panicked { .. } => lifeline.fail(),
             _ => lifeline.release(outcome == Outcome::Drained),
         }
-        let (skipped, handler) = (self.skipped, handler.map(Unshared::new));
+        let (skipped, handler) = (self.skipped, handler.into());
         Finished { name, outcome, processed, given_up, skipped, handler }
     }
 }

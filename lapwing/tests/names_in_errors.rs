@@ -1,0 +1,67 @@
+//! Decides what an error says of the name that was asked for: which it was, and which there are.
+
+mod common;
+
+use common::Kind;
+use lapwing::{EventHandler, Sequence, TakeError, Workers};
+
+common::for_both_producers! {
+    error_of_a_poller_did_not_say_which_name_was_asked_for,
+    error_of_a_handler_did_not_say_which_name_was_asked_for,
+    handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time,
+}
+
+#[derive(Debug)]
+struct Log;
+
+impl EventHandler<u64> for Log {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+}
+
+#[track_caller]
+fn says(error: &TakeError, texts: &[&str]) {
+    let message = error.to_string();
+    assert!(texts.iter().all(|text| message.contains(text)), "{message}");
+}
+
+fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
+    let (_producer, mut consumers) = K::ring(8, || 0_u64)
+        .then_poller("ticks")
+        .then_poller_mut("writes")
+        .then("log", |_, _, _| {})
+        .build()
+        .unwrap();
+    let error = consumers.take_poller("tocks").unwrap_err();
+    says(&error, &["no stage", "name=\"tocks\"", "known=[\"ticks\", \"writes\", \"log\"]"]);
+    says(&consumers.take_acknowledger("tocks").unwrap_err(), &["no stage", "name=\"tocks\""]);
+    says(&consumers.take_poller("log").unwrap_err(), &["name=\"log\"", "Poller<u64"]);
+    says(&consumers.take_poller("writes").unwrap_err(), &["name=\"writes\"", "Poller<u64>"]);
+    says(&consumers.take_poller_mut("ticks").unwrap_err(), &["name=\"ticks\"", "Exclusive"]);
+    says(&consumers.take_acknowledger("log").unwrap_err(), &["name=\"log\"", "Acknowledger"]);
+    let _ticks = consumers.take_poller("ticks").unwrap();
+    says(&consumers.take_poller("ticks").unwrap_err(), &["before", "name=\"ticks\""]);
+}
+
+fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
+    let (_producer, consumers) = K::ring(8, || 0_u64)
+        .then_handler("log", Log)
+        .then_workers("work", Workers::new(2), |_| |_: &u64, _, _| {})
+        .build()
+        .unwrap();
+    let mut report = consumers.start().unwrap().shutdown().unwrap();
+    let error = report.take::<Log>("work").unwrap_err();
+    says(&error, &["no stage", "name=\"work\"", "known=[\"log\", \"work-0\", \"work-1\"]"]);
+    says(&report.take::<String>("log").unwrap_err(), &["name=\"log\"", "String"]);
+    says(&report.take::<Log>("work-0").unwrap_err(), &["name=\"work-0\"", "Log"]);
+    let _: Log = report.take("log").unwrap();
+    says(&report.take::<Log>("log").unwrap_err(), &["before", "name=\"log\""]);
+    says(&report.take::<String>("log").unwrap_err(), &["before", "name=\"log\""]);
+}
+
+fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
+    let (producer, consumers) = K::ring(8, || 0_u64).then_handler("log", Log).build().unwrap();
+    drop(producer);
+    let mut finished = consumers.into_iter().next().unwrap().run();
+    let _: Log = finished.take_handler().unwrap();
+    says(&finished.take_handler::<Log>().unwrap_err(), &["before", "name=\"log\""]);
+}

@@ -171,7 +171,7 @@ impl FailurePolicy for SharedPolicy {
     }
 }
 
-/// Tries again, with pauses that may grow, and gives up after a number of attempts.
+/// Tries again, with pauses that may grow up to [a limit](Self::longest_pause), and gives up after a number of attempts.
 ///
 /// ```
 /// use std::time::Duration;
@@ -203,14 +203,21 @@ pub struct Retries {
     again: fn(Duration) -> Action,
     attempts: Option<u32>,
     pause: Duration,
-    longest_pause: Duration,
+    /// None for the default.
+    longest_pause: Option<Duration>,
     give_up: Action,
 }
 
 impl Retries {
+    /// Longest pause, unless [`longest_pause`](Self::longest_pause) says otherwise or the first one is longer: 1 s.
+    ///
+    /// The stage handles nothing in a pause, so a long one holds up the ring after its cause is gone. An attempt a second
+    /// costs next to nothing.
+    pub const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
     fn new(again: fn(Duration) -> Action) -> Self {
         let pause = Duration::ZERO;
-        Self { again, attempts: None, pause, longest_pause: Duration::MAX, give_up: Action::Halt }
+        Self { again, attempts: None, pause, longest_pause: None, give_up: Action::Halt }
     }
 
     /// The failed event again: [`Action::Retry`]. Without a limit and without pauses.
@@ -235,16 +242,36 @@ impl Retries {
         self
     }
 
-    /// Pause before the second attempt; each later one is twice as long, up to
-    /// [`longest_pause`](Self::longest_pause).
+    /// Pause before the second attempt. Each later one is twice as long, up to
+    /// [`longest_pause`](Self::longest_pause), which is 1 s by default.
     pub fn pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
     }
 
-    /// Longest pause. Equal to [`pause`](Self::pause), every pause is the same.
+    /// Longest pause. Equal to [`pause`](Self::pause), every pause is the same; [`Duration::MAX`] is no limit. By
+    /// default it is [`LONGEST_PAUSE`](Self::LONGEST_PAUSE), or the first pause if that is longer.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lapwing::{Action, Disruptor, Retries, Stage};
+    ///
+    /// let policy = Retries::of_event()
+    ///     .pause(Duration::from_micros(1))
+    ///     .longest_pause(Duration::from_micros(4)) // pauses of 1, 2, 4, 4, 4, ... µs
+    ///     .attempts(100)
+    ///     .or(Action::Skip);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then(Stage::new("send").on_error(policy), |_, _, _| Err::<(), _>("no route"))
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.skipped(), 1); // doubled 98 times, a pause would have no end
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn longest_pause(mut self, longest: Duration) -> Self {
-        self.longest_pause = longest;
+        self.longest_pause = Some(longest);
         self
     }
 
@@ -262,6 +289,7 @@ impl FailurePolicy for Retries {
         }
         let doublings = (failure.attempt - 1).min(MAX_DOUBLINGS);
         let pause = (0..doublings).fold(self.pause, |pause, _| pause.saturating_add(pause));
-        (self.again)(pause.min(self.longest_pause))
+        let longest = self.longest_pause.unwrap_or(Self::LONGEST_PAUSE.max(self.pause));
+        (self.again)(pause.min(longest))
     }
 }

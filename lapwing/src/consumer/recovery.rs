@@ -103,10 +103,30 @@ mod tests {
         assert_eq!(after(u32::MAX, policy), Action::Halt, "no more can be counted");
     }
 
+    /// It grew to days, and to no end.
+    #[test]
+    fn a_pause_grew_without_a_limit_unless_one_was_given() {
+        let policy = Retries::of_event().pause(Duration::from_micros(10));
+        assert_eq!(after(3, policy), Action::Retry(Duration::from_micros(80)));
+        for failed in [17, 40, 94, u32::MAX] {
+            assert_eq!(after(failed, policy), Action::Retry(Retries::LONGEST_PAUSE));
+        }
+        let hour = Duration::from_secs(3600);
+        let unlimited = policy.longest_pause(Duration::MAX);
+        let pause = Duration::from_micros(10) * (1 << 30);
+        assert_eq!(after(30, unlimited), Action::Retry(pause), "as asked");
+        for failed in [0, 1, 40] {
+            assert_eq!(after(failed, policy.pause(hour)), Action::Retry(hour), "the first one");
+        }
+        let short = policy.pause(hour).longest_pause(Duration::from_millis(1));
+        assert_eq!(after(0, short), Action::Retry(Duration::from_millis(1)));
+    }
+
     /// After the 33rd attempt it stayed the same.
     #[test]
     fn a_pause_doubles_until_no_duration_is_longer() {
-        let policy = Retries::of_batch().pause(Duration::from_nanos(1));
+        let policy =
+            Retries::of_batch().pause(Duration::from_nanos(1)).longest_pause(Duration::MAX);
         assert_eq!(after(0, policy), Action::Rewind(Duration::from_nanos(1)));
         assert_eq!(after(40, policy), Action::Rewind(Duration::from_nanos(1 << 40)));
         assert_eq!(after(90, policy), Action::Rewind(Duration::from_nanos(1 << 60) * (1 << 30)));

@@ -418,12 +418,11 @@ fn looks_in_the_wrong_order_count_nothing<K: Kind>() {
 
 fn what_was_dropped_in_between_is_counted<K: Kind>() {
     let (mut producer, _consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
-    producer.set_when_full(lapwing::WhenFull::DropNew);
     let monitor = producer.monitor();
     let mut earlier = monitor.snapshot();
     for dropped in [3, 5] {
         for _ in 0..5 {
-            producer.offer(|_| {}).unwrap();
+            producer.offer(lapwing::WhenFull::DropNew, |_| {}).unwrap();
         }
         let later = monitor.snapshot();
         let throughput = later.since(&earlier);

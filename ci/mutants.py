@@ -357,7 +357,7 @@ MUTANTS = [
      "loom_a_key_is_read_before_its_event_is_handled"),
     ("O28", "control/mod.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",
      "loom_a_key_is_read_before_its_event_is_handled"),
-    ("O28", "group/routes.rs", "compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)", "compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed)",
+    ("O28", "group/routes.rs", "compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed)", "compare_exchange(0, holder, Ordering::Relaxed, Ordering::Relaxed)",
      "loom_two_route_one_after_another"),
     ("O28", "group/routes.rs", "self.routes.lock.store(0, Ordering::Release);", "self.routes.lock.store(0, Ordering::Relaxed);",
      "loom_two_route_one_after_another"),

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A worker with nothing in hand is behind nobody. But if all of its group that are to work are on this
-//! thread, nobody else claims what the group has not.
+//! thread, nobody else claims what the group has not. Nor does anybody while this thread routes, in the
+//! key function of a group by key.
 //!
 //! Not here: a poller, and a consumer that has not begun to run. Each is a value, of which nobody
 //! knows which thread will ask it.
@@ -131,7 +132,8 @@ pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
     with_entries(|entries| {
         entries.iter().filter(|entry| entry.is_of(control)).any(|entry| {
             let has_nobody_else = |group: &Arc<Group>| {
-                group.claimed() < sequence && are_all_here(entries, control, group)
+                group.claimed() < sequence
+                    && (group.is_routing(entry.word) || are_all_here(entries, control, group))
             };
             control.is_behind(entry.word, sequence)
                 || entry.group.as_ref().is_some_and(has_nobody_else)

@@ -4,13 +4,13 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use common::{
     Kind, Lcg, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, wait_until, watched,
 };
-use lapwing::wait::{Blocking, BusySpin, Yielding};
+use lapwing::wait::{Blocking, BusySpin, WaitStrategy, Waiting, Yielding};
 use lapwing::{
     Action, Consumers, Disruptor, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
     Producer, PublishError, SeatError, Seats, Sequence, Sequencer, Stage, StartAt, Stopped,
@@ -47,6 +47,7 @@ common::for_both_producers! {
     consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
     consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer,
     consumer_in_a_seat_learns_which_events_failed_before_it,
+    strategy_whose_copying_takes_a_seat_hung,
 }
 
 /// An event that tells whether two writers have met in it.
@@ -836,4 +837,47 @@ fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
     running.shutdown().unwrap();
     let judging = late.join().unwrap().take_handler::<Judging>().unwrap();
     assert_eq!((judging.good, judging.failed), (10, 20));
+}
+
+/// A strategy whose copying takes a seat.
+struct Sits {
+    seats: Arc<Mutex<Option<Seats<Page>>>>,
+    waits: Blocking,
+}
+
+impl Clone for Sits {
+    fn clone(&self) -> Self {
+        let seats = self.seats.lock().unwrap().clone();
+        if let Some(seats) = seats
+            && let Ok(seat) = seats.take("copied", StartAt::Now)
+        {
+            assert!(seats.take("none is left", StartAt::Now).is_err());
+            drop(seat.poller());
+        }
+        Self { seats: Arc::clone(&self.seats), waits: self.waits.clone() }
+    }
+}
+
+impl WaitStrategy for Sits {
+    const PARKS: bool = true;
+
+    fn wait(&mut self, waiting: &Waiting<'_>) {
+        self.waits.wait(waiting);
+    }
+}
+
+/// It waited for a lock that its own thread had.
+fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
+    let shared = Arc::default();
+    let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
+    let ring = K::ring(8, Page::default).wait(wait).seats(2);
+    let (mut producer, mut consumers) = ring.then_poller("all").build().unwrap();
+    let _all = consumers.take_poller("all").unwrap();
+    let seats = consumers.seats();
+    *shared.lock().unwrap() = Some(seats.clone());
+    let mut late = seats.take("late", StartAt::Now).unwrap().poller();
+    assert_eq!(seats.free(), 1, "the other seat was left again");
+    assert!(publish(&mut producer));
+    assert_eq!(late.poll().unwrap().len(), 1);
+    *shared.lock().unwrap() = None;
 }

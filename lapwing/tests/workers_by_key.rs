@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ common::for_both_producers! {
     a_resize_before_the_start_and_after_the_close_loses_nothing,
     the_new_team_gets_nothing_before_the_old_one_has_finished,
     a_panic_of_the_key_halts_the_ring_and_says_so,
+    a_key_that_waited_for_the_ring_kept_its_lock_for_ever,
     miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order,
     a_worker_that_stops_under_load_and_resizes_loses_nothing,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another,
@@ -492,6 +493,67 @@ fn publish_numbered<K: Kind>(producer: &mut ProducerOf<Trade, K>, account: u64, 
     for number in 0..count {
         producer.publish(|trade| *trade = Trade { account, number, is_done: false }).unwrap();
     }
+}
+
+/// Holds the worker with number 0 in a timeout, while the other one routes.
+struct Held {
+    worker: usize,
+    done: Arc<AtomicU64>,
+    is_held: Arc<AtomicBool>,
+    is_free: Arc<AtomicBool>,
+    timeouts: u32,
+}
+
+impl EventHandler<u64> for Held {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
+        self.done.fetch_add(1, Ordering::Release);
+    }
+
+    fn on_timeout(&mut self, next: Sequence) {
+        self.timeouts += u32::from(next > 0);
+        // Between two of them it has gone through what was routed.
+        if self.worker == 0 && self.timeouts == 2 {
+            self.is_held.store(true, Ordering::Release);
+            wait_until(|| self.is_free.load(Ordering::Acquire));
+        }
+    }
+}
+
+/// The worker that asked for the key was not to work any more, so nothing showed that it was needed.
+fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
+    let [is_held, is_free] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let done = Arc::new(AtomicU64::new(0));
+    let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
+    let (tell, told) = mpsc::channel();
+    let producers = Mutex::new(producers);
+    let workers = Workers::new(2).by_key(move |key: &u64| {
+        if *key == 1 {
+            let mut producer = producers.lock().unwrap().recv().unwrap();
+            let results = [producer.publish(|_| {}).err(), producer.publish(|_| {}).err()];
+            tell.send((results, producer)).unwrap();
+        }
+        0
+    });
+    let stage = Stage::new("work").timeout(Duration::from_millis(1));
+    let (mut producer, consumers) = K::ring(2, || 0_u64)
+        .then_worker_handlers(stage, workers, |worker| {
+            let (is_held, is_free) = (Arc::clone(&is_held), Arc::clone(&is_free));
+            Held { worker, done: Arc::clone(&done), is_held, is_free, timeouts: 0 }
+        })
+        .build()
+        .unwrap();
+    let running = consumers.start().unwrap();
+    producer.publish(|key| *key = 0).unwrap(); // makes both of them the team
+    wait_until(|| done.load(Ordering::Acquire) == 1 && is_held.load(Ordering::Acquire));
+    running.workers("work").unwrap().resize(1).unwrap();
+    producer.publish(|key| *key = 1).unwrap();
+    hand_over.send(producer).unwrap();
+    let (results, producer) = told.recv().unwrap();
+    assert_eq!(results, [None, Some(PublishError::WouldDeadlock)]);
+    is_free.store(true, Ordering::Release);
+    drop(producer);
+    running.shutdown().unwrap();
+    assert_eq!(done.load(Ordering::Acquire), 3);
 }
 
 fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>() {

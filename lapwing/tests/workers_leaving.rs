@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ common::for_both_producers! {
     a_panic_may_cost_another_try,
     a_restart_puts_the_handler_in_order,
     an_error_asks_the_policy_of_the_group,
+    a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock,
     a_rewind_gives_the_claim_again_and_no_more,
     a_panic_between_batches_costs_no_event,
     a_failed_event_is_known_as_such_after_the_group,
@@ -512,6 +513,24 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>() {
     failures.sort_by_key(|&(_, sequence, attempt)| (sequence, attempt));
     let failed = failures.iter().map(|&(_, sequence, attempt)| (sequence, attempt));
     assert!(failed.eq([(0, 1), (0, 2), (5, 1), (5, 2), (10, 1), (10, 2), (15, 1), (15, 2)]));
+}
+
+/// The library held a lock meanwhile: the second worker never got to its policy, nor the first one out of it.
+fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kind>() {
+    let both = Arc::new(Barrier::new(2));
+    let policy = move |_: &Failure<'_>| {
+        both.wait();
+        Action::Skip
+    };
+    let stage = Stage::new("work").max_batch(1).on_error(policy);
+    let (mut producer, consumers) = K::ring(8, || 0_u64)
+        .then_workers_mut(stage, 2, |_| |_: &mut u64, _, _| Err::<(), _>("no route"))
+        .build()
+        .unwrap();
+    publish_all::<K>(&mut producer, 8);
+    let report = consumers.start().unwrap().shutdown().unwrap();
+    let skipped: Vec<_> = report.stages().map(|worker| worker.skipped()).collect();
+    assert_eq!(skipped, [4, 4], "each failure waits for one of the other worker");
 }
 
 fn a_rewind_gives_the_claim_again_and_no_more<K: Kind>() {

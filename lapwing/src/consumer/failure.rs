@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::action::Action;
@@ -118,6 +117,11 @@ impl fmt::Display for Failure<'_> {
 /// Runs on the stage's thread. A panic of the policy itself halts the ring, and so does one of the
 /// error's own code, to show or to drop it.
 ///
+/// The workers of a [group](crate::Workers) do not share a policy: `build` clones it once for each of
+/// them. The library holds no lock while a policy runs, so one that logs or sleeps delays its own
+/// worker only. What a policy counts in its own fields is counted for each worker; a limit for the
+/// whole group is kept behind an `Arc`.
+///
 /// ```
 /// use std::time::Duration;
 /// use lapwing::{Action, Failure, Retries, Stage};
@@ -128,7 +132,31 @@ impl fmt::Display for Failure<'_> {
 /// });
 /// let _named = Stage::new("c").on_error(Retries::of_event().attempts(3));
 /// ```
-pub trait FailurePolicy: Send + 'static {
+///
+/// A limit that all workers of a group share:
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use lapwing::{Action, Disruptor, Failure, Stage};
+///
+/// let failures = Arc::new(AtomicU64::new(0)); // each worker's clone has the same counter
+/// let seen = Arc::clone(&failures);
+/// let stage = Stage::new("send").on_error(move |_: &Failure<'_>| {
+///     if failures.fetch_add(1, Ordering::Relaxed) < 100 { Action::Skip } else { Action::Halt }
+/// });
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .then_workers(stage, 2, |_| |event: &u64, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
+///     .build()?;
+/// let running = consumers.start()?;
+/// for number in 0..12 {
+///     producer.publish(|event| *event = number)?;
+/// }
+/// running.shutdown()?;
+/// assert_eq!(seen.load(Ordering::Relaxed), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait FailurePolicy: Clone + Send + 'static {
     /// What to do.
     fn decide(&mut self, failure: &Failure<'_>) -> Action;
 }
@@ -139,35 +167,34 @@ impl FailurePolicy for Action {
     }
 }
 
-impl<F: FnMut(&Failure<'_>) -> Action + Send + 'static> FailurePolicy for F {
+impl<F: FnMut(&Failure<'_>) -> Action + Clone + Send + 'static> FailurePolicy for F {
     fn decide(&mut self, failure: &Failure<'_>) -> Action {
         self(failure)
     }
 }
 
 /// A policy that a stage keeps until it begins.
-pub(crate) type KeptPolicy = Unshared<Box<dyn FailurePolicy>>;
+pub(crate) type KeptPolicy = Unshared<Box<dyn AnyPolicy>>;
 
-/// One policy for all workers of a group, which ask it one at a time.
-#[derive(Clone)]
-pub(crate) struct SharedPolicy(Arc<Mutex<Box<dyn FailurePolicy>>>);
+/// A [`FailurePolicy`] of any type, called through a pointer.
+pub(crate) trait AnyPolicy: Send {
+    fn decide(&mut self, failure: &Failure<'_>) -> Action;
+    fn boxed_clone(&self) -> Box<dyn AnyPolicy>;
+}
 
-impl SharedPolicy {
-    /// `policy`, for all of them.
-    pub(crate) fn of(policy: KeptPolicy) -> Self {
-        Self(Arc::new(Mutex::new(policy.into_inner())))
+impl<P: FailurePolicy> AnyPolicy for P {
+    fn decide(&mut self, failure: &Failure<'_>) -> Action {
+        FailurePolicy::decide(self, failure)
     }
 
-    /// It, as the policy of one of them.
-    pub(crate) fn kept(self) -> KeptPolicy {
-        Unshared::new(Box::new(self))
+    fn boxed_clone(&self) -> Box<dyn AnyPolicy> {
+        Box::new(self.clone())
     }
 }
 
-impl FailurePolicy for SharedPolicy {
-    fn decide(&mut self, failure: &Failure<'_>) -> Action {
-        // A policy that panics halts the ring, whoever asks it then.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).decide(failure)
+impl Clone for Box<dyn AnyPolicy> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
     }
 }
 

@@ -122,7 +122,7 @@ impl<E> Worker<E> {
             Ok(span) => span,
             Err(_) => return Err(self.nothing_more()),
         };
-        let Some(router) = Router::new(&self.group, routes) else {
+        let Some(router) = Router::new(&self.group, routes, self.worker) else {
             return Err(PollError::Empty);
         };
         let first = router.next();

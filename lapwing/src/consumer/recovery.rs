@@ -2,7 +2,7 @@
 
 use super::action::{Action, BoxError};
 use super::catch::catch;
-use super::failure::{Cause, Failure, FailurePolicy, KeptPolicy};
+use super::failure::{AnyPolicy, Cause, Failure, KeptPolicy};
 use crate::Sequence;
 use crate::unshared::Unshared;
 
@@ -19,9 +19,9 @@ enum Again {
 #[derive(Default)]
 pub(crate) struct Recovery {
     /// Without one, an error halts the ring.
-    pub(crate) on_error: Option<Box<dyn FailurePolicy>>,
+    pub(crate) on_error: Option<Box<dyn AnyPolicy>>,
     /// Without one, a panic halts the ring.
-    pub(crate) on_panic: Option<Box<dyn FailurePolicy>>,
+    pub(crate) on_panic: Option<Box<dyn AnyPolicy>>,
     again: Option<Again>,
     attempt: u32,
 }

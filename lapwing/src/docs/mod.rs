@@ -10,6 +10,7 @@
 
 pub mod errors;
 pub mod lmax;
+pub mod locks;
 pub mod memory_ordering;
 pub mod migration;
 pub mod preemption;

@@ -28,13 +28,18 @@ const NOBODY: u8 = u8::MAX;
 /// Odd, and near the golden ratio of 2^64: the high half of a product with it is spread evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// What the lock holds while `worker` routes.
+fn holder_of(worker: usize) -> u32 {
+    worker as u32 + 1
+}
+
 /// Who has which event.
 #[derive(Debug)]
 pub(crate) struct Routes {
     /// For each slot, the worker that has its event. Written by whoever holds the lock, read by workers
     /// up to the group's word.
     owners: PerSlot<AtomicU8>,
-    /// 1 while somebody routes.
+    /// Number of the worker that routes, counted from 1; 0 while none does.
     lock: AtomicU32,
     /// A bit for each worker that events are routed to. Written by whoever holds the lock.
     team: AtomicU64,
@@ -101,6 +106,13 @@ impl Group {
         Some(events)
     }
 
+    /// Whether the calling thread, on which the worker with `word` runs, is routing just now.
+    pub(crate) fn is_routing(&self, word: StageIndex) -> bool {
+        let holder = holder_of(self.slot_of(word));
+        // O28, Relaxed: only this thread stores this number, or takes it away.
+        self.routes.as_ref().is_some_and(|routes| routes.lock.load(Ordering::Relaxed) == holder)
+    }
+
     /// Whether events may be routed to those who are to work now: they are the team, or the team has
     /// finished what it had.
     pub(crate) fn is_settled(&self, routes: &Routes) -> bool {
@@ -119,11 +131,12 @@ pub(crate) struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// The right, unless somebody has it, or the team is to be another one and has not finished yet.
-    pub(crate) fn new(group: &'a Group, routes: &'a Routes) -> Option<Self> {
+    /// The right of `worker`, unless somebody has it, or the team is to be another one and has not finished yet.
+    pub(crate) fn new(group: &'a Group, routes: &'a Routes, worker: usize) -> Option<Self> {
+        let holder = holder_of(worker);
         // O28, Acquire: pairs with the Release in `drop`; brings the group's word, the team and its
         // words. Relaxed: somebody else has it.
-        let swap = routes.lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+        let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);
         swap.ok()?;
         // From here on, dropping it unlocks.
         let next = Cell::new(group.claimed());

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::stage::Stage;
-use crate::consumer::{SharedKeys, SharedPolicy};
+use crate::consumer::SharedKeys;
 use crate::group::{MAX_WORKERS, worker_name};
+use crate::unshared::Unshared;
 
 /// How many workers share the events of a stage: each event goes to exactly one of them. A number is as
 /// good as [`Workers::new`] with it.
@@ -22,7 +23,7 @@ use crate::group::{MAX_WORKERS, worker_name};
 /// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
 /// a number, such as "price-0", by which the report gives account of them and hands handlers back. What
 /// the [`Stage`] says holds for each of them: how it waits, its longest batch, its timeout, and its
-/// policies, which all of them ask.
+/// policies, of which each worker has a [clone of its own](crate::FailurePolicy).
 ///
 /// A worker that [stops](crate::Action::Stop) leaves what it has claimed and not finished to the
 /// others, the event that it stopped at included. When the last one leaves, the ring halts, and that
@@ -98,10 +99,24 @@ impl<E> Workers<E> {
     /// Events with the same key go to the same worker, one after another in their order. Different keys
     /// are spread over the workers and may share one.
     ///
-    /// Whichever worker comes first to events that have no owner yet asks for their keys, before anybody
-    /// handles them: so a handler may change what the key was made of, and `key` must not wait for the
-    /// ring. A batch of a worker is a run of events that are its own, so it is short where keys change
-    /// with each event.
+    /// The first worker that finds events without an owner calls `key` for each of them, before any
+    /// worker handles them: so a handler may change what the key was made of. A batch of a worker is a run
+    /// of events that are its own, so it is short where keys change with each event.
+    ///
+    /// # What `key` may do
+    ///
+    /// One worker at a time routes, and holds the routing lock of the group while it calls `key`. The
+    /// other workers handle what is routed already, and get nothing more until `key` returns. So `key` should be
+    /// a short computation. In particular:
+    ///
+    /// - It may publish to its own ring while there is room. A publication that could only go on after
+    ///   `key` has returned is an error, [`PublishError::WouldDeadlock`](crate::PublishError::WouldDeadlock),
+    ///   as in a handler.
+    /// - It must not wait by other means for an event that is not routed yet, nor for the end of the ring.
+    ///   The library cannot detect that, and the group would stand still for ever.
+    /// - It may resize the group; that takes effect when the current events are routed.
+    ///
+    /// # When keys change hands
     ///
     /// A [resize](crate::WorkerGroup::resize) gives keys to other workers. None of them gets an event
     /// before all that were given out earlier are finished, so the order of each key holds; for that
@@ -197,13 +212,13 @@ impl<E> Workers<E> {
 
     /// What is asked of each worker of `stage`, apart from where it runs.
     pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
-        let on_error = stage.on_error.take().map(SharedPolicy::of);
-        let on_panic = stage.on_panic.take().map(SharedPolicy::of);
+        let on_error = stage.on_error.take().map(Unshared::into_inner);
+        let on_panic = stage.on_panic.take().map(Unshared::into_inner);
         let of_worker = |name: String| {
             let mut own = Stage::new(name);
             own.timeout = stage.timeout;
-            own.on_error = on_error.clone().map(SharedPolicy::kept);
-            own.on_panic = on_panic.clone().map(SharedPolicy::kept);
+            own.on_error = on_error.clone().map(Unshared::new);
+            own.on_panic = on_panic.clone().map(Unshared::new);
             own
         };
         self.names(&stage.name).map(of_worker).collect()

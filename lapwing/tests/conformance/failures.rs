@@ -278,6 +278,7 @@ fn c55_error_that_is_not_for_a_rewind_is_not_rewound<K: Kind>(setup: Setup<K>) {
 }
 
 /// Notes what it is asked, and rewinds.
+#[derive(Clone)]
 struct Asked(Arc<Mutex<Vec<(Sequence, u32)>>>);
 
 impl FailurePolicy for Asked {

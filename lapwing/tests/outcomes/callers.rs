@@ -290,6 +290,7 @@ fn closures_that_borrow_may_fail<K: Kind>() {
 }
 
 /// A policy with a name and a memory.
+#[derive(Clone)]
 struct Budget(u32);
 
 impl FailurePolicy for Budget {

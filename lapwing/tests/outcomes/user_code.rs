@@ -117,6 +117,7 @@ fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
 }
 
 /// A policy whose dropping panics.
+#[derive(Clone)]
 struct Clings;
 
 impl FailurePolicy for Clings {

@@ -43,6 +43,13 @@ impl Running<'_> {
     /// wait for pollers that come before them: one that holds its events, on this thread or
     /// another, holds this call. A poller that none of them comes after does not, nor does a
     /// consumer that took a [seat](crate::Seats): it drains the ring on its own.
+    ///
+    /// # After a fork
+    ///
+    /// A child process made by `fork` has a copy of the ring, but none of the threads. There this call
+    /// panics: the standard library cannot join a thread that does not exist. Every wait for a stage
+    /// blocks for ever, since nothing moves the stage on. Use a ring only in the process that started it, and make rings in a child
+    /// after the fork. [`std::process::Command`] is not concerned, since it executes another program.
     pub fn shutdown(self) -> Result<Report, Failed> {
         self.close();
         self.join()

@@ -315,6 +315,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// handler. Without it, an event lives in its slot until it is overwritten, a lap later; and so does
     /// what was written into a claim that was given up, which no stage sees.
     ///
+    /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers, pollers
+    /// and seats. An event that owns one of these, such as a producer for replies to its own
+    /// ring, keeps the ring alive from inside. Unless it is cleared, that ring and all of its events are
+    /// never freed, and the ring is not closed when the other producers are dropped.
+    ///
     /// ```
     /// use std::sync::Arc;
     /// use lapwing::Disruptor;

@@ -854,7 +854,7 @@ impl Clone for Sits {
             assert!(seats.take("none is left", StartAt::Now).is_err());
             drop(seat.poller());
         }
-        Self { seats: Arc::clone(&self.seats), waits: self.waits.clone() }
+        Self { seats: Arc::clone(&self.seats), waits: self.waits }
     }
 }
 

@@ -126,9 +126,10 @@ pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
     Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, Exclusive, Failure,
-    FailurePolicy, Finished, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
+    FailurePolicy, Finished, HandOver, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
     StopHandle,
 };
+pub use group::MovedKeys;
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
 
 pub use monitor::{

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::catch::catch;
 use super::finished::Outcome;
+use super::source::Source;
 use super::worker::{Wait, Worker};
 use crate::Sequence;
 use crate::control::{Control, IDLE, StageIndex};
@@ -72,7 +73,8 @@ impl<E> Worker<E> {
     ///
     /// # Errors
     ///
-    /// As [`poll`](super::source::Source::poll).
+    /// As [`poll`](super::source::Source::poll); [`PollError::Empty`] also if it has something to
+    /// [hand over](super::source::Source::hand_over) first.
     pub(super) fn poll_by_key(&mut self) -> Result<Range<Sequence>, PollError> {
         loop {
             let is_wanted = self.group.is_wanted(self.worker);
@@ -91,12 +93,25 @@ impl<E> Worker<E> {
                 let end = events.end.min(self.reader.ring.buffer.wrap_after(events.start));
                 Some(Claim { word, events: events.start..end })
             });
+            // After the look at what is routed, which brings what came before it.
+            if self.has_errand() {
+                return Err(PollError::Empty);
+            }
             if let Some(claim) = next {
                 // Its end says so as well.
                 self.has_passed = false;
                 return Ok(self.claim.insert(claim).events.clone());
             }
-            self.route()?;
+            match self.route() {
+                Err(PollError::Closed) if self.has_errand() => return Err(PollError::Empty),
+                Err(PollError::Closed) if is_wanted && self.group.has_left_something() => {
+                    // Unless another one has just done so.
+                    let claim = self.take_over().ok_or(PollError::Closed)?;
+                    let by_key = self.by_key.as_mut().expect("the caller has seen it");
+                    by_key.words.push(claim.word);
+                }
+                routed => routed?,
+            }
         }
     }
 
@@ -185,13 +200,18 @@ impl<'a> Wait<'a> {
         words.iter().any(|&word| self.control.is_behind(word, routed))
     }
 
+    /// Whether this worker has something to hand over.
+    pub(super) fn has_errand(&self) -> bool {
+        self.words.is_some_and(|words| self.group.has_errand(words))
+    }
+
     /// What there is for this worker, in a ring that has not been routed to its end.
     pub(super) fn look(&self, routes: &Routes) -> Look<'a> {
         let Self { control, barrier, group, worker, .. } = *self;
         let routers = Look::Behind(Some(&control.stages[group.words()[0]].released.anything));
         let routed = group.claimed();
         let is_wanted = group.is_wanted(worker);
-        if self.has_routed() || is_wanted && group.has_orphans() {
+        if self.has_routed() || self.has_errand() || is_wanted && group.has_orphans() {
             return Look::Over;
         }
         if !control.life.is_open() {
@@ -209,7 +229,7 @@ impl<'a> Wait<'a> {
         if barrier.span(control, routed, routed + 1) == Span::Empty {
             return Look::Behind(barrier.behind(control, routed));
         }
-        if routes.is_locked() {
+        if routes.is_locked() || routes.is_owing() {
             return routers;
         }
         if group.is_settled(routes) {

@@ -8,6 +8,10 @@
 
 use std::time::Instant;
 
+use super::worker::Worker;
+use crate::error::PollError;
+use crate::stamps::Span;
+
 /// A claim is at least so much work, in nanoseconds, if there is as much: some times what it costs.
 const LEAST_NS: u64 = 2_000;
 /// Most events of a claim that is larger than a fair share. See `perf/results/experiments.md`.
@@ -53,6 +57,33 @@ impl Share {
     fn learn(&mut self, event_ns: u64) {
         let quicker = (self.event_ns * (LEARNING - 1) + event_ns.min(LEAST_NS)) / LEARNING;
         self.event_ns = event_ns.min(LEAST_NS).max(quicker);
+    }
+}
+
+impl<E> Worker<E> {
+    /// What this worker should claim from `reader.next` on: its share of what is there, so that the
+    /// others have something to do as well.
+    pub(super) fn next_share(&mut self) -> Result<Span, PollError> {
+        let reader = &mut self.reader;
+        let sharers = self.group.size() as u64;
+        let next = reader.next;
+        let horizon =
+            next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
+        let from = reader.known.max(next);
+        match reader.look(from, horizon)? {
+            Span::Events(end) => {
+                reader.known = end;
+                reader.last.has_seen_all = end < horizon;
+            }
+            Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
+            Span::Empty | Span::Tombstones(_) => {}
+        }
+        let there = reader.known.saturating_sub(next);
+        if there == 0 {
+            return Ok(Span::Empty);
+        }
+        let share = self.share.of(there, sharers).min(reader.max_batch);
+        Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
-use crate::group::Group;
+use crate::group::{Group, Hands};
 use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::{AnyWaitStrategy, Pacing, Surroundings};
@@ -120,7 +120,8 @@ pub(crate) trait Source<E> {
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
 
     /// As [`poll`](Self::poll), but waits by the strategy of the stage, until `deadline` if there is
-    /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping).
+    /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping), or
+    /// [has an errand](Self::has_errand).
     #[inline(always)]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
         self.wait_with(deadline, |_| {})
@@ -145,7 +146,7 @@ pub(crate) trait Source<E> {
                 Err(PollError::Halted(cause)) => return Err(Stopped::Halted(cause).into()),
                 Err(PollError::Empty) => {
                     found_nothing(self);
-                    if is_expired {
+                    if is_expired || self.has_errand() {
                         self.activity().set(Doing::Between);
                         return Err(WaitTimeoutError::TimedOut);
                     }
@@ -230,6 +231,22 @@ pub(crate) trait Source<E> {
     /// The next sequence, if polls have let go of something since the last batch and since this was asked:
     /// claims that were given up, or what a worker goes past. Asked after a poll that found nothing.
     fn take_passed(&mut self) -> Option<Sequence>;
+
+    /// Whether there is something for it to [hand over](Self::hand_over) before it gets events.
+    #[inline(always)]
+    fn has_errand(&self) -> bool {
+        false
+    }
+
+    /// Takes and gives what is known of keys that change hands; all that there is, if it `leaves`.
+    fn hand_over(&mut self, hands: &mut dyn Hands, leaves: bool) {
+        let _ = (hands, leaves);
+    }
+
+    /// Takes back what it gave, and nobody will take any more, once it has left.
+    fn take_back(&mut self, hands: &mut dyn Hands) {
+        let _ = hands;
+    }
 
     /// Leaves the graph, or its group, once; true for the last worker of a group, which has halted the
     /// ring. The caller reads no more.

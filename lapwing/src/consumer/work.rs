@@ -9,6 +9,7 @@ use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
 use super::handler::EventHandler;
 use crate::Sequence;
+use crate::group::Hands;
 
 /// Where in a batch a handler is, for when it panics.
 #[derive(Debug, Default)]
@@ -67,6 +68,11 @@ pub(crate) trait Work<E, A: Access> {
     const IS_BY_BATCH: bool = false;
     /// Whether [`on_released`](Self::on_released) wants to be called.
     const HEARS_RELEASES: bool = false;
+
+    /// What hands over what it knows of its keys, if it does that.
+    fn hands(&mut self) -> Option<&mut dyn Hands> {
+        None
+    }
 
     fn on_start(&mut self) {}
 

@@ -15,7 +15,7 @@ use crate::activity::{Activity, Doing};
 use crate::barrier::Barrier;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
-use crate::group::{Claim, Group};
+use crate::group::{Claim, Group, Hands};
 use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
@@ -38,7 +38,7 @@ pub(crate) struct Worker<E> {
     /// What that was when nothing was left to claim of what it knew the last time.
     swept: u64,
     /// How much it claims.
-    share: Share,
+    pub(super) share: Share,
     /// Whether a poll that found nothing has moved its words, and its stage was not told.
     pub(super) has_passed: bool,
     has_left: bool,
@@ -112,31 +112,6 @@ impl<E> Worker<E> {
         let claim = self.group.take_over()?;
         on_this_thread::take_over(self.control(), self.stage(), claim.word);
         Some(claim)
-    }
-
-    /// What this worker should claim from `reader.next` on: its share of what is there, so that the
-    /// others have something to do as well.
-    fn next_share(&mut self) -> Result<Span, PollError> {
-        let reader = &mut self.reader;
-        let sharers = self.group.size() as u64;
-        let next = reader.next;
-        let horizon =
-            next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
-        let from = reader.known.max(next);
-        match reader.look(from, horizon)? {
-            Span::Events(end) => {
-                reader.known = end;
-                reader.last.has_seen_all = end < horizon;
-            }
-            Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
-            Span::Empty | Span::Tombstones(_) => {}
-        }
-        let there = reader.known.saturating_sub(next);
-        if there == 0 {
-            return Ok(Span::Empty);
-        }
-        let share = self.share.of(there, sharers).min(reader.max_batch);
-        Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
     }
 
     /// What it waits for with nothing in hand; `None` if it is not to work.
@@ -297,6 +272,26 @@ impl<E> Source<E> for Worker<E> {
         mem::take(&mut self.has_passed).then(|| self.next())
     }
 
+    #[inline]
+    fn has_errand(&self) -> bool {
+        let has_any = |by_key: &ByKey<E>| self.group.has_errand(by_key.words());
+        self.claim.is_none() && self.by_key.as_ref().is_some_and(has_any)
+    }
+
+    fn hand_over(&mut self, hands: &mut dyn Hands, leaves: bool) {
+        match &self.by_key {
+            Some(by_key) if leaves => self.group.hand_all_over(by_key.words(), hands),
+            Some(by_key) => self.group.hand_over(by_key.words(), hands),
+            None => {}
+        }
+    }
+
+    fn take_back(&mut self, hands: &mut dyn Hands) {
+        if let Some(by_key) = &self.by_key {
+            self.group.take_back(by_key.words(), hands);
+        }
+    }
+
     fn leave(&mut self) -> bool {
         if mem::replace(&mut self.has_left, true) {
             return false;
@@ -372,6 +367,7 @@ impl<'a> Wait<'a> {
         let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
         self.group.has_finished(end)
             || self.has_routed()
+            || self.has_errand()
             || self.group.is_wanted(self.worker) && is_anything_left()
     }
 }

@@ -16,6 +16,7 @@
 //! not finished. It may fall for a moment, when a worker was about to claim what another has just
 //! claimed: what was finished before stays finished.
 
+mod moves;
 mod routes;
 
 use std::ops::Range;
@@ -27,6 +28,8 @@ use crate::memory::Room;
 use crate::padded::Padded;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 
+pub(crate) use moves::Hands;
+pub use moves::MovedKeys;
 pub(crate) use routes::{Router, Routes};
 
 /// Most workers of a group: as many as a word has bits.
@@ -35,6 +38,11 @@ pub(crate) const MAX_WORKERS: usize = 64;
 /// Name of a worker, which is also its thread's.
 pub(crate) fn worker_name(group: &str, worker: usize) -> String {
     format!("{group}-{worker}")
+}
+
+/// A bit for each of so many workers, at least one.
+fn bits(workers: usize) -> u64 {
+    u64::MAX >> (MAX_WORKERS - workers)
 }
 
 /// The words of one group, and who works.
@@ -87,6 +95,14 @@ impl Group {
         let roster = Roster { size, left: AtomicU64::new(0), orphans: AtomicU64::new(0) };
         let routes = owners.map(Routes::new);
         Self { control, words, roster: Padded(roster), left_behind, routes }
+    }
+
+    /// Has its workers hand over what they know of keys that change hands.
+    pub(crate) fn handing_over(mut self) -> Self {
+        if let Some(routes) = &mut self.routes {
+            routes.hand_over();
+        }
+        self
     }
 
     /// Most workers that it may have.
@@ -172,7 +188,7 @@ impl Group {
     pub(crate) fn wanted(&self) -> u64 {
         // O26, Relaxed: a look.
         let left = self.roster.left.load(Ordering::Relaxed);
-        let (mut there, mut wanted) = (!left & (u64::MAX >> (MAX_WORKERS - self.max())), 0);
+        let (mut there, mut wanted) = (!left & bits(self.max()), 0);
         for _ in 0..self.size() {
             let rest = there & there.wrapping_sub(1);
             wanted |= there ^ rest;
@@ -236,17 +252,19 @@ impl Group {
     /// to the caller.
     #[cold]
     pub(crate) fn take_over(&self) -> Option<Claim> {
-        for (slot, end) in self.left_behind.iter().enumerate() {
-            // O27, Acquire: pairs with the Release in `leave`; brings the word and what its worker
-            // did.
-            let end = end.swap(0, Ordering::Acquire);
-            if end != 0 {
-                // O26, Relaxed: as in `leave`.
-                self.roster.orphans.fetch_sub(1, Ordering::Relaxed);
-                let word = self.word_of(slot);
-                return Some(Claim { word, events: self.control.sequence_of(word)..end });
-            }
+        (0..self.max()).find_map(|slot| self.take_over_from(slot))
+    }
+
+    /// As [`take_over`](Self::take_over), of the claim with the word of this number.
+    fn take_over_from(&self, slot: usize) -> Option<Claim> {
+        // O27, Acquire: pairs with the Release in `leave`; brings the word and what its worker did.
+        let end = self.left_behind[slot].swap(0, Ordering::Acquire);
+        if end == 0 {
+            return None;
         }
-        None
+        // O26, Relaxed: as in `leave`.
+        self.roster.orphans.fetch_sub(1, Ordering::Relaxed);
+        let word = self.word_of(slot);
+        Some(Claim { word, events: self.control.sequence_of(word)..end })
     }
 }

@@ -11,11 +11,13 @@
 //! events are routed, is how far it has gone through what is routed; the others are idle.
 //!
 //! The team changes only where all of the old one stand at the group's word: then whoever has a key
-//! next comes after all that was done with it before.
+//! next comes after all that was done with it before. Where handlers hand over what they know of their keys,
+//! that comes in between (`moves`).
 
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::moves::Moves;
 use super::{Group, MAX_WORKERS};
 use crate::Sequence;
 use crate::control::{IDLE, StageIndex};
@@ -27,6 +29,19 @@ const NOBODY: u8 = u8::MAX;
 
 /// Odd, and near the golden ratio of 2^64: the high half of a product with it is spread evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The workers of `team`, in their order.
+pub(super) fn members_of(team: u64) -> Box<[u8]> {
+    (0..MAX_WORKERS as u8).filter(|worker| team >> worker & 1 == 1).collect()
+}
+
+/// Which of `members` has the events with this key; `None` if there are none.
+#[inline]
+pub(super) fn owner_among(members: &[u8], key: u64) -> Option<u8> {
+    let spread = key.wrapping_mul(SPREAD) >> 32;
+    let member = (spread * members.len() as u64) >> 32;
+    members.get(member as usize).copied()
+}
 
 /// What the lock holds while `worker` routes.
 fn holder_of(worker: usize) -> u32 {
@@ -43,13 +58,19 @@ pub(crate) struct Routes {
     lock: AtomicU32,
     /// A bit for each worker that events are routed to. Written by whoever holds the lock.
     team: AtomicU64,
+    /// Where workers hand over what they know of their keys.
+    pub(super) moves: Option<Moves>,
 }
 
 impl Routes {
     /// Nothing is routed yet, and there is no team.
     pub(super) fn new(room: Room<AtomicU8>) -> Self {
         let owners = room.fill(|_| AtomicU8::new(NOBODY));
-        Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0) }
+        Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0), moves: None }
+    }
+
+    pub(super) fn hand_over(&mut self) {
+        self.moves = Some(Moves::default());
     }
 
     fn owner_of(&self, sequence: Sequence) -> &AtomicU8 {
@@ -74,9 +95,19 @@ impl Routes {
     }
 
     /// A bit for each worker that events are routed to.
-    fn team(&self) -> u64 {
+    pub(super) fn team(&self) -> u64 {
         // O28, Relaxed: a look, or the caller has the lock.
         self.team.load(Ordering::Relaxed)
+    }
+
+    /// Whether keys are on their way to another team.
+    fn is_moving(&self) -> bool {
+        self.moves.as_ref().is_some_and(|moves| moves.target() != 0)
+    }
+
+    /// Whether keys are on their way, and somebody has not yet given what it knows of them.
+    pub(crate) fn is_owing(&self) -> bool {
+        self.is_moving() && self.moves.as_ref().is_some_and(|moves| !moves.have_all_given())
     }
 
     /// Whether somebody routes just now.
@@ -114,8 +145,11 @@ impl Group {
     }
 
     /// Whether events may be routed to those who are to work now: they are the team, or the team has
-    /// finished what it had.
+    /// finished what it had, and given what it knew.
     pub(crate) fn is_settled(&self, routes: &Routes) -> bool {
+        if routes.is_moving() {
+            return !routes.is_owing();
+        }
         routes.team() == self.wanted() || self.has_finished(self.claimed())
     }
 }
@@ -142,8 +176,7 @@ impl<'a> Router<'a> {
         let next = Cell::new(group.claimed());
         let mut router = Self { group, routes, members: Box::default(), next };
         let team = router.settle_team()?;
-        let is_member = |worker: &u8| team >> worker & 1 == 1;
-        router.members = (0..MAX_WORKERS as u8).filter(is_member).collect();
+        router.members = members_of(team);
         Some(router)
     }
 
@@ -151,12 +184,9 @@ impl<'a> Router<'a> {
     /// not finished what it has.
     fn settle_team(&self) -> Option<u64> {
         let (group, routes, next) = (self.group, self.routes, self.next.get());
-        let (old, new) = (routes.team(), group.wanted());
+        let (old, new) = (routes.team(), self.next_team()?);
         if old == new {
             return Some(old);
-        }
-        if new == 0 || !group.has_finished(next) {
-            return None;
         }
         // Each of the team stands where the group does, and stores nothing before more is routed.
         for (worker, &word) in group.words_of_workers().iter().enumerate() {
@@ -174,6 +204,34 @@ impl<'a> Router<'a> {
         }
         // O28, Relaxed: released with the lock.
         routes.team.store(new, Ordering::Relaxed);
+        if let Some(moves) = &routes.moves {
+            moves.end();
+        }
+        Some(new)
+    }
+
+    /// The team that is to be: those who are to work. `None` as long as the old one has not finished what it
+    /// has, and given what it knows.
+    fn next_team(&self) -> Option<u64> {
+        let (group, routes) = (self.group, self.routes);
+        let (old, new) = (routes.team(), group.wanted());
+        if routes.is_moving() {
+            let moves = routes.moves.as_ref()?;
+            return moves.have_all_given().then(|| moves.target());
+        }
+        if old == new {
+            return Some(old);
+        }
+        if new == 0 || !group.has_finished(self.next.get()) {
+            return None;
+        }
+        // The first team has nothing to give.
+        if let Some(moves) = routes.moves.as_ref().filter(|_| old != 0) {
+            moves.begin(old, new);
+            // They may sleep wherever they wait for events, of which there are none for them.
+            group.control.wake_everybody();
+            return None;
+        }
         Some(new)
     }
 
@@ -185,9 +243,7 @@ impl<'a> Router<'a> {
     /// Gives the next event to the worker that all events with this key go to.
     #[inline]
     pub(crate) fn assign(&self, key: u64) {
-        let spread = key.wrapping_mul(SPREAD) >> 32;
-        let member = (spread * self.members.len() as u64) >> 32;
-        self.give(self.members[member as usize]);
+        self.give(owner_among(&self.members, key).unwrap_or(NOBODY));
     }
 
     /// Passes over claims that were given up, up to `end`.

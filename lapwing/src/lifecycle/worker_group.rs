@@ -86,6 +86,12 @@ impl WorkerGroup {
     /// claimed, and then sleeps until it is asked for again. Returns at once.
     /// [By key](crate::Workers::by_key) it holds for events that come once all have finished what they have.
     ///
+    /// **State per key.** By key, a resize gives many keys to other workers. What a handler keeps for
+    /// a key, such as an average or a last value, stays in that handler by default, and the key's new worker
+    /// begins without it. Handlers that implement [`HandOver`](crate::HandOver) and are added by
+    /// [`then_keyed_handlers`](crate::Builder::then_keyed_handlers) hand it over. The same holds when a
+    /// worker leaves the group.
+    ///
     /// A worker that has left the group is replaced by one that sleeps, if there is one.
     ///
     /// ```

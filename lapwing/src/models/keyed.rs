@@ -3,12 +3,13 @@
 use loom::cell::UnsafeCell;
 use loom::thread;
 
-use super::workers::{read, ring_with_group, work, workers};
+use super::workers::{read, ring_with, ring_with_group, work, workers};
 use super::{check_less, check_without_fences};
-use crate::SingleProducer;
 use crate::consumer::{Reader, SharedKeys, Source, Worker};
+use crate::group::{Group, Hands, MovedKeys};
 use crate::memory::Room;
 use crate::sync::Arc;
+use crate::{Sequence, SingleProducer, WaitTimeoutError};
 
 /// A key of the first of two workers; of the only one, any.
 const FIRST: u64 = 0;
@@ -199,6 +200,213 @@ fn loom_workers_by_key_drain_a_closed_ring() {
         let (has_left, first) = owner.join().unwrap();
         assert!(has_left);
         assert_eq!(seen, [0]);
+        drop((first, second, after));
+    });
+}
+
+/// Workers by key that hand over what they know, of which one works, and has had an event of the second
+/// of two.
+fn handing_over<const COUNT: usize>() -> (SingleProducer<u64>, [Worker<u64>; COUNT], Reader<u64>) {
+    let owners = Room::reserve(4).unwrap();
+    let (mut producer, ring, group, after) = ring_with(4, COUNT, |control, words| {
+        Group::new(control, words, 1, Some(owners)).handing_over()
+    });
+    let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
+    let mut workers: [_; COUNT] = workers(&ring, &group, Some(keys)).try_into().ok().unwrap();
+    publish(&mut producer, &[SECOND]);
+    assert_eq!(work(&mut workers[0]), [0]);
+    (producer, workers, after)
+}
+
+/// What a handler knows of the second key, as it is handed from one to another.
+struct Known {
+    state: Arc<UnsafeCell<u64>>,
+    has_it: bool,
+}
+
+impl Hands for Known {
+    fn give(&mut self, moved: &MovedKeys) -> u64 {
+        assert!(moved.contains(SECOND));
+        if !std::mem::take(&mut self.has_it) {
+            return 0;
+        }
+        self.state.with_mut(|_| ());
+        1 << moved.destination(SECOND)
+    }
+
+    fn take(&mut self, _: usize) {
+        self.state.with(|_| ());
+        self.has_it = true;
+    }
+}
+
+/// What the first worker knows, and what the second does not know yet.
+fn known() -> (Known, Known) {
+    let state = Arc::new(UnsafeCell::new(0));
+    let known = |has_it| Known { state: Arc::clone(&state), has_it };
+    (known(true), known(false))
+}
+
+/// What one poll finds, or hands over.
+fn step(worker: &mut Worker<u64>, known: &mut Known) -> Vec<Sequence> {
+    if worker.has_errand() {
+        worker.hand_over(known, false);
+    }
+    let seen = work(worker);
+    assert!(seen.is_empty() || known.has_it, "an event came before what is known of its key");
+    seen
+}
+
+/// O36: what is known of a key is with its new worker before its first event is.
+#[test]
+fn loom_what_is_known_of_a_key_comes_before_its_event() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (mut of_first, mut of_second) = known();
+        let taker = thread::spawn(move || {
+            let mut seen = step(&mut second, &mut of_second);
+            seen.extend(step(&mut second, &mut of_second));
+            (seen, second)
+        });
+        assert_eq!(step(&mut first, &mut of_first), []);
+        let (seen, second) = taker.join().unwrap();
+        assert!(seen.iter().all(|&sequence| sequence == 1));
+        drop((producer, first, second, after));
+    });
+}
+
+/// O36 and O27: what a worker knew that leaves is with whoever takes its events over.
+#[test]
+fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(first.poll().unwrap(), 1..2);
+        let (mut of_first, mut of_second) = known();
+        let leaver = thread::spawn(move || {
+            first.hand_over(&mut of_first, true);
+            first.leave();
+            first
+        });
+        let mut seen = step(&mut second, &mut of_second);
+        seen.extend(step(&mut second, &mut of_second));
+        let first = leaver.join().unwrap();
+        assert!(seen.iter().all(|&sequence| sequence == 1));
+        drop((producer, first, second, after));
+    });
+}
+
+/// O36: a worker that leaves just after the team has changed gives by the new one.
+#[test]
+fn loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in() {
+    check_without_fences(|| {
+        let (mut producer, [mut first, mut second, mut third], after) = handing_over();
+        let group = Arc::clone(first.group());
+        group.resize(3);
+        publish(&mut producer, &[FIRST]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        second.leave();
+        let words = [group.word_of(0), group.word_of(1)];
+        assert_eq!(group.take_over().unwrap().word, words[1]);
+        let router = thread::spawn(move || {
+            assert_eq!(work(&mut third), []);
+            third
+        });
+        let (mut of_first, _) = known();
+        of_first.has_it = false;
+        group.hand_over(&words[..1], &mut of_first);
+        group.hand_all_over(&words, &mut Destination);
+        let third = router.join().unwrap();
+        drop((producer, first, second, third, after));
+    });
+}
+
+/// Expects that what is known of the second key goes to the second worker.
+struct Destination;
+
+impl Hands for Destination {
+    fn give(&mut self, moved: &MovedKeys) -> u64 {
+        assert_eq!(moved.destination(SECOND), 1);
+        0
+    }
+
+    fn take(&mut self, _: usize) {}
+}
+
+/// O6: a worker parks until another one has given what it knows, which does nothing more afterwards.
+#[test]
+fn loom_park_until_keys_are_given() {
+    check_less(|| {
+        let (mut producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        publish(&mut producer, &[SECOND]);
+        assert_eq!(work(&mut first), [], "the keys begin to move");
+        let (mut of_first, mut of_second) = known();
+        let taker = thread::spawn(move || {
+            while let Err(error) = second.wait(None) {
+                assert_eq!(error, WaitTimeoutError::TimedOut);
+                second.hand_over(&mut of_second, false);
+            }
+            assert!(of_second.has_it);
+            second
+        });
+        first.hand_over(&mut of_first, false);
+        let second = taker.join().unwrap();
+        drop((producer, first, second, after));
+    });
+}
+
+/// O37: what a worker knew that leaves at the end of the ring is with it, or with the last one.
+#[test]
+fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
+    // A close and a leave wake everybody, which are many steps.
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(1);
+    builder.check(|| {
+        let (producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        let (mut of_first, mut of_second) = known();
+        let last = thread::spawn(move || {
+            drop(producer);
+            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+                second.hand_over(&mut of_second, false);
+            }
+            (of_second.has_it, second)
+        });
+        first.hand_over(&mut of_first, true);
+        assert!(!first.leave());
+        first.take_back(&mut of_first);
+        let (has_second, second) = last.join().unwrap();
+        assert!(of_first.has_it != has_second, "one of them has it");
+        drop((first, second, after));
+    });
+}
+
+/// O37: the last worker to end sees what another one left that was not needed any more.
+#[test]
+fn loom_what_a_worker_knew_is_with_the_last_one() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(1);
+    builder.check(|| {
+        let (producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        let (mut of_first, mut of_second) = known();
+        let last = thread::spawn(move || {
+            while let Err(WaitTimeoutError::TimedOut) = second.wait(None) {
+                second.hand_over(&mut of_second, false);
+            }
+            (of_second.has_it, second)
+        });
+        first.hand_over(&mut of_first, true);
+        assert!(!first.leave());
+        first.take_back(&mut of_first);
+        assert!(!of_first.has_it, "the ring is open");
+        drop(producer);
+        let (has_second, second) = last.join().unwrap();
+        assert!(has_second);
         drop((first, second, after));
     });
 }

@@ -31,11 +31,20 @@ pub(super) fn ring_with_group(
     size: usize,
     owners: Option<Room<AtomicU8>>,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, Reader<u64>) {
+    ring_with(capacity, workers, |control, words| Group::new(control, words, size, owners))
+}
+
+/// As [`ring_with_group`], with the group that `make` makes.
+pub(super) fn ring_with(
+    capacity: usize,
+    workers: usize,
+    make: impl FnOnce(Arc<Control>, Box<[usize]>) -> Group,
+) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, Reader<u64>) {
     let words: Box<[_]> = iter::once(0).chain(2..2 + workers).collect();
     let mut upstream = vec![Box::default(), words.clone()];
     upstream.resize_with(2 + workers, Box::default);
     let ring = ring(capacity, upstream, 2);
-    let group = Arc::new(Group::new(Arc::clone(&ring.control), words, size, owners));
+    let group = Arc::new(make(Arc::clone(&ring.control), words));
     let after = reader(&ring, 1);
     (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }

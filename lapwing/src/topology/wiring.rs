@@ -251,7 +251,8 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let words = self.groups.next().expect("each group has words");
         let owners = self.owners.next().flatten();
         let control = Arc::clone(&self.ring.control);
-        let group = Arc::new(Group::new(control, words, workers.size, owners));
+        let group = Group::new(control, words, workers.size, owners);
+        let group = Arc::new(if workers.hands_over { group.handing_over() } else { group });
         let stages = workers.stages(&mut node.stage);
         let stages = stages.into_iter().zip(self.plan.of_stage(index));
         let parts = bodies.into_iter().zip(stages).zip(readers).enumerate();

@@ -57,6 +57,8 @@ pub struct Workers<E> {
     cpus: Vec<usize>,
     /// Which events go to the same worker, if that matters.
     pub(super) keys: Option<SharedKeys<E>>,
+    /// Whether their handlers hand over what they know of a key.
+    pub(super) hands_over: bool,
 }
 
 impl<E> Workers<E> {
@@ -71,7 +73,7 @@ impl<E> Workers<E> {
     /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
     /// ```
     pub fn new(workers: usize) -> Self {
-        Self { size: workers, max: None, cpus: Vec::new(), keys: None }
+        Self { size: workers, max: None, cpus: Vec::new(), keys: None, hands_over: false }
     }
 
     /// Most workers that the group may be [resized](crate::WorkerGroup::resize) to as the ring runs.
@@ -120,7 +122,12 @@ impl<E> Workers<E> {
     ///
     /// A [resize](crate::WorkerGroup::resize) gives keys to other workers. None of them gets an event
     /// before all that were given out earlier are finished, so the order of each key holds; for that
-    /// moment the group waits for its slowest worker. What a handler knows of its keys stays with it.
+    /// moment the group waits for its slowest worker.
+    ///
+    /// **What a handler keeps for a key does not move by itself:** the new worker of a key begins without
+    /// it, so an average per key would silently begin anew. Handlers that implement
+    /// [`HandOver`](crate::HandOver) move it; they are added by
+    /// [`then_keyed_handlers`](crate::Builder::then_keyed_handlers).
     ///
     /// A worker that [stops](crate::Action::Stop) leaves its events to another one, in their order, the
     /// event that it stopped at included. Later events of its keys go to those that are left. If `key`

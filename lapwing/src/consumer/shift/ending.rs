@@ -4,6 +4,7 @@
 use std::any::Any;
 
 use super::Shift;
+use super::between::with_hands;
 use crate::activity::Doing;
 use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
@@ -12,6 +13,39 @@ use crate::consumer::task::drop_all;
 use crate::consumer::work::Work;
 use crate::consumer::{Finished, Outcome};
 use crate::error::HaltCause;
+use crate::on_this_thread::OnThisThread;
+
+/// Leaves the graph, or the group, before the handler's last words, which may take their time. A worker
+/// hands over what it knows of its keys before that. Returns how the stage ends.
+fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
+    source: &mut S,
+    work: &mut H,
+    here: OnThisThread,
+    outcome: Outcome,
+    hands_over: bool,
+) -> Outcome {
+    let mut failed = None;
+    if hands_over {
+        failed =
+            with_hands::<E, A, S, H>(source, work, |source, hands| source.hand_over(hands, true));
+    }
+    let mut outcome = outcome;
+    if failed.is_none() {
+        outcome = outcome.after_leaving(source.leave());
+        // Nobody waits for this thread any more, whoever sits in its seat next.
+        drop(here);
+        if hands_over {
+            failed =
+                with_hands::<E, A, S, H>(source, work, |source, hands| source.take_back(hands));
+        }
+    }
+    if let Some(failed) = failed {
+        source.activity().set(Doing::Failed);
+        source.control().halt(HaltCause::StageFailed);
+        return failed;
+    }
+    outcome
+}
 
 impl<E, A, S, H, B> Shift<E, A, S, H, B>
 where
@@ -25,15 +59,15 @@ where
     pub(super) fn end(self) -> Finished {
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
-        let is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
+        let mut is_broken = self.is_broken || matches!(outcome, Outcome::Panicked { .. });
         let next = source.next();
         let (processed, given_up) = (source.processed(), source.given_up());
         match outcome {
             Outcome::Stopped | Outcome::Detached { .. } => {
-                // Before the handler's last words, which may take their time. And nobody waits for
-                // this thread any more, whoever sits in its seat next.
-                outcome = outcome.after_leaving(source.leave());
-                drop(self.here);
+                let hands_over = !is_broken;
+                outcome =
+                    leave::<E, A, S, H>(&mut source, &mut work, self.here, outcome, hands_over);
+                is_broken |= matches!(outcome, Outcome::Panicked { .. });
             }
             // Before the handler is dropped, which may take its time.
             Outcome::Failed { .. } | Outcome::Panicked { .. } => {

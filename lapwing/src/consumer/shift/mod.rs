@@ -1,7 +1,9 @@
 //! A stage at work: wait, handle a batch, let go of it; until the end. Not here: what a handler is
-//! (`work`), what its stage's policy says of a failure (`recovery`), what is left of it
-//! (`ending`), what its handler is told of a release (`releasing`), pauses (`pausing`).
+//! (`work`), what its stage's policy says of a failure (`recovery`), what it does between batches
+//! (`between`), what its handler is told of a release (`releasing`), pauses (`pausing`), what is
+//! left of it (`ending`).
 
+mod between;
 mod ending;
 mod pausing;
 mod releasing;
@@ -193,6 +195,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 Err(WaitTimeoutError::TimedOut) if self.source.is_stopping() => {
                     Some(Outcome::Stopped)
                 }
+                Err(WaitTimeoutError::TimedOut) if self.source.has_errand() => self.hand_over(),
                 Err(WaitTimeoutError::TimedOut) => {
                     self.expire();
                     None
@@ -225,6 +228,9 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 self.expires = None;
                 self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.sweep())), Err)
             }
+            Err(PollError::Empty) if self.source.has_errand() => {
+                self.hand_over().map_or(Ok(Turn::Handled(None)), Err)
+            }
             Err(PollError::Empty) if self.source.is_resting() => {
                 self.expires = None;
                 Ok(Turn::Idle)
@@ -240,17 +246,6 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
             Err(PollError::Closed) => Err(Outcome::Drained),
             Err(PollError::Halted(_)) => Err(self.source.halted()),
         }
-    }
-
-    /// Nothing has come for the timeout.
-    fn expire(&mut self) {
-        self.source.activity().set(Doing::Handling);
-        self.work.on_timeout(self.source.next());
-        self.source.activity().set(Doing::Between);
-    }
-
-    fn timeout_from_now(&self) -> Option<Instant> {
-        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
     }
 
     /// Handles one batch; returns how the stage ends, if it does.

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::Sequence;
-use crate::consumer::{EventHandler, Exclusive, IntoAction, Shared};
+use crate::consumer::{EventHandler, Exclusive, HandOver, IntoAction, Shared};
 use crate::sequencer::Sequencer;
 use crate::topology::stage::Stage;
 use crate::topology::workers::Workers;
@@ -133,5 +133,98 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         R: IntoAction + 'env,
     {
         self.add(stage, |graph, stage| graph.write_worker_handlers(stage, workers, make))
+    }
+
+    /// As [`then_worker_handlers`](Self::then_worker_handlers), with handlers that
+    /// [hand over](HandOver) what they know of a key when it goes to another worker. Of use with workers
+    /// [by key](Workers::by_key); other workers have no keys. [`HandOver`] has an example.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence, Workers};
+    /// # #[derive(Default)]
+    /// # struct Counts(HashMap<u64, u64>);
+    /// # impl EventHandler<u64> for Counts {
+    /// #     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
+    /// #         *self.0.entry(*key).or_default() += 1;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Counts {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let workers = Workers::new(2).by_key(|key: &u64| *key);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_keyed_handlers("count", workers, |_worker| Counts::default())
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|key| *key = 7)?;
+    /// # let mut report = running.shutdown()?;
+    /// # let (Counts(left), Counts(right)) = (report.take("count-0")?, report.take("count-1")?);
+    /// assert_eq!(left.get(&7).or(right.get(&7)), Some(&1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn then_keyed_handlers<H, R>(
+        self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> Self
+    where
+        E: Sync,
+        H: EventHandler<E, Shared, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add(stage, |graph, stage| graph.read_keyed_handlers(stage, workers, make))
+    }
+
+    /// As [`then_keyed_handlers`](Self::then_keyed_handlers), with events to change.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, Exclusive, HandOver, MovedKeys, Sequence, Workers};
+    /// # #[derive(Default)]
+    /// # struct Counts(HashMap<u64, u64>);
+    /// # impl EventHandler<u64, Exclusive> for Counts {
+    /// #     fn on_event(&mut self, key: &mut u64, _: Sequence, _: bool) {
+    /// #         *self.0.entry(*key).or_default() += 1;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Counts {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let workers = Workers::new(2).by_key(|key: &u64| *key);
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .then_keyed_handlers_mut("count", workers, |_worker| Counts::default())
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|key| *key = 7)?;
+    /// # let mut report = running.shutdown()?;
+    /// # let (Counts(left), Counts(right)) = (report.take("count-0")?, report.take("count-1")?);
+    /// assert_eq!(left.get(&7).or(right.get(&7)), Some(&1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn then_keyed_handlers_mut<H, R>(
+        self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> Self
+    where
+        H: EventHandler<E, Exclusive, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add(stage, |graph, stage| graph.write_keyed_handlers(stage, workers, make))
     }
 }

@@ -1,12 +1,14 @@
 //! Worker groups in a graph: closures or handlers, reading or writing.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use super::verbs::{consumer, itself, nothing};
 use super::{Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
-    Access, EventHandler, Exclusive, IntoAction, PerEvent, Shared, WholeLife, Work, Worker,
+    Access, EventHandler, Exclusive, HandOver, IntoAction, Keyed, Mail, PerEvent, Shared,
+    WholeLife, Work, Worker,
 };
 use crate::topology::{Stage, Workers};
 
@@ -135,6 +137,118 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         R: IntoAction + 'env,
     {
         self.add_workers::<Exclusive, _, R>(stage, workers, |i| WholeLife::new(make(i)), itself)
+    }
+
+    /// As [`read_worker_handlers`](Self::read_worker_handlers), with handlers that
+    /// [hand over](crate::HandOver) what they know of a key when it goes to another worker. Of use with
+    /// workers [by key](Workers::by_key); other workers have no keys.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, Graph, HandOver, MovedKeys, Sequence, Workers};
+    /// # #[derive(Default)]
+    /// # struct Counts(HashMap<u64, u64>);
+    /// # impl EventHandler<u64> for Counts {
+    /// #     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
+    /// #         *self.0.entry(*key).or_default() += 1;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Counts {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let mut graph = Graph::new();
+    /// let workers = Workers::new(2).by_key(|key: &u64| *key);
+    /// graph.read_keyed_handlers("count", workers, |_worker| Counts::default());
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|key| *key = 7)?;
+    /// # let mut report = running.shutdown()?;
+    /// # let (Counts(left), Counts(right)) = (report.take("count-0")?, report.take("count-1")?);
+    /// assert_eq!(left.get(&7).or(right.get(&7)), Some(&1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_keyed_handlers<H, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> StageId
+    where
+        E: Sync,
+        H: EventHandler<E, Shared, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add_keyed::<Shared, H, R>(stage, workers, make)
+    }
+
+    /// As [`read_keyed_handlers`](Self::read_keyed_handlers), with events to change.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, Exclusive, Graph, HandOver, MovedKeys, Sequence, Stage, Workers};
+    /// # #[derive(Default)]
+    /// # struct Number(HashMap<u64, u64>);
+    /// # impl EventHandler<(u64, u64), Exclusive> for Number {
+    /// #     fn on_event(&mut self, event: &mut (u64, u64), _: Sequence, _: bool) {
+    /// #         let number = self.0.entry(event.0).or_default();
+    /// #         *number += 1;
+    /// #         event.1 = *number;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Number {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let mut graph = Graph::new();
+    /// let workers = Workers::new(2).by_key(|event: &(u64, u64)| event.0);
+    /// let number = graph.write_keyed_handlers("number", workers, |_worker| Number::default());
+    /// graph.read(Stage::new("check").after(number), |event, _, _| assert_eq!(event.1, 1));
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || (0, 0)).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|event| event.0 = 7)?; // the first with key 7
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_keyed_handlers<H, R>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> StageId
+    where
+        H: EventHandler<E, Exclusive, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add_keyed::<Exclusive, H, R>(stage, workers, make)
+    }
+
+    fn add_keyed<A: Access, H, R: IntoAction + 'env>(
+        &mut self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        mut make: impl FnMut(usize) -> H,
+    ) -> StageId
+    where
+        H: EventHandler<E, A, R> + HandOver + Send + 'static,
+    {
+        let mut workers = workers.into();
+        workers.hands_over = true;
+        let mail = Arc::new(Mail::new(workers.max().unwrap_or(0)));
+        let make = |worker| Keyed::<H, R>::new(make(worker), Arc::clone(&mail));
+        self.add_workers::<A, _, R>(stage, workers, make, |work| {
+            Some(Box::new(work.into_handler()))
+        })
     }
 
     fn add_workers<A: Access, H: Work<E, A> + Send + 'env, R: IntoAction>(

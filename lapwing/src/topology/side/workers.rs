@@ -2,7 +2,7 @@
 
 use super::{Chain, Side};
 use crate::Sequence;
-use crate::consumer::{EventHandler, IntoAction, Shared};
+use crate::consumer::{EventHandler, HandOver, IntoAction, Shared};
 use crate::topology::stage::Stage;
 use crate::topology::workers::Workers;
 
@@ -70,6 +70,53 @@ impl<'env, E: Send + Sync + 'env> Side<'_, 'env, E> {
     {
         self.add(stage, |graph, stage| graph.read_worker_handlers(stage, workers, make))
     }
+
+    /// As [`read_worker_handlers`](Self::read_worker_handlers), with handlers that
+    /// [hand over](HandOver) what they know of a key when it goes to another worker. Of use with workers
+    /// [by key](Workers::by_key); other workers have no keys.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence, Workers};
+    /// # #[derive(Default)]
+    /// # struct Counts(HashMap<u64, u64>);
+    /// # impl EventHandler<u64> for Counts {
+    /// #     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
+    /// #         *self.0.entry(*key).or_default() += 1;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Counts {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let workers = Workers::new(2).by_key(|key: &u64| *key);
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// .then_all(|side| side.read_keyed_handlers("count", workers, |_worker| Counts::default()))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|key| *key = 7)?;
+    /// # let mut report = running.shutdown()?;
+    /// # let (Counts(left), Counts(right)) = (report.take("count-0")?, report.take("count-1")?);
+    /// assert_eq!(left.get(&7).or(right.get(&7)), Some(&1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_keyed_handlers<H, R>(
+        self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> Self
+    where
+        H: EventHandler<E, Shared, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.add(stage, |graph, stage| graph.read_keyed_handlers(stage, workers, make))
+    }
 }
 
 impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
@@ -135,5 +182,52 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
         R: IntoAction + 'env,
     {
         self.all(|side| side.read_worker_handlers(stage, workers, make))
+    }
+
+    /// Adds a group of workers with handlers, as [`Side::read_keyed_handlers`] does.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence, Workers};
+    /// # #[derive(Default)]
+    /// # struct Counts(HashMap<u64, u64>);
+    /// # impl EventHandler<u64> for Counts {
+    /// #     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
+    /// #         *self.0.entry(*key).or_default() += 1;
+    /// #     }
+    /// # }
+    /// # impl HandOver for Counts {
+    /// #     type State = u64;
+    /// #     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// #         self.0.extract_if(|&key, _| moved.contains(key)).collect()
+    /// #     }
+    /// #     fn take(&mut self, key: u64, count: u64) {
+    /// #         self.0.insert(key, count);
+    /// #     }
+    /// # }
+    /// let workers = Workers::new(2).by_key(|key: &u64| *key);
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// .then_all(|side| side.chain(|chain| {
+    ///     chain.read_keyed_handlers("count", workers, |_worker| Counts::default())
+    /// }))
+    /// #     .build()?;
+    /// # let running = consumers.start()?;
+    /// producer.publish(|key| *key = 7)?;
+    /// # let mut report = running.shutdown()?;
+    /// # let (Counts(left), Counts(right)) = (report.take("count-0")?, report.take("count-1")?);
+    /// assert_eq!(left.get(&7).or(right.get(&7)), Some(&1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_keyed_handlers<H, R>(
+        self,
+        stage: impl Into<Stage>,
+        workers: impl Into<Workers<E>>,
+        make: impl FnMut(usize) -> H,
+    ) -> Self
+    where
+        H: EventHandler<E, Shared, R> + HandOver + Send + 'static,
+        R: IntoAction + 'env,
+    {
+        self.all(|side| side.read_keyed_handlers(stage, workers, make))
     }
 }

@@ -1,0 +1,48 @@
+//! What a stage does between two batches, apart from waiting: nothing has come for too long, or keys change
+//! hands.
+
+use std::time::Instant;
+
+use super::Shift;
+use crate::activity::Doing;
+use crate::consumer::Outcome;
+use crate::consumer::access::Access;
+use crate::consumer::catch::catch;
+use crate::consumer::source::Source;
+use crate::consumer::work::Work;
+use crate::group::Hands;
+
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
+    /// Nothing has come for the timeout.
+    pub(super) fn expire(&mut self) {
+        self.source.activity().set(Doing::Handling);
+        self.work.on_timeout(self.source.next());
+        self.source.activity().set(Doing::Between);
+    }
+
+    pub(super) fn timeout_from_now(&self) -> Option<Instant> {
+        self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+    }
+
+    /// Hands over what is known of keys that change hands; returns how the stage ends, if it does.
+    #[cold]
+    pub(super) fn hand_over(&mut self) -> Option<Outcome> {
+        with_hands::<E, A, S, H>(&mut self.source, &mut self.work, |source, hands| {
+            source.hand_over(hands, false);
+        })
+    }
+}
+
+/// Runs `step` with what hands over what is known of keys, if there is such a thing. Returns how the stage
+/// ends, if it panicked.
+pub(super) fn with_hands<E, A: Access, S: Source<E>, H: Work<E, A>>(
+    source: &mut S,
+    work: &mut H,
+    step: impl FnOnce(&mut S, &mut dyn Hands),
+) -> Option<Outcome> {
+    let hands = work.hands()?;
+    source.activity().set(Doing::Handling);
+    let result = catch(|| step(source, hands));
+    source.activity().set(Doing::Between);
+    result.err().map(|message| Outcome::Panicked { message, sequence: source.next() })
+}

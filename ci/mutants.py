@@ -383,7 +383,7 @@ MUTANTS = [
      "loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in"),
     ("O36", "group/moves.rs", "self.target.store(0, Ordering::Release)", "self.target.store(0, Ordering::Relaxed)",
      "loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in"),
-    ("O37", "consumer/keyed.rs", "is_wanted && self.group.has_left_something() =>", "false =>",
+    ("O37", "consumer/keyed.rs", "if self.group.has_left_something() =>", "if false =>",
      "loom_what_a_worker_knew_is_with_the_last_one"),
     ("O37", "group/moves.rs", "if !life.is_halted() && !is_drained() {", "if !life.is_halted() {",
      "loom_what_a_worker_knew_is_not_lost_at_the_end"),

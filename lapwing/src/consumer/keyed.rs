@@ -104,7 +104,8 @@ impl<E> Worker<E> {
             }
             match self.route() {
                 Err(PollError::Closed) if self.has_errand() => return Err(PollError::Empty),
-                Err(PollError::Closed) if is_wanted && self.group.has_left_something() => {
+                Err(PollError::Closed) if self.group.has_left_something() => {
+                    // Whoever comes last, wanted or not: of what is left there are no events to handle.
                     // Unless another one has just done so.
                     let claim = self.take_over().ok_or(PollError::Closed)?;
                     let by_key = self.by_key.as_mut().expect("the caller has seen it");

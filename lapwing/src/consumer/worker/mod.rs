@@ -1,18 +1,20 @@
 //! A worker of a group: where its batches come from, and how it waits for them. Not here: the words that
 //! workers share (`group`), what is different by key (`keyed`).
 
+mod wait;
+
 use std::mem;
 use std::ops::Range;
 use std::time::Instant;
 
+pub(super) use self::wait::Wait;
 use super::finished::Outcome;
-use super::keyed::{ByKey, Look, SharedKeys};
+use super::keyed::{ByKey, SharedKeys};
 use super::reader::Reader;
 use super::share::Share;
 use super::source::{Source, Sweep};
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::barrier::Barrier;
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
 use crate::group::{Claim, Group, Hands};
@@ -20,8 +22,6 @@ use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::event_count::EventCount;
-use crate::wait::watch::Turn;
 use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
 
 /// A consumer that claims its events from those that its group may have, or gets those whose keys are
@@ -306,100 +306,5 @@ impl<E> Source<E> for Worker<E> {
     fn halted(&mut self) -> Outcome {
         let failure = self.by_key.as_mut().and_then(ByKey::take_failure);
         failure.unwrap_or(Outcome::Halted)
-    }
-}
-
-/// The wait of a worker with nothing in hand: for something to claim, or, once there will be nothing any
-/// more, for the end of the group's work.
-///
-/// The second is another wait. Where to sleep is chosen by a look at the group's word, and whether to by
-/// another one: in between, somebody may claim the last event.
-#[derive(Debug)]
-pub(super) struct Wait<'a> {
-    pub(super) control: &'a Control,
-    pub(super) barrier: &'a Barrier,
-    pub(super) group: &'a Group,
-    pub(super) worker: usize,
-    /// By key, the words that it looks after.
-    pub(super) words: Option<&'a [StageIndex]>,
-    /// Where the ring ends, for a worker that has nothing to claim any more.
-    end: Option<Sequence>,
-}
-
-impl<'a> Wait<'a> {
-    /// That of `worker` as things are; `None` if it is not to work, in a ring that is open.
-    fn of(
-        control: &'a Control,
-        barrier: &'a Barrier,
-        group: &'a Group,
-        worker: usize,
-        words: Option<&'a [StageIndex]>,
-    ) -> Option<Self> {
-        let mut wait = Self { control, barrier, group, worker, words, end: None };
-        let is_needed = group.is_wanted(worker) || wait.is_in_the_team();
-        if !is_needed && control.life.is_open() {
-            return None;
-        }
-        wait.end = control.life.end().filter(|end| !is_needed || group.claimed() >= *end);
-        Some(wait)
-    }
-
-    /// Whether there is something to claim, or this wait is for nothing.
-    fn is_share_over(&self) -> bool {
-        let Self { control, barrier, group, .. } = self;
-        // Looked up each time: another worker may have claimed what this one waited for.
-        let next = group.claimed();
-        let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
-        let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
-        if control.life.is_open() {
-            barrier.fetch(next);
-            return is_over();
-        }
-        match control.life.end() {
-            // A close is under way, and wakes everybody when it is done.
-            None => false,
-            Some(end) => end <= next || is_over(),
-        }
-    }
-
-    /// Whether the group has finished everything, or somebody left this worker something to do.
-    fn is_work_over(&self, end: Sequence) -> bool {
-        let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
-        self.group.has_finished(end)
-            || self.has_routed()
-            || self.has_errand()
-            || self.group.is_wanted(self.worker) && is_anything_left()
-    }
-}
-
-impl Awaited for Wait<'_> {
-    fn is_over(&self) -> bool {
-        let own = self.group.word_of(self.worker);
-        if self.control.life.is_halted() || self.control.is_stopping(own, ONLY_TURN) {
-            return true;
-        }
-        match (self.end, &self.group.routes) {
-            (Some(end), _) => self.is_work_over(end),
-            (None, None) => self.is_share_over(),
-            (None, Some(routes)) => matches!(self.look(routes), Look::Over),
-        }
-    }
-
-    fn event_count(&self) -> Option<&EventCount> {
-        match (self.end, &self.group.routes) {
-            (Some(end), _) => self.control.behind(self.group.words(), end.saturating_sub(1)),
-            (None, None) => self.barrier.behind(self.control, self.group.claimed()),
-            (None, Some(routes)) => match self.look(routes) {
-                Look::Over => None,
-                Look::Behind(place) => place,
-            },
-        }
-    }
-
-    /// By key, an event is for a worker that only a look at it tells, and at the end nobody gets another one.
-    fn turn(&self) -> Option<Turn<'_>> {
-        let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
-        let group = self.group.words()[0];
-        is_for_anyone.then(|| self.control.stages[group].watch.turn(self.worker))
     }
 }

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{Bottleneck, Culprit, Disruptor, Stage, StageState};
+use lapwing::{Bottleneck, Culprit, Disruptor, Monitor, Stage, StageState, Throughput};
 
 const ORDERS: u64 = 200;
 /// Number of events that the disk takes before it stops.
@@ -26,6 +26,22 @@ const ANSWERED: u64 = 150;
 const WRITE: Duration = Duration::from_millis(1);
 /// A watchdog of a real service would rather wait for seconds.
 const TOO_LONG: Duration = Duration::from_millis(20);
+
+/// Looks at the ring until the difference of two looks names this stage as the limit. On a busy machine another stage may
+/// just wait for a CPU, so it takes several looks.
+fn limited_by(stage: &str, monitor: &Monitor) -> Throughput {
+    let limit = Bottleneck::Stage { name: stage.to_owned() };
+    let mut earlier = monitor.snapshot();
+    loop {
+        thread::sleep(WRITE * 10);
+        let later = monitor.snapshot();
+        let throughput = later.since(&earlier);
+        if throughput.bottleneck() == Some(&limit) {
+            return throughput;
+        }
+        earlier = later;
+    }
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     // The disk is slow, and at some time does not answer any more.
@@ -52,18 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (0..ORDERS).try_for_each(|order| producer.publish(|slot| *slot = order).map(|_| ()))
     });
 
-    // Several looks: on a busy machine another stage may just wait for a CPU.
-    let limit = Bottleneck::Stage { name: "journal".to_owned() };
-    let mut earlier = monitor.snapshot();
-    let throughput = loop {
-        thread::sleep(WRITE * 10);
-        let later = monitor.snapshot();
-        let throughput = later.since(&earlier);
-        if throughput.bottleneck() == Some(&limit) {
-            break throughput;
-        }
-        earlier = later;
-    };
+    let throughput = limited_by("journal", &monitor);
     println!("{throughput}\n");
     assert_eq!(throughput.stages.len(), 3);
 

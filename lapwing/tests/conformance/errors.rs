@@ -212,7 +212,8 @@ fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
 /// before it, by the same look at the ring, and not that one.
 fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
     type Ring<K> = Builder<'static, u64, <K as crate::common::Kind>::Sequencer>;
-    let kinds: [fn(Ring<K>, Gate) -> Ring<K>; 5] = [
+    type AddConsumers<K> = fn(Ring<K>, Gate) -> Ring<K>;
+    let kinds: [AddConsumers<K>; 5] = [
         |ring, gate| ring.then_handler("only", gate),
         |ring, gate| ring.then_handler("first", gate).then("second", |_, _, _| {}),
         |ring, gate| {
@@ -226,9 +227,10 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
             ring.then_worker_handlers("key", by_key, move |_| gate.clone())
         },
     ];
-    for of_kind in kinds {
+    for add_consumers in kinds {
         let gate = Gate::default();
-        let (mut producer, consumers) = of_kind(setup.ring(8, || 0), gate.clone()).build().unwrap();
+        let (mut producer, consumers) =
+            add_consumers(setup.ring(8, || 0), gate.clone()).build().unwrap();
         let running = consumers.start().unwrap();
         let accepted = close_between_two_events::<K>(&mut producer, &running);
         gate.0.store(true, Ordering::Release);

@@ -76,7 +76,7 @@ fn offer(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
     let _ = producer.offer(WhenFull::DropNew, fill);
 }
 
-/// The logger at work. Dropped, it closes the ring and waits for nothing.
+/// The logger at work. A drop waits until accepted lines are written, as that of `Running` does; only `shutdown` reports errors.
 struct Logging {
     running: Running<'static>,
     monitor: Monitor,

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use common::{Kind, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
 use lapwing::{
-    Access, Action, Builder, Consumer, EventHandler, Finished, Outcome, Sequence, Sequencer, Stage,
-    TryPublishError, Workers,
+    Access, Action, Builder, Consumer, EventHandler, Finished, HandOver, MovedKeys, Outcome,
+    Sequence, Sequencer, Stage, TryPublishError, Workers,
 };
 
 common::for_both_producers! {
@@ -22,6 +22,7 @@ common::for_both_producers! {
     a_publisher_is_notified_by_whichever_stage_is_the_last,
     a_publisher_is_notified_by_whichever_worker_is_the_last,
     a_publisher_is_notified_by_workers_by_key,
+    a_publisher_is_notified_by_workers_that_hand_keys_over,
     of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement,
     each_release_is_told_once,
     an_event_that_comes_a_third_time_releases_nothing_more,
@@ -182,6 +183,23 @@ fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
     let workers = Workers::new(3).by_key(|key: &u64| *key);
     let ring = K::ring(1, || 0).then_worker_handlers("work", workers, move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
+}
+
+impl HandOver for Bell {
+    type State = ();
+
+    fn give(&mut self, _: &MovedKeys) -> Vec<(u64, ())> {
+        Vec::new()
+    }
+
+    fn take(&mut self, _: u64, (): ()) {}
+}
+
+fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
+    let (bell, heard) = mpsc::channel();
+    let workers = Workers::new(3).by_key(|key: &u64| *key);
+    let ring = K::ring(1, || 0).then_keyed_handlers("work", workers, |_| Bell(bell.clone()));
+    run_by_the_bell::<K>(ring, &heard);
 }
 
 /// Waits by the bell for a slot whose claim `producer` gives up, in a ring with `make`'s stage.

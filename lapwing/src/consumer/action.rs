@@ -92,6 +92,9 @@ pub trait IntoAction: Sized {
     /// Whether every value means [`Action::Continue`]. Then a stage needs no room for failures.
     const ALWAYS_CONTINUES: bool = false;
 
+    /// Whether a value may be an error, which the stage's [policy](crate::Stage::on_error) then hears of.
+    const MAY_BE_ERROR: bool = false;
+
     /// Whether the event is done: [`Action::Continue`] or [`Action::ReleaseNow`]. Then the next of
     /// [several handlers](crate::EventHandler#several-handlers-in-one-stage) gets it.
     ///
@@ -169,6 +172,8 @@ impl IntoAction for Action {
 }
 
 impl<T: IntoAction, X: Into<BoxError>> IntoAction for Result<T, X> {
+    const MAY_BE_ERROR: bool = true;
+
     #[inline(always)]
     fn is_done(&self) -> bool {
         self.as_ref().is_ok_and(T::is_done)

@@ -172,6 +172,8 @@ where
     H: EventHandler<E, A, R> + HandOver,
 {
     const LOOKS_AT_DEPTH: bool = true;
+    const HEARS_RELEASES: bool = true;
+    const HEARS_TIMEOUTS: bool = true;
 
     fn hands(&mut self) -> Option<&mut dyn Hands> {
         Some(self)
@@ -204,6 +206,10 @@ where
         is_failed: &dyn Fn(Sequence) -> bool,
     ) -> Result<(), Interruption> {
         Work::<E, A>::on_batch_with_failed(&mut self.life, events, first, progress, is_failed)
+    }
+
+    fn on_released(&mut self, next_sequence: Sequence) {
+        Work::<E, A>::on_released(&mut self.life, next_sequence);
     }
 
     fn on_timeout(&mut self, next_sequence: Sequence) {

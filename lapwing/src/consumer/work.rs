@@ -74,6 +74,9 @@ pub(crate) trait Work<E, A: Access> {
         None
     }
 
+    /// Whether it hears of timeouts.
+    const HEARS_TIMEOUTS: bool = false;
+
     fn on_start(&mut self) {}
 
     fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
@@ -235,6 +238,7 @@ where
 {
     const LOOKS_AT_DEPTH: bool = true;
     const HEARS_RELEASES: bool = true;
+    const HEARS_TIMEOUTS: bool = true;
 
     fn on_start(&mut self) {
         self.0.on_start();

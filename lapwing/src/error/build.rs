@@ -74,6 +74,20 @@ pub enum BuildError {
         /// The stage.
         stage: String,
     },
+    /// A stage has a setting that would have no effect:
+    ///
+    /// - a [`timeout`](crate::Stage::timeout) for a closure or a poller, which have no `on_timeout`;
+    /// - [`on_error`](crate::Stage::on_error) for a handler that returns no `Result`, or for a poller;
+    /// - [`on_panic`](crate::Stage::on_panic), [`pin`](crate::Stage::pin), [`on_thread`](crate::Stage::on_thread) or
+    ///   [`blocking`](crate::Stage::blocking) for a poller, which has neither a handler nor a thread.
+    UnusedSetting {
+        /// The stage.
+        stage: String,
+        /// The method of [`Stage`](crate::Stage) that set it.
+        setting: &'static str,
+        /// What a stage has to have for that.
+        needs: &'static str,
+    },
     /// A worker group was given no worker, or more than it may have.
     Workers {
         /// The group.
@@ -135,6 +149,10 @@ impl fmt::Display for BuildError {
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "the longest batch must have at least one event: stage={stage:?}")
             }
+            Self::UnusedSetting { stage, setting, needs } => write!(
+                f,
+                "a setting has no effect, since it needs {needs}: stage={stage:?}, setting={setting}"
+            ),
             Self::Workers { stage, requested, max } => write!(
                 f,
                 "a group must have 1..={max} workers: stage={stage:?}, requested={requested}"

@@ -320,8 +320,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Blocking
     ///
-    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are
-    /// gone or [`Running::shutdown`] was called.
+    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are gone, or
+    /// when [`Running`] was shut down or [dropped](Running#dropping).
     pub fn start_scoped<'scope>(
         self,
         scope: &'scope Scope<'scope, '_>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::graph::Node;
+use super::graph::{Body, Node};
 use super::stage::Stage;
 use super::workers::Workers;
 use crate::control::{StageIndex, ancestors};
@@ -35,6 +35,7 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
         if stage.max_batch == Some(0) {
             return Err(BuildError::ZeroMaxBatch { stage: name() });
         }
+        check_settings(node)?;
         let Some(after) = &node.upstream else {
             return Err(BuildError::UnknownStage { stage: name() });
         };
@@ -42,6 +43,26 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
     }
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
+}
+
+/// No setting of a stage is without effect.
+fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
+    let Node { stage, abilities, body, .. } = node;
+    let has_handler = !matches!(body, Body::Poller);
+    let (on_error, on_panic) = (stage.on_error.is_some(), stage.on_panic.is_some());
+    // Each with whether it is set, and whether the stage has what it needs.
+    let settings = [
+        ("timeout", stage.timeout.is_some(), abilities.hears_timeouts, "an `EventHandler`"),
+        ("on_error", on_error, abilities.returns_errors, "a handler that returns a `Result`"),
+        ("on_panic", on_panic, has_handler, "a handler"),
+        ("pin", stage.pin.is_some(), has_handler, "a thread"),
+        ("on_thread", stage.thread.is_some(), has_handler, "a thread"),
+        ("blocking", stage.is_blocking, has_handler, "a thread"),
+    ];
+    let unused = settings.into_iter().find(|&(_, is_set, is_followed, _)| is_set && !is_followed);
+    unused.map_or(Ok(()), |(setting, _, _, needs)| {
+        Err(BuildError::UnusedSetting { stage: stage.name.clone(), setting, needs })
+    })
 }
 
 /// A group has as many workers as it may, and each has a name that nobody else has.

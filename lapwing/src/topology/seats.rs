@@ -123,6 +123,11 @@ impl<E: Send + Sync> Seats<E> {
     /// The stage's name is no other's as long as the consumer is there. Its order is given, so it
     /// names no stage to come [after](Stage::after).
     ///
+    /// What the consumer is to be is said later, so this call refuses no setting that depends on it. A
+    /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a policy not with
+    /// [`Seat::poller`]. The thread that calls [`Consumer::run`] is the caller's: there, `pin` and `on_thread` are no more
+    /// than [`Consumer::pin`] and [`Consumer::thread`], and `blocking` has no effect.
+    ///
     /// ```
     /// use lapwing::{Disruptor, SeatError, Stage, StartAt, wait::Blocking};
     ///

@@ -88,10 +88,13 @@ impl Stage {
 
     /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
     /// numbers them, from 0; where it cannot, `start` returns
-    /// [`StartError::Pin`](crate::StartError::Pin). Pinning is for Linux, and not for a poller,
-    /// which has no thread. Stages of one thread that ask for different CPUs are
+    /// [`StartError::Pin`](crate::StartError::Pin). Pinning is for Linux. Of a [group](crate::Workers), this is the
+    /// CPU of the first worker.
+    ///
+    /// Stages of one thread that ask for different CPUs are
     /// [`PlacementError::TwoPins`](crate::PlacementError::TwoPins); [`Placement`](crate::Placement) puts one that
-    /// asks beside no other unless told to.
+    /// asks beside no other unless told to. A poller has no thread: there [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, StartError};
@@ -116,8 +119,9 @@ impl Stage {
     ///
     /// Such a thread waits by the strategy of its first stage. A stage's own name is that of its
     /// thread, if nothing else is said; so naming that one joins it. Stages that are run one by one
-    /// are grouped by you: [`Consumer::run_together`](crate::Consumer::run_together). Not for a
-    /// poller, which has no thread.
+    /// are grouped by you: [`Consumer::run_together`](crate::Consumer::run_together). A poller has no
+    /// thread: there [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -154,8 +158,9 @@ impl Stage {
 
     /// The stage waits for files, the network or whatever else is not the ring: it keeps a thread of its own
     /// under every [`Placement`](crate::Placement), and each worker does, of a group. That somebody else is
-    /// put on its thread is [`PlacementError::BlockingShares`](crate::PlacementError::BlockingShares). Not for a
-    /// poller, which has no thread.
+    /// put on its thread is [`PlacementError::BlockingShares`](crate::PlacementError::BlockingShares). A poller has
+    /// no thread: there [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Disruptor, Placement, Stage};
@@ -176,7 +181,11 @@ impl Stage {
     }
 
     /// Longest wait before [`on_timeout`](crate::EventHandler::on_timeout) is called, again after
-    /// each further one. Closures and pollers have no such call.
+    /// each further one.
+    ///
+    /// Closures and pollers have no such call: there [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::BuildError::UnusedSetting). A handler that does not define `on_timeout` is not told
+    /// either, and no error says so.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -264,8 +273,10 @@ impl Stage {
         self
     }
 
-    /// What to do when the handler returns an error; without a policy it halts the ring. A poller has
-    /// no handler.
+    /// What to do when the handler returns an error; without a policy it halts the ring.
+    ///
+    /// A handler that returns `()` or an [`Action`](crate::Action) returns no error, and a poller has no handler: there
+    /// [`build`](crate::Builder::build) returns [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Action, Disruptor, Stage};
@@ -294,7 +305,10 @@ impl Stage {
 
     /// What to do when the handler panics; without a policy it halts the ring. A panic of `on_start`
     /// always does. The handler, and with `&mut E` the event, are as the panic left them. For a call
-    /// between batches, such as `on_timeout`, no event is skipped. A poller has no handler.
+    /// between batches, such as `on_timeout`, no event is skipped.
+    ///
+    /// A poller has no handler: there [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Disruptor, Retries, Stage};

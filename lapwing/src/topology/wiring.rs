@@ -289,7 +289,8 @@ struct Rooms<E> {
 
 impl<E> Rooms<E> {
     fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
-        let failures = nodes.iter().map(|node| node.may_fail.then(|| Room::reserve(capacity)));
+        let failures =
+            nodes.iter().map(|node| node.abilities.may_fail.then(|| Room::reserve(capacity)));
         let groups = nodes.iter().filter_map(Node::workers);
         let owners = groups.map(|group| group.keys.as_ref().map(|_| Room::reserve(capacity)));
         Ok(Self {

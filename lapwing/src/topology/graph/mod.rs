@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Stage, Workers};
-use crate::consumer::{Consumer, Reader, Worker};
+use crate::consumer::{Access, Consumer, IntoAction, Reader, Work, Worker};
 
 /// A stage of a [`Graph`], to be named by stages that come after it.
 ///
@@ -74,9 +74,28 @@ pub(super) struct Node<'env, E> {
     /// Stages that it comes after; `None` for an id of another graph.
     pub(super) upstream: Option<Vec<usize>>,
     pub(super) is_exclusive: bool,
+    pub(super) abilities: Abilities,
+    pub(super) body: Body<'env, E>,
+}
+
+/// What a stage can do, by the type of its handler. A poller can do nothing of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Abilities {
     /// Whether it may skip events as failed.
     pub(super) may_fail: bool,
-    pub(super) body: Body<'env, E>,
+    pub(super) hears_timeouts: bool,
+    pub(super) returns_errors: bool,
+}
+
+impl Abilities {
+    /// Those of `stage` with a handler `H` that returns an `R`.
+    fn of<E, A: Access, H: Work<E, A>, R: IntoAction>(stage: &Stage) -> Self {
+        Self {
+            may_fail: !R::ALWAYS_CONTINUES || stage.on_panic.is_some(),
+            hears_timeouts: H::HEARS_TIMEOUTS,
+            returns_errors: R::MAY_BE_ERROR,
+        }
+    }
 }
 
 /// What becomes of a stage once there is a ring.
@@ -149,12 +168,12 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         &mut self,
         stage: Stage,
         is_exclusive: bool,
-        may_fail: bool,
+        abilities: Abilities,
         body: Body<'env, E>,
     ) -> StageId {
         let is_ours = |id: &StageId| (id.graph == self.id).then_some(id.index);
         let upstream = stage.after.iter().map(is_ours).collect();
-        self.nodes.push(Node { stage, upstream, is_exclusive, may_fail, body });
+        self.nodes.push(Node { stage, upstream, is_exclusive, abilities, body });
         StageId { graph: self.id, index: self.nodes.len() - 1 }
     }
 }

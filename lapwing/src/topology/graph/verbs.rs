@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{Body, Graph, StageId};
+use super::{Abilities, Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
     Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Post, Processor,
@@ -239,7 +239,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     where
         E: Sync,
     {
-        self.push(stage.into(), false, false, Body::Poller)
+        self.push(stage.into(), false, Abilities::default(), Body::Poller)
     }
 
     /// Adds a stage without a handler, to be [taken](crate::Consumers::take_poller_mut) as a
@@ -257,7 +257,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn poller_mut(&mut self, stage: impl Into<Stage>) -> StageId {
-        self.push(stage.into(), true, false, Body::Poller)
+        self.push(stage.into(), true, Abilities::default(), Body::Poller)
     }
 
     fn add<A: Access, H: Work<E, A> + Send + 'env, R: IntoAction>(
@@ -276,11 +276,11 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Send + 'env,
     ) -> StageId {
         let stage = stage.into();
-        let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
+        let abilities = Abilities::of::<E, A, H, R>(&stage);
         let body = Box::new(move |reader, stage| {
             consumer::<E, A, Reader<E>, H>(reader, stage, make, hand_back)
         });
-        self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Handler(body))
+        self.push(stage, A::IS_EXCLUSIVE, abilities, Body::Handler(body))
     }
 }
 

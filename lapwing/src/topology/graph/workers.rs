@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::verbs::{consumer, itself, nothing};
-use super::{Body, Graph, StageId};
+use super::{Abilities, Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
     Access, EventHandler, Exclusive, HandOver, IntoAction, Keyed, Mail, PerEvent, Shared,
@@ -259,7 +259,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         hand_back: impl FnOnce(H) -> Option<Box<dyn Any + Send>> + Copy + Send + 'env,
     ) -> StageId {
         let (stage, workers) = (stage.into(), workers.into());
-        let may_fail = !R::ALWAYS_CONTINUES || stage.on_panic.is_some();
+        let abilities = Abilities::of::<E, A, H, R>(&stage);
         // None for a number that `build` refuses.
         let handlers = (0..workers.max().unwrap_or(0)).map(make);
         let body = |work: H| -> super::WorkerBody<'env, E> {
@@ -268,6 +268,6 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
             })
         };
         let bodies = handlers.map(body).collect();
-        self.push(stage, A::IS_EXCLUSIVE, may_fail, Body::Workers(workers, bodies))
+        self.push(stage, A::IS_EXCLUSIVE, abilities, Body::Workers(workers, bodies))
     }
 }

@@ -1,0 +1,116 @@
+//! Decides that a setting which a stage cannot follow is an error of `build`.
+
+mod common;
+
+use std::fmt;
+use std::time::Duration;
+
+use common::Kind;
+use lapwing::{
+    Action, BuildError, Builder, EventHandler, Exclusive, Retries, Sequence, Sequencer, Shared,
+    Stage, Workers,
+};
+
+common::for_both_producers! {
+    timeout_of_a_closure_was_ignored,
+    settings_of_a_poller_were_ignored,
+    policy_for_errors_of_a_handler_that_returns_none_was_ignored,
+    settings_that_a_stage_follows_are_no_error,
+}
+
+const SOON: Duration = Duration::from_millis(1);
+
+struct Deaf;
+
+impl EventHandler<u64> for Deaf {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+}
+
+impl EventHandler<u64, Exclusive> for Deaf {
+    fn on_event(&mut self, _: &mut u64, _: Sequence, _: bool) {}
+}
+
+impl EventHandler<u64, Shared, Result<Action, fmt::Error>> for Deaf {
+    fn on_event(&mut self, _: &u64, _: Sequence, _: bool) -> Result<Action, fmt::Error> {
+        Ok(Action::Continue)
+    }
+}
+
+fn impatient() -> Stage {
+    Stage::new("stage").timeout(SOON)
+}
+
+fn forgiving() -> Stage {
+    Stage::new("stage").on_error(Action::Skip)
+}
+
+#[track_caller]
+fn refuses<S: Sequencer>(ring: Builder<'_, u64, S>, setting: &str, needs: &str) {
+    let error = ring.build().unwrap_err();
+    let text = "a setting has no effect, since it needs";
+    let text = format!("{text} {needs}: stage=\"stage\", setting={setting}");
+    assert_eq!(error.to_string(), text);
+    assert!(matches!(error, BuildError::UnusedSetting { .. }), "{error:?}");
+}
+
+fn timeout_of_a_closure_was_ignored<K: Kind>() {
+    let ring = || K::ring(8, || 0_u64);
+    let rings = [
+        ring().then(impatient(), |_, _, _| {}),
+        ring().then_mut(impatient(), |_, _, _| {}),
+        ring().then_batch(impatient(), |_, _| {}),
+        ring().then_batch_mut(impatient(), |_, _| {}),
+        ring().then_all(|side| side.read(impatient(), |_, _, _| {})),
+        ring().then_workers(impatient(), Workers::new(2), |_| |_: &u64, _, _| {}),
+    ];
+    rings.into_iter().for_each(|ring| refuses(ring, "timeout", "an `EventHandler`"));
+}
+
+fn settings_of_a_poller_were_ignored<K: Kind>() {
+    let stage = || Stage::new("stage");
+    let settings = [
+        (impatient(), "timeout", "an `EventHandler`"),
+        (forgiving(), "on_error", "a handler that returns a `Result`"),
+        (stage().on_panic(Action::Skip), "on_panic", "a handler"),
+        (stage().pin(0), "pin", "a thread"),
+        (stage().on_thread("stage"), "on_thread", "a thread"),
+        (stage().blocking(), "blocking", "a thread"),
+    ];
+    for (stage, setting, needs) in settings {
+        refuses(K::ring(8, || 0_u64).then_poller(stage), setting, needs);
+    }
+    refuses(K::ring(8, || 0_u64).then_poller_mut(stage().pin(0)), "pin", "a thread");
+}
+
+fn policy_for_errors_of_a_handler_that_returns_none_was_ignored<K: Kind>() {
+    let ring = || K::ring(8, || 0_u64);
+    let skips = |_: usize| |_: &u64, _, _| Action::Skip;
+    let rings = [
+        ring().then(forgiving(), |_, _, _| {}),
+        ring().then(forgiving(), |_, _, _| Action::Skip),
+        ring().then_batch(forgiving(), |_, _| Action::Continue),
+        ring().then_handler_mut(forgiving(), Deaf),
+        ring().then_workers(forgiving(), Workers::new(2), skips),
+    ];
+    let needs = "a handler that returns a `Result`";
+    rings.into_iter().for_each(|ring| refuses(ring, "on_error", needs));
+}
+
+fn settings_that_a_stage_follows_are_no_error<K: Kind>() {
+    let ring = || K::ring(8, || 0_u64);
+    let all = || impatient().on_error(Retries::of_event()).on_panic(Action::Skip).blocking();
+    let fails = |_: usize| |_: &u64, _, _| Err::<(), _>("no route");
+    let rings = [
+        ring().then_handler::<_, Result<Action, fmt::Error>>(all(), Deaf),
+        ring().then_local::<_, Result<Action, fmt::Error>>(all(), || Deaf),
+        ring().then_handler_mut(impatient().on_panic(Action::Skip), Deaf),
+        ring().then(forgiving().on_panic(Action::Skip).on_thread("here"), |_, _, _| {
+            Err::<Action, _>("no route")
+        }),
+        ring().then_workers(forgiving(), Workers::new(2), fails),
+        ring().then_poller(Stage::new("stage").max_batch(2).wait(lapwing::wait::BusySpin)),
+    ];
+    for ring in rings {
+        assert_eq!(ring.build().err(), None);
+    }
+}

@@ -73,7 +73,6 @@ pub mod docs;
 mod error;
 mod failures;
 mod group;
-mod held_claims;
 mod joining;
 mod life;
 mod lifecycle;
@@ -88,6 +87,7 @@ mod monitor;
 #[allow(unsafe_code)]
 mod newest;
 mod on_this_thread;
+mod open_claim;
 mod padded;
 mod placement;
 // I16: a branch by a return.

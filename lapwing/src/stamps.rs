@@ -116,6 +116,11 @@ impl Stamps {
         self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
     }
 
+    /// Whether it is known what became of `sequence`.
+    pub(crate) fn is_settled(&self, sequence: Sequence) -> bool {
+        self.fate(sequence).is_some()
+    }
+
     /// What became of `sequence`, if that is known yet.
     #[inline]
     fn fate(&self, sequence: Sequence) -> Option<Fate> {

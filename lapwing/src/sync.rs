@@ -44,6 +44,24 @@ macro_rules! constant_thread_local {
 }
 pub(crate) use constant_thread_local;
 
+/// Whether producers note their claims (`open_claim`).
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) const fn notes_claims() -> bool {
+    true
+}
+
+#[cfg(loom)]
+std::thread_local! {
+    /// What [`notes_claims`] says in a model: only if it asks for it, since each note would multiply its schedules.
+    pub(crate) static NOTES_CLAIMS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[cfg(loom)]
+pub(crate) fn notes_claims() -> bool {
+    NOTES_CLAIMS.get()
+}
+
 /// Number of CPUs that the calling thread may use, by its affinity mask and its cgroup's quota. One in a
 /// model, which asks often.
 pub(crate) fn available_cpus() -> u64 {

@@ -42,6 +42,7 @@ use crate::failures::Failures;
 use crate::life::Life;
 use crate::milestone::Milestone;
 use crate::newest::Newest;
+use crate::open_claim::OpenClaims;
 use crate::padded::Padded;
 use crate::seating::Seating;
 use crate::stamps::Stamps;
@@ -101,6 +102,8 @@ pub(crate) struct Control {
     pub(crate) crowd: Padded<Crowd>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
+    /// Which thread has claimed what last, by each of several producers.
+    pub(crate) open_claims: OpenClaims,
     /// One for each stage of the graph, upstream stages first; then one for each acknowledgement, each
     /// worker and each seat. Its consumer has it as well, and so by one load for each of its batches.
     pub(crate) stages: Box<[Arc<StageControl>]>,
@@ -152,6 +155,7 @@ impl Control {
             waiting_producers: Padded::default(),
             crowd: Padded::default(),
             stamps,
+            open_claims: OpenClaims::default(),
             gating,
             stages: stages.collect(),
             seating,

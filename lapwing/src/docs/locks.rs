@@ -7,6 +7,7 @@
 //! | lock | in | what it guards | user code while it is held |
 //! |------|----|----------------|----------------------------|
 //! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`Workers::by_key`](crate::Workers::by_key) for what it may do. |
+//! | producers of a ring | `open_claim` | the record of each of several producers | none: it is numbers |
 //! | results | `lifecycle::completion` | what ended stages leave, their handlers included | none: results are moved in and out, and dropped outside |
 //! | states on their way | `consumer::hand_over::Mail` | what is known of keys that change hands, by its next worker | none: states are moved in and out; [`HandOver`](crate::HandOver) is called outside |
 //! | names of guests | `description` | names and seats of consumers that joined | none: they are strings and numbers |

@@ -39,7 +39,7 @@ pub enum PublishError {
     /// - This thread holds a [`Claim`](crate::Claim) or a [`ClaimBatch`](crate::ClaimBatch) of a
     ///   ring with several producers, and the ring waits for it. A closure given to
     ///   [`publish`](crate::Producer::publish) holds a claim too, and so does the `Drop` of an event
-    ///   that the closure overwrites. The first eight claims of a thread are known.
+    ///   that the closure overwrites.
     ///
     /// Use [`try_publish`](crate::Producer::try_publish), which does not wait, a ring with room for
     /// everything that the thread publishes, or another ring.

@@ -9,7 +9,6 @@ use std::sync::MutexGuard;
 use super::{Producer, Slots};
 use crate::Sequence;
 use crate::error::Stopped;
-use crate::held_claims;
 use crate::sequencer::Sequencer;
 
 /// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
@@ -41,16 +40,13 @@ pub struct ClaimBatch<'a, E, S: Sequencer> {
     range: Range<Sequence>,
     /// Shared between threads only if events may be.
     events: PhantomData<&'a mut [E]>,
-    /// Stays on its thread, which a producer that waits looks through for claims.
+    /// Stays on the thread that its producer has noted (`open_claim`).
     thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
 impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     #[inline]
     pub(super) fn new(producer: &'a mut Producer<E, S>, range: Range<Sequence>) -> Self {
-        if S::IS_MULTI {
-            held_claims::hold(&producer.ring.control, range.start);
-        }
         Self { producer, range, events: PhantomData, thread: PhantomData }
     }
 
@@ -154,12 +150,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let Producer { ring, sequencer, .. } = &mut *batch.producer;
         ring.buffer.watch_write(range.clone());
         match sequencer.publish(&ring.control, range.start, range.end - range.start) {
-            Ok(()) => {
-                if S::IS_MULTI {
-                    held_claims::settle(&ring.control, range.start);
-                }
-                Ok(range)
-            }
+            Ok(()) => Ok(range),
             Err(why) => Err((ManuallyDrop::into_inner(batch), why)),
         }
     }
@@ -169,9 +160,6 @@ impl<E, S: Sequencer> Drop for ClaimBatch<'_, E, S> {
     fn drop(&mut self) {
         let Producer { ring, sequencer, .. } = &mut *self.producer;
         sequencer.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
-        if S::IS_MULTI {
-            held_claims::settle(&ring.control, self.range.start);
-        }
     }
 }
 

@@ -10,7 +10,6 @@ use super::Producer;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::Stopped;
-use crate::held_claims;
 use crate::ring::Ring;
 use crate::ring_buffer::RingBuffer;
 use crate::sequencer::Sequencer;
@@ -57,7 +56,7 @@ pub struct Claim<'a, E, S: Sequencer> {
     sequence: Sequence,
     /// Shared between threads only if events may be.
     event: PhantomData<&'a mut E>,
-    /// Stays on its thread, which a producer that waits looks through for claims.
+    /// Stays on the thread that its producer has noted (`open_claim`).
     thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
@@ -66,9 +65,6 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
         let Producer { ring, sequencer, .. } = producer;
         let Ring { control, buffer, .. } = &*ring;
-        if S::IS_MULTI {
-            held_claims::hold(control, sequence);
-        }
         let (event, thread) = (PhantomData, PhantomData);
         Self { sequencer, control, buffer, sequence, event, thread }
     }
@@ -135,12 +131,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
         let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
         buffer.watch_write(*sequence..*sequence + 1);
         match sequencer.publish(control, *sequence, 1) {
-            Ok(()) => {
-                if S::IS_MULTI {
-                    held_claims::settle(control, *sequence);
-                }
-                Ok(*sequence)
-            }
+            Ok(()) => Ok(*sequence),
             Err(why) => Err((ManuallyDrop::into_inner(claim), why)),
         }
     }
@@ -168,9 +159,6 @@ impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
 impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
     fn drop(&mut self) {
         self.sequencer.abandon(self.control, self.sequence, 1);
-        if S::IS_MULTI {
-            held_claims::settle(self.control, self.sequence);
-        }
     }
 }
 

@@ -152,6 +152,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
         let mut sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
+        sequencer.join(&ring.control);
         if let Some(copies) = ring.copies {
             sequencer.copy_lone_events(copies);
         }

@@ -6,9 +6,8 @@ use super::Producer;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
-use crate::held_claims;
 use crate::on_this_thread;
-use crate::sequencer::Sequencer;
+use crate::sequencer::{Sequencer, oldest_own_claim};
 use crate::sync::Ordering;
 use crate::wait::event_count::EventCount;
 use crate::wait::{Awaited, WaitStrategy};
@@ -165,7 +164,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ) -> Result<T, PublishTimeoutError> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
-        let held = held_claims::oldest(control);
+        let held = oldest_own_claim(control);
         let mut is_expired = false;
         let mut counted = None;
         loop {

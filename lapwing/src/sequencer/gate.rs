@@ -58,3 +58,12 @@ pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
             gate => gate + control.capacity >= end,
         }
 }
+
+/// First sequence of the oldest claim that this thread holds, in a ring with several producers.
+pub(crate) fn oldest_own_claim(control: &Control) -> Option<Sequence> {
+    let stamps = control.stamps.as_ref()?;
+    // While the gate is not past a claim its slot is not claimed again, so its stamp is its own. The stamp first: the gate
+    // does not go back.
+    let is_open = |first| !stamps.is_settled(first) && control.gate() <= first;
+    control.open_claims.oldest_of_this_thread(is_open)
+}

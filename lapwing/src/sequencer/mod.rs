@@ -20,6 +20,7 @@ mod streak;
 use std::fmt::Debug;
 use std::ops::Range;
 
+pub(crate) use gate::oldest_own_claim;
 pub use multi::Multi;
 pub use single::Single;
 
@@ -63,6 +64,11 @@ mod sealed {
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn starting_at(first: Sequence, slots: Prefetcher) -> Self;
+
+        /// Adds it to the producers of the ring, if there may be several.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn join(&mut self, _control: &Control) {}
 
         /// Has it copy lone events for those who wait for them, if it is the only producer. Whoever has it has the ring of
         /// these `copies`.

@@ -14,6 +14,7 @@ use super::streak::Streak;
 use crate::Sequence;
 use crate::control::{CLAIMS_CLOSED, Control};
 use crate::error::{Stopped, TryPublishError};
+use crate::open_claim::OpenClaim;
 use crate::ring_buffer::Prefetcher;
 use crate::stamps::{Fate, Stamps};
 use crate::sync::Ordering;
@@ -41,6 +42,7 @@ pub struct Multi {
     runway: Runway,
     back_off: BackOff,
     streak: Streak,
+    open: OpenClaim,
 }
 
 impl Multi {
@@ -171,6 +173,10 @@ impl Claims for Multi {
         Self { runway, ..Self::default() }
     }
 
+    fn join(&mut self, control: &Control) {
+        control.open_claims.add(&self.open);
+    }
+
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         // `move`: borrowed, the count would be stored before each swap, which waits for stores.
@@ -179,7 +185,9 @@ impl Claims for Multi {
             runway.reach(control, claimed..end)?;
             Ok(end)
         });
-        claim.map(|range| range.start)
+        let first = claim?.start;
+        self.open.note(first);
+        Ok(first)
     }
 
     fn try_claim_up_to(
@@ -187,11 +195,13 @@ impl Claims for Multi {
         control: &Control,
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        self.claim_from(control, |runway, claimed| {
+        let claim = self.claim_from(control, |runway, claimed| {
             let wanted = claimed + most;
             // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
             runway.reach_up_to(control, claimed, wanted)
-        })
+        })?;
+        self.open.note(claim.start);
+        Ok(claim)
     }
 
     fn unclaimed(&self, control: &Control) -> Sequence {

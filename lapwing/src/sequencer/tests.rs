@@ -412,3 +412,48 @@ fn where_threads_are_shared_whoever_lets_go_has_more_to_do() {
         assert_eq!(control.stages[0].released.flags() != 0, is_signalled);
     }
 }
+
+fn producer_of(control: &Control) -> Multi {
+    let mut producer = Multi::default();
+    producer.join(control);
+    producer
+}
+
+#[test]
+fn the_oldest_claim_is_known_until_it_is_settled() {
+    let control = control::<Multi>(8);
+    let (mut first, mut second) = (producer_of(&control), producer_of(&control));
+    assert_eq!(oldest_own_claim(&control), None);
+    let one = first.try_claim(&control, 1).unwrap();
+    let two = second.try_claim(&control, 2).unwrap();
+    assert_eq!(oldest_own_claim(&control), Some(one));
+    first.publish(&control, one, 1).unwrap();
+    assert_eq!(oldest_own_claim(&control), Some(two));
+    second.abandon(&control, two, 2);
+    assert_eq!(oldest_own_claim(&control), None);
+}
+
+#[test]
+fn a_claim_whose_slot_was_claimed_again_is_not_open() {
+    let control = control::<Multi>(1);
+    let (mut first, mut second) = (producer_of(&control), producer_of(&control));
+    for sequence in 0..4 {
+        let producer = if sequence == 0 { &mut first } else { &mut second };
+        assert_eq!(producer.try_claim(&control, 1), Ok(sequence));
+        assert_eq!(oldest_own_claim(&control), Some(sequence));
+        producer.publish(&control, sequence, 1).unwrap();
+        assert_eq!(oldest_own_claim(&control), None);
+        control.advance(0, sequence + 1);
+    }
+}
+
+#[test]
+fn claims_of_other_threads_are_not_ones_own() {
+    let control = control::<Multi>(8);
+    let mut first = producer_of(&control);
+    first.try_claim(&control, 1).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(oldest_own_claim(&control), None));
+    });
+    assert_eq!(oldest_own_claim(&control), Some(0));
+}

@@ -12,8 +12,8 @@
 //!
 //! A ring with one producer needs no record: its claim borrows the only producer.
 
-use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::{mem, ptr};
 
 use crate::Sequence;
 use crate::padded::Padded;
@@ -54,6 +54,12 @@ impl OpenClaim {
         // O38, Release: pairs with the Acquire in `of_this_thread`; carries which thread it was.
         self.0.first.store(first, Ordering::Release);
     }
+
+    /// First sequence of the claim, if this thread made it.
+    #[cfg(all(test, loom))]
+    pub(crate) fn of_this_thread(&self) -> Option<Sequence> {
+        self.0.of_this_thread()
+    }
 }
 
 impl Record {
@@ -66,16 +72,45 @@ impl Record {
     }
 }
 
+/// A record that is there as long as its producer.
+type Entry = Weak<Padded<Record>>;
+
 /// The last claims of all producers of a ring.
+///
+/// Nothing is allocated or freed while the lock is held: a global allocator may publish, and so ask for the lock.
 #[derive(Debug, Default)]
-pub(crate) struct OpenClaims(Mutex<Vec<Weak<Padded<Record>>>>);
+pub(crate) struct OpenClaims(Mutex<Vec<Entry>>);
 
 impl OpenClaims {
-    /// Adds one more producer, and takes those away that are gone.
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds one more producer, in the place of one that is gone if there is such a place.
     pub(crate) fn add(&self, claim: &OpenClaim) {
-        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        records.retain(|record| record.strong_count() > 0);
-        records.push(Arc::downgrade(&claim.0));
+        if !notes_claims() {
+            return;
+        }
+        let mut entry = Arc::downgrade(&claim.0);
+        let mut larger = Vec::new();
+        loop {
+            let mut entries = self.lock();
+            if let Some(gone) = entries.iter_mut().find(|entry| entry.strong_count() == 0) {
+                mem::swap(gone, &mut entry);
+                break;
+            }
+            if larger.capacity() > entries.len() {
+                larger.append(&mut entries);
+                mem::swap(&mut *entries, &mut larger);
+            }
+            if entries.capacity() > entries.len() {
+                entries.push(entry);
+                break;
+            }
+            let wanted = 2 * entries.len() + 1;
+            drop(entries);
+            larger = Vec::with_capacity(wanted);
+        }
     }
 
     /// First sequence of the oldest claim that this thread has made and that `is_open`.
@@ -83,8 +118,12 @@ impl OpenClaims {
         &self,
         is_open: impl Fn(Sequence) -> bool,
     ) -> Option<Sequence> {
-        let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = records.iter().filter_map(|record| record.upgrade()?.of_this_thread());
+        if !notes_claims() {
+            return None;
+        }
+        let entries = self.lock();
+        // A record is not freed here: the thread that made its claim borrows its producer, if the claim is open.
+        let own = entries.iter().filter_map(|entry| entry.upgrade()?.of_this_thread());
         own.filter(|&first| is_open(first)).min()
     }
 }
@@ -94,12 +133,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn producers_that_are_gone_leave_no_record() {
+    fn producers_that_are_gone_leave_their_places_to_others() {
         let claims = OpenClaims::default();
-        (0..100).for_each(|_| claims.add(&OpenClaim::default()));
-        let last = OpenClaim::default();
-        claims.add(&last);
-        assert_eq!(claims.0.lock().unwrap().len(), 1);
+        for _ in 0..10 {
+            let several: Vec<_> = (0..100).map(|_| OpenClaim::default()).collect();
+            several.iter().for_each(|claim| claims.add(claim));
+            several.iter().zip(1..).for_each(|(claim, first)| claim.note(first));
+            assert_eq!(claims.oldest_of_this_thread(|first| first > 40), Some(41));
+        }
+        assert_eq!(claims.lock().len(), 100);
     }
 
     #[test]

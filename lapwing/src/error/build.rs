@@ -108,12 +108,7 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // What a channel would have rounded up is not out of range.
-            Self::Capacity { requested } => {
-                let is_in_range = (1..=MAX_CAPACITY).contains(requested);
-                let kind = if is_in_range { "a power of two " } else { "" };
-                write!(f, "capacity must be {kind}in 1..={MAX_CAPACITY}: requested={requested}")
-            }
+            Self::Capacity { requested } => fmt_capacity(*requested, f),
             Self::Seats { requested } => {
                 write!(f, "seats must be in 0..={MAX_SEATS}: requested={requested}")
             }
@@ -162,6 +157,13 @@ impl fmt::Display for BuildError {
             }
         }
     }
+}
+
+/// What a channel would have rounded up is not out of range.
+fn fmt_capacity(requested: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_in_range = (1..=MAX_CAPACITY).contains(&requested);
+    let kind = if is_in_range { "a power of two " } else { "" };
+    write!(f, "capacity must be {kind}in 1..={MAX_CAPACITY}: requested={requested}")
 }
 
 impl Error for BuildError {}

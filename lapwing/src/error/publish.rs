@@ -14,7 +14,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim).
 ///
 /// ```
-/// use lapwing::{Disruptor, PublishError};
+/// use lapwing::{Disruptor, HaltCause, PublishError};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
@@ -22,7 +22,8 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// producer.close();
 /// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
 /// drop(consumers); // nobody is left to read the 1
-/// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Halted));
+/// let halted = PublishError::Halted(HaltCause::NoConsumers);
+/// assert_eq!(producer.publish(|event| *event = 2), Err(halted));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

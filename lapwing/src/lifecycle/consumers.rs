@@ -124,7 +124,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
     /// assert!(ticks.poll().is_err()); // empty
-    /// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::AlreadyTaken));
+    /// let again = consumers.take_poller("ticks").err();
+    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "ticks".into() }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -148,7 +149,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// # use lapwing::{Disruptor, TakeError};
     /// let (_producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).then_poller_mut("ticks").build()?;
-    /// assert_eq!(consumers.take_poller("ticks").err(), Some(TakeError::WrongType));
+    /// let shared = consumers.take_poller("ticks").err();
+    /// assert!(matches!(shared, Some(TakeError::WrongType { .. })));
     /// let mut ticks = consumers.take_poller_mut("ticks")?; // still there
     /// assert!(ticks.poll().is_err()); // empty
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -176,8 +178,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///     .build()?;
     /// let journal = consumers.take_acknowledger("journal")?;
     /// assert_eq!(journal.acknowledged(), 0);
-    /// assert_eq!(consumers.take_acknowledger("journal").err(), Some(TakeError::AlreadyTaken));
-    /// assert_eq!(consumers.take_acknowledger("reply").err(), Some(TakeError::WrongType));
+    /// let again = consumers.take_acknowledger("journal").err();
+    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "journal".into() }));
+    /// let reply = consumers.take_acknowledger("reply").err();
+    /// assert!(matches!(reply, Some(TakeError::WrongType { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -13,6 +13,7 @@ mod joining;
 mod keyed;
 mod leaving;
 mod monitoring;
+mod open_claim;
 mod parking;
 mod publication;
 mod tap;

@@ -228,7 +228,8 @@ impl StagePlan {
         if let Some(events) = self.max_batch {
             stage = stage.max_batch(events);
         }
-        if let Some(timeout) = self.timeout {
+        // Others are closures, or have no handler.
+        if let (Some(timeout), Kind::Read | Kind::Write) = (self.timeout, &self.kind) {
             stage = stage.timeout(timeout);
         }
         if let Some(thread) = &self.thread {

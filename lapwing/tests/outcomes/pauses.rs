@@ -227,8 +227,8 @@ fn the_longest_durations_overflow_nothing<K: Kind>() {
             if failure.attempt() < 200 { Action::Retry(Duration::ZERO) } else { Action::Skip }
         };
         let stage = Stage::new("fails").timeout(Duration::MAX).on_error(policy);
-        let ring = K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE));
-        let finished = drain_one(ring, 2);
+        let fails = Spy::new(&Log::default(), |_: &Call| Err(ON_PURPOSE));
+        let finished = drain_one(K::ring(8, || 0).then_handler(stage, fails), 2);
         assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (2, 2)));
     }
 }

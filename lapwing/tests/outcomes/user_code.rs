@@ -7,7 +7,7 @@ use lapwing::wait::{Blocking, WaitStrategy, Waiting};
 use lapwing::{Action, Consumer, Failure, FailurePolicy, Outcome, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
-use crate::{Book, counts, drain, drain_one};
+use crate::{Book, Call, Said, Spy, counts, drain, drain_one};
 
 common::for_both_producers! {
     an_error_that_panics_when_it_is_shown_gives_no_event_again,
@@ -158,10 +158,14 @@ fn clinging() -> ClingsToo {
     ClingsToo { blocking: Blocking { yields: 0 }, has_waited: false }
 }
 
+fn succeeds(_: &u64, _: Sequence, _: bool) -> Said {
+    Ok(Action::Continue)
+}
+
 fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
     quiet_panics();
     for stage in [Stage::new("a").on_error(Clings), Stage::new("a").on_panic(Clings)] {
-        let finished = drain_one(K::ring(8, || 0_u64).then(stage, |_, _, _| {}), 3);
+        let finished = drain_one(K::ring(8, || 0_u64).then(stage, succeeds), 3);
         let expected = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 3 };
         assert_eq!((finished.outcome(), counts(&finished)), (&expected, (3, 0)));
     }
@@ -171,7 +175,7 @@ fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
 fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait(clinging());
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, succeeds).build().unwrap();
     let running = consumers.start().unwrap();
     std::thread::sleep(common::MOMENT); // likely waiting by now, and right if not
     producer.publish(|_| {}).unwrap();
@@ -185,7 +189,7 @@ fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kin
 fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings);
-    let make = || -> Book { panic!("{ON_PURPOSE}, the factory") };
+    let make = || -> Spy<fn(&Call) -> Said> { panic!("{ON_PURPOSE}, the factory") };
     let (producer, consumers) = K::ring(8, || 0_u64).then_local(stage, make).build().unwrap();
     drop(producer);
     let finished = consumers.into_iter().map(Consumer::run).next().unwrap();

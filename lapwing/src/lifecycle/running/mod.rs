@@ -206,12 +206,13 @@ impl<'scope> Running<'scope> {
     /// not handled. Returns at once.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, PublishError};
+    /// # use lapwing::{Disruptor, HaltCause, PublishError};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
-    /// assert_eq!(producer.publish(|event| *event = 7), Err(PublishError::Halted));
+    /// let halted = PublishError::Halted(HaltCause::Requested);
+    /// assert_eq!(producer.publish(|event| *event = 7), Err(halted));
     /// assert!(running.join().is_err()); // not drained
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

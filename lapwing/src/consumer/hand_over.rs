@@ -9,7 +9,7 @@ use super::action::IntoAction;
 use super::handler::EventHandler;
 use super::work::{Interruption, Progress, WholeLife, Work};
 use crate::Sequence;
-use crate::group::{Hands, MovedKeys};
+use crate::group::{KeyTransfer, MovedKeys};
 
 /// A handler of workers [by key](crate::Workers::by_key) that hands over what it knows of a key when the
 /// key goes to another worker.
@@ -116,9 +116,9 @@ type States<S> = Vec<(u64, S)>;
 
 /// States on their way, by the word of the worker that is to take them.
 #[derive(Debug)]
-pub(crate) struct Mail<S>(Box<[Mutex<States<S>>]>);
+pub(crate) struct Mailboxes<S>(Box<[Mutex<States<S>>]>);
 
-impl<S> Mail<S> {
+impl<S> Mailboxes<S> {
     /// That of so many workers.
     pub(crate) fn new(workers: usize) -> Self {
         Self((0..workers).map(|_| Mutex::default()).collect())
@@ -133,12 +133,12 @@ impl<S> Mail<S> {
 /// A handler that hands over what it knows of its keys.
 pub(crate) struct Keyed<H: HandOver, R> {
     life: WholeLife<H, R>,
-    mail: Arc<Mail<H::State>>,
+    mailboxes: Arc<Mailboxes<H::State>>,
 }
 
 impl<H: HandOver, R> Keyed<H, R> {
-    pub(crate) fn new(handler: H, mail: Arc<Mail<H::State>>) -> Self {
-        Self { life: WholeLife::new(handler), mail }
+    pub(crate) fn new(handler: H, mailboxes: Arc<Mailboxes<H::State>>) -> Self {
+        Self { life: WholeLife::new(handler), mailboxes }
     }
 
     pub(crate) fn into_handler(self) -> H {
@@ -146,19 +146,19 @@ impl<H: HandOver, R> Keyed<H, R> {
     }
 }
 
-impl<H: HandOver, R> Hands for Keyed<H, R> {
+impl<H: HandOver, R> KeyTransfer for Keyed<H, R> {
     fn give(&mut self, moved: &MovedKeys) -> u64 {
         let mut words = 0;
         for (key, state) in self.life.0.give(moved) {
             let word = moved.destination(key);
-            self.mail.of(word).push((key, state));
+            self.mailboxes.of(word).push((key, state));
             words |= 1 << word;
         }
         words
     }
 
     fn take(&mut self, word: usize) {
-        let states = mem::take(&mut *self.mail.of(word));
+        let states = mem::take(&mut *self.mailboxes.of(word));
         for (key, state) in states {
             self.life.0.take(key, state);
         }
@@ -175,7 +175,7 @@ where
     const HEARS_RELEASES: bool = true;
     const HEARS_TIMEOUTS: bool = true;
 
-    fn hands(&mut self) -> Option<&mut dyn Hands> {
+    fn transfer(&mut self) -> Option<&mut dyn KeyTransfer> {
         Some(self)
     }
 

@@ -94,7 +94,7 @@ impl<E> Worker<E> {
                 Some(Claim { word, events: events.start..end })
             });
             // After the look at what is routed, which brings what came before it.
-            if self.has_errand() {
+            if self.has_transfer() {
                 return Err(PollError::Empty);
             }
             if let Some(claim) = next {
@@ -103,7 +103,7 @@ impl<E> Worker<E> {
                 return Ok(self.claim.insert(claim).events.clone());
             }
             match self.route() {
-                Err(PollError::Closed) if self.has_errand() => return Err(PollError::Empty),
+                Err(PollError::Closed) if self.has_transfer() => return Err(PollError::Empty),
                 Err(PollError::Closed) if self.group.has_left_something() => {
                     // Whoever comes last, wanted or not: of what is left there are no events to handle.
                     // Unless another one has just done so.
@@ -202,8 +202,8 @@ impl<'a> Wait<'a> {
     }
 
     /// Whether this worker has something to hand over.
-    pub(super) fn has_errand(&self) -> bool {
-        self.words.is_some_and(|words| self.group.has_errand(words))
+    pub(super) fn has_transfer(&self) -> bool {
+        self.words.is_some_and(|words| self.group.has_transfer(words))
     }
 
     /// What there is for this worker, in a ring that has not been routed to its end.
@@ -212,7 +212,7 @@ impl<'a> Wait<'a> {
         let routers = Look::Behind(Some(&control.stages[group.words()[0]].released.anything));
         let routed = group.claimed();
         let is_wanted = group.is_wanted(worker);
-        if self.has_routed() || self.has_errand() || is_wanted && group.has_orphans() {
+        if self.has_routed() || self.has_transfer() || is_wanted && group.has_orphans() {
             return Look::Over;
         }
         if !control.life.is_open() {

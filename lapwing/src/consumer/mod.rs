@@ -50,7 +50,7 @@ pub use poller::Poller;
 pub use stop::StopHandle;
 
 pub(crate) use guest::{Guest, Place};
-pub(crate) use hand_over::{Keyed, Mail};
+pub(crate) use hand_over::{Keyed, Mailboxes};
 pub(crate) use keyed::SharedKeys;
 pub(crate) use processor::Processor;
 pub(crate) use reader::Reader;

@@ -12,7 +12,7 @@ use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
-use crate::group::{Group, Hands};
+use crate::group::{Group, KeyTransfer};
 use crate::ring::Ring;
 use crate::sync::Arc;
 use crate::wait::{AnyWaitStrategy, Pacing, Surroundings};
@@ -121,7 +121,7 @@ pub(crate) trait Source<E> {
 
     /// As [`poll`](Self::poll), but waits by the strategy of the stage, until `deadline` if there is
     /// one. The time is also over when this consumer [is asked to leave](Self::is_stopping), or
-    /// [has an errand](Self::has_errand).
+    /// [has keys to give or take](Self::has_transfer).
     #[inline(always)]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
         self.wait_with(deadline, |_| {})
@@ -146,7 +146,7 @@ pub(crate) trait Source<E> {
                 Err(PollError::Halted(cause)) => return Err(Stopped::Halted(cause).into()),
                 Err(PollError::Empty) => {
                     found_nothing(self);
-                    if is_expired || self.has_errand() {
+                    if is_expired || self.has_transfer() {
                         self.activity().set(Doing::Between);
                         return Err(WaitTimeoutError::TimedOut);
                     }
@@ -234,18 +234,18 @@ pub(crate) trait Source<E> {
 
     /// Whether there is something for it to [hand over](Self::hand_over) before it gets events.
     #[inline(always)]
-    fn has_errand(&self) -> bool {
+    fn has_transfer(&self) -> bool {
         false
     }
 
     /// Takes and gives what is known of keys that change hands; all that there is, if it `leaves`.
-    fn hand_over(&mut self, hands: &mut dyn Hands, leaves: bool) {
-        let _ = (hands, leaves);
+    fn hand_over(&mut self, transfer: &mut dyn KeyTransfer, leaves: bool) {
+        let _ = (transfer, leaves);
     }
 
     /// Takes back what it gave, and nobody will take any more, once it has left.
-    fn take_back(&mut self, hands: &mut dyn Hands) {
-        let _ = hands;
+    fn take_back(&mut self, transfer: &mut dyn KeyTransfer) {
+        let _ = transfer;
     }
 
     /// Leaves the graph, or its group, once; true for the last worker of a group, which has halted the

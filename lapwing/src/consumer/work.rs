@@ -9,7 +9,7 @@ use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
 use super::handler::EventHandler;
 use crate::Sequence;
-use crate::group::Hands;
+use crate::group::KeyTransfer;
 
 /// Where in a batch a handler is, for when it panics.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ pub(crate) trait Work<E, A: Access> {
     const HEARS_RELEASES: bool = false;
 
     /// What hands over what it knows of its keys, if it does that.
-    fn hands(&mut self) -> Option<&mut dyn Hands> {
+    fn transfer(&mut self) -> Option<&mut dyn KeyTransfer> {
         None
     }
 

@@ -9,7 +9,7 @@
 //! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`Workers::by_key`](crate::Workers::by_key) for what it may do. |
 //! | producers of a ring | `open_claim` | the record of each of several producers | none: it is numbers |
 //! | results | `lifecycle::completion` | what ended stages leave, their handlers included | none: results are moved in and out, and dropped outside |
-//! | states on their way | `consumer::hand_over::Mail` | what is known of keys that change hands, by its next worker | none: states are moved in and out; [`HandOver`](crate::HandOver) is called outside |
+//! | states on their way | `consumer::hand_over::Mailboxes` | what is known of keys that change hands, by its next worker | none: states are moved in and out; [`HandOver`](crate::HandOver) is called outside |
 //! | names of guests | `description` | names and seats of consumers that joined | none: they are strings and numbers |
 //! | history | `monitor` | what a monitor saw last | none: it is figures |
 //! | sleepers | `wait::park::portable`, where there is no futex | the step from the last look to sleep | none: a strategy runs before and after it |

@@ -28,7 +28,7 @@ use crate::memory::Room;
 use crate::padded::Padded;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 
-pub(crate) use moves::Hands;
+pub(crate) use moves::KeyTransfer;
 pub use moves::MovedKeys;
 pub(crate) use routes::{Router, Routes};
 

@@ -4,12 +4,12 @@
 //!
 //! ```text
 //! the team has finished ──> target = new team, owing = old team
-//!                              │ each worker of the old team: takes its mail, gives, clears its bits
+//!                              │ each worker of the old team: takes what is pending, gives, clears its bits
 //!                              v
 //!                           owing = 0 ──> the next router makes the target the team, and routes
 //!                                            │ a worker of the new team
 //!                                            v
-//!                                         takes its mail before the first event that is routed to it
+//!                                         takes what is pending before the first event that is routed to it
 //! ```
 //!
 //! All of it is by word, not by worker: whoever looks after the word of a worker that has left gives and
@@ -73,7 +73,7 @@ impl MovedKeys {
 }
 
 /// What a worker does to hand over what it knows of its keys.
-pub(crate) trait Hands {
+pub(crate) trait KeyTransfer {
     /// Puts what is known of the keys in `moved` where those take it who have them next. Returns a bit for
     /// each word that there is something for.
     fn give(&mut self, moved: &MovedKeys) -> u64;
@@ -90,7 +90,7 @@ pub(super) struct Moves {
     /// Those of the old team whose worker has not given yet. Set by whoever holds the routing lock.
     owing: AtomicU64,
     /// Those for which there is something to take.
-    mail: AtomicU64,
+    pending: AtomicU64,
 }
 
 impl Moves {
@@ -110,7 +110,7 @@ impl Moves {
 
     /// Whether all have given. The caller looks only while there is a target.
     pub(super) fn have_all_given(&self) -> bool {
-        // O36, Acquire: pairs with the Release in `has_given`; brings what was given, and its mail.
+        // O36, Acquire: pairs with the Release in `has_given`; brings what was given, and that it is pending.
         self.owing.load(Ordering::Acquire) == 0
     }
 
@@ -132,21 +132,21 @@ impl Moves {
         self.owing.fetch_and(!own, Ordering::Release);
     }
 
-    fn has_mail(&self, own: u64) -> bool {
+    fn has_pending(&self, own: u64) -> bool {
         // O36, Relaxed: brought by whatever made the caller look: its event, or a word that was taken over.
-        self.mail.load(Ordering::Relaxed) & own != 0
+        self.pending.load(Ordering::Relaxed) & own != 0
     }
 
     fn send(&self, words: u64) {
         // O36, Release: pairs with the Acquire in `fetch`; carries what was given.
-        self.mail.fetch_or(words, Ordering::Release);
+        self.pending.fetch_or(words, Ordering::Release);
     }
 
     /// The words among `own` that there was something for.
     fn fetch(&self, own: u64) -> u64 {
         // O36, Acquire: pairs with the Release in `send`; brings what was given. Before that is taken: what
         // comes afterwards sets the bit again.
-        self.mail.fetch_and(!own, Ordering::Acquire) & own
+        self.pending.fetch_and(!own, Ordering::Acquire) & own
     }
 }
 
@@ -167,24 +167,24 @@ impl Group {
 
     /// Whether the worker that looks after `words` has something to give or to take.
     #[inline]
-    pub(crate) fn has_errand(&self, words: &[StageIndex]) -> bool {
+    pub(crate) fn has_transfer(&self, words: &[StageIndex]) -> bool {
         self.moves().is_some_and(|moves| {
             let own = self.bits_of(words);
-            moves.has_mail(own) || moves.owes(own)
+            moves.has_pending(own) || moves.owes(own)
         })
     }
 
-    /// Has the worker that looks after `words` take and give what there is to, with its `hands`.
+    /// Has the worker that looks after `words` take and give what there is to, with its `transfer`.
     #[cold]
-    pub(crate) fn hand_over(&self, words: &[StageIndex], hands: &mut dyn Hands) {
+    pub(crate) fn hand_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
         let own = self.bits_of(words);
-        numbers(moves.fetch(own)).for_each(|word| hands.take(usize::from(word)));
+        numbers(moves.fetch(own)).for_each(|word| transfer.take(usize::from(word)));
         if !moves.owes(own) {
             return;
         }
         let moved = MovedKeys { members: members_of(moves.target()), own, leaves: None };
-        moves.send(hands.give(&moved));
+        moves.send(transfer.give(&moved));
         moves.has_given(own);
         // For those who sleep until they may route.
         self.control.notify_released(self.words[0]);
@@ -193,21 +193,21 @@ impl Group {
     /// As [`hand_over`](Self::hand_over), of a worker that is about to leave, and gives all that it has to
     /// those who will take its words over.
     #[cold]
-    pub(crate) fn hand_all_over(&self, words: &[StageIndex], hands: &mut dyn Hands) {
+    pub(crate) fn hand_all_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
-        self.hand_over(words, hands);
+        self.hand_over(words, transfer);
         let team = match moves.target() {
             0 => self.routes.as_ref().map_or(0, super::Routes::team),
             target => target,
         };
         let leaves = Some(self.slot_of(words[0]) as u8);
         let moved = MovedKeys { members: members_of(team), own: self.bits_of(words), leaves };
-        moves.send(hands.give(&moved));
+        moves.send(transfer.give(&moved));
     }
 
     /// Takes back what a worker with `words`, which has left, gave and nobody will take any more.
     #[cold]
-    pub(crate) fn take_back(&self, words: &[StageIndex], hands: &mut dyn Hands) {
+    pub(crate) fn take_back(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
         // O37: either this worker sees that all is done, or who ends at that point sees what it left.
         fence(Ordering::SeqCst);
@@ -218,7 +218,7 @@ impl Group {
         }
         for slot in words.iter().map(|&word| self.slot_of(word)) {
             if self.take_over_from(slot).is_some() && moves.fetch(1 << slot) != 0 {
-                hands.take(slot);
+                transfer.take(slot);
             }
         }
     }

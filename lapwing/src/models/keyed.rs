@@ -6,7 +6,7 @@ use loom::thread;
 use super::workers::{read, ring_with, ring_with_group, work, workers};
 use super::{check_less, check_without_fences};
 use crate::consumer::{Reader, SharedKeys, Source, Worker};
-use crate::group::{Group, Hands, MovedKeys};
+use crate::group::{Group, KeyTransfer, MovedKeys};
 use crate::memory::Room;
 use crate::sync::Arc;
 use crate::{Sequence, SingleProducer, WaitTimeoutError};
@@ -224,7 +224,7 @@ struct Known {
     has_it: bool,
 }
 
-impl Hands for Known {
+impl KeyTransfer for Known {
     fn give(&mut self, moved: &MovedKeys) -> u64 {
         assert!(moved.contains(SECOND));
         if !std::mem::take(&mut self.has_it) {
@@ -249,7 +249,7 @@ fn known() -> (Known, Known) {
 
 /// What one poll finds, or hands over.
 fn step(worker: &mut Worker<u64>, known: &mut Known) -> Vec<Sequence> {
-    if worker.has_errand() {
+    if worker.has_transfer() {
         worker.hand_over(known, false);
     }
     let seen = work(worker);
@@ -327,7 +327,7 @@ fn loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in() {
 /// Expects that what is known of the second key goes to the second worker.
 struct Destination;
 
-impl Hands for Destination {
+impl KeyTransfer for Destination {
     fn give(&mut self, moved: &MovedKeys) -> u64 {
         assert_eq!(moved.destination(SECOND), 1);
         0

@@ -10,7 +10,7 @@ use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
-use crate::group::Hands;
+use crate::group::KeyTransfer;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
     /// Nothing has come for the timeout.
@@ -27,22 +27,22 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
     /// Hands over what is known of keys that change hands; returns how the stage ends, if it does.
     #[cold]
     pub(super) fn hand_over(&mut self) -> Option<Outcome> {
-        with_hands::<E, A, S, H>(&mut self.source, &mut self.work, |source, hands| {
-            source.hand_over(hands, false);
+        with_transfer::<E, A, S, H>(&mut self.source, &mut self.work, |source, transfer| {
+            source.hand_over(transfer, false);
         })
     }
 }
 
 /// Runs `step` with what hands over what is known of keys, if there is such a thing. Returns how the stage
 /// ends, if it panicked.
-pub(super) fn with_hands<E, A: Access, S: Source<E>, H: Work<E, A>>(
+pub(super) fn with_transfer<E, A: Access, S: Source<E>, H: Work<E, A>>(
     source: &mut S,
     work: &mut H,
-    step: impl FnOnce(&mut S, &mut dyn Hands),
+    step: impl FnOnce(&mut S, &mut dyn KeyTransfer),
 ) -> Option<Outcome> {
-    let hands = work.hands()?;
+    let transfer = work.transfer()?;
     source.activity().set(Doing::Handling);
-    let result = catch(|| step(source, hands));
+    let result = catch(|| step(source, transfer));
     source.activity().set(Doing::Between);
     result.err().map(|message| Outcome::Panicked { message, sequence: source.next() })
 }

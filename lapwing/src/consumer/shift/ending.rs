@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use super::Shift;
-use super::between::with_hands;
+use super::between::with_transfer;
 use crate::activity::Doing;
 use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
@@ -26,8 +26,9 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
 ) -> Outcome {
     let mut failed = None;
     if hands_over {
-        failed =
-            with_hands::<E, A, S, H>(source, work, |source, hands| source.hand_over(hands, true));
+        failed = with_transfer::<E, A, S, H>(source, work, |source, transfer| {
+            source.hand_over(transfer, true)
+        });
     }
     let mut outcome = outcome;
     if failed.is_none() {
@@ -35,8 +36,9 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
         // Nobody waits for this thread any more, whoever sits in its seat next.
         drop(here);
         if hands_over {
-            failed =
-                with_hands::<E, A, S, H>(source, work, |source, hands| source.take_back(hands));
+            failed = with_transfer::<E, A, S, H>(source, work, |source, transfer| {
+                source.take_back(transfer)
+            });
         }
     }
     if let Some(failed) = failed {

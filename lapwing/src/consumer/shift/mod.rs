@@ -195,7 +195,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 Err(WaitTimeoutError::TimedOut) if self.source.is_stopping() => {
                     Some(Outcome::Stopped)
                 }
-                Err(WaitTimeoutError::TimedOut) if self.source.has_errand() => self.hand_over(),
+                Err(WaitTimeoutError::TimedOut) if self.source.has_transfer() => self.hand_over(),
                 Err(WaitTimeoutError::TimedOut) => {
                     self.expire();
                     None
@@ -228,7 +228,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
                 self.expires = None;
                 self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.sweep())), Err)
             }
-            Err(PollError::Empty) if self.source.has_errand() => {
+            Err(PollError::Empty) if self.source.has_transfer() => {
                 self.hand_over().map_or(Ok(Turn::Handled(None)), Err)
             }
             Err(PollError::Empty) if self.source.is_resting() => {

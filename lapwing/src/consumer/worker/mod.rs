@@ -17,7 +17,7 @@ use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::PollError;
-use crate::group::{Claim, Group, Hands};
+use crate::group::{Claim, Group, KeyTransfer};
 use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
@@ -273,22 +273,22 @@ impl<E> Source<E> for Worker<E> {
     }
 
     #[inline]
-    fn has_errand(&self) -> bool {
-        let has_any = |by_key: &ByKey<E>| self.group.has_errand(by_key.words());
+    fn has_transfer(&self) -> bool {
+        let has_any = |by_key: &ByKey<E>| self.group.has_transfer(by_key.words());
         self.claim.is_none() && self.by_key.as_ref().is_some_and(has_any)
     }
 
-    fn hand_over(&mut self, hands: &mut dyn Hands, leaves: bool) {
+    fn hand_over(&mut self, transfer: &mut dyn KeyTransfer, leaves: bool) {
         match &self.by_key {
-            Some(by_key) if leaves => self.group.hand_all_over(by_key.words(), hands),
-            Some(by_key) => self.group.hand_over(by_key.words(), hands),
+            Some(by_key) if leaves => self.group.hand_all_over(by_key.words(), transfer),
+            Some(by_key) => self.group.hand_over(by_key.words(), transfer),
             None => {}
         }
     }
 
-    fn take_back(&mut self, hands: &mut dyn Hands) {
+    fn take_back(&mut self, transfer: &mut dyn KeyTransfer) {
         if let Some(by_key) = &self.by_key {
-            self.group.take_back(by_key.words(), hands);
+            self.group.take_back(by_key.words(), transfer);
         }
     }
 

@@ -68,7 +68,7 @@ impl<'a> Wait<'a> {
         let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
         self.group.has_finished(end)
             || self.has_routed()
-            || self.has_errand()
+            || self.has_transfer()
             || self.group.is_wanted(self.worker) && is_anything_left()
     }
 }

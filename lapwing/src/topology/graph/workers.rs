@@ -7,7 +7,7 @@ use super::verbs::{consumer, itself, nothing};
 use super::{Abilities, Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
-    Access, EventHandler, Exclusive, HandOver, IntoAction, Keyed, Mail, PerEvent, Shared,
+    Access, EventHandler, Exclusive, HandOver, IntoAction, Keyed, Mailboxes, PerEvent, Shared,
     WholeLife, Work, Worker,
 };
 use crate::topology::{Stage, Workers};
@@ -244,8 +244,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     {
         let mut workers = workers.into();
         workers.hands_over = true;
-        let mail = Arc::new(Mail::new(workers.max().unwrap_or(0)));
-        let make = |worker| Keyed::<H, R>::new(make(worker), Arc::clone(&mail));
+        let mailboxes = Arc::new(Mailboxes::new(workers.max().unwrap_or(0)));
+        let make = |worker| Keyed::<H, R>::new(make(worker), Arc::clone(&mailboxes));
         self.add_workers::<A, _, R>(stage, workers, make, |work| {
             Some(Box::new(work.into_handler()))
         })

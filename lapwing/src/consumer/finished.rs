@@ -275,20 +275,15 @@ impl Finished {
     ///   its thread.
     /// - [`TakeError::AlreadyTaken`] if it was taken before.
     pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
-        match mem::replace(&mut self.handler, Handler::Taken) {
-            Handler::Taken => Err(TakeError::already_taken(&self.name)),
-            Handler::Absent => {
-                self.handler = Handler::Absent;
-                Err(TakeError::wrong_type::<H>(&self.name))
-            }
+        self.handler = match mem::replace(&mut self.handler, Handler::Taken) {
+            Handler::Taken => return Err(TakeError::already_taken(&self.name)),
+            Handler::Absent => Handler::Absent,
             Handler::Present(handler) => match handler.into_inner().downcast::<H>() {
-                Ok(handler) => Ok(*handler),
-                Err(other) => {
-                    self.handler = Handler::Present(Unshared::new(other));
-                    Err(TakeError::wrong_type::<H>(&self.name))
-                }
+                Ok(handler) => return Ok(*handler),
+                Err(other) => Handler::Present(Unshared::new(other)),
             },
-        }
+        };
+        Err(TakeError::wrong_type::<H>(&self.name))
     }
 }
 

@@ -36,6 +36,12 @@
 //!   receiver may go before.
 //! - Neither sending nor receiving allocates.
 //!
+//! # Large values
+//!
+//! Sending and receiving move the value, so the stack of the thread needs room for it. A debug build
+//! needs room for several copies: a value of 512 KiB overflows a stack of 2 MiB there. Send a `Box` of
+//! such a value, or use a [`Disruptor`](crate::Disruptor), whose events are written in place.
+//!
 //! # Capacity
 //!
 //! A capacity is rounded up to the next power of two, which a ring has of slots; `capacity` says

@@ -1,4 +1,4 @@
-//! Documentation only: what the [errors](errors) of publishing calls mean, what happens when a thread
+//! Documentation only: what the [`errors`] of publishing calls mean, what happens when a thread
 //! [loses its CPU](preemption), how to [migrate](migration) from another library, where Lapwing stands
 //! beside [LMAX's Disruptor](lmax), and why it is sound: the [invariants](unsafe_code) behind its unsafe
 //! code and the [pairs](memory_ordering) behind its atomics.

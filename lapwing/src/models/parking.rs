@@ -330,7 +330,7 @@ fn loom_halt_against_park_on_full_ring() {
         let leaver = thread::spawn(move || drop(poller)); // the last consumer: halts
         assert_eq!(
             producer.publish(|event| *event = 2),
-            Err(PublishError::Halted(HaltCause::Requested))
+            Err(PublishError::Halted(HaltCause::NoConsumers))
         );
         leaver.join().unwrap();
     });

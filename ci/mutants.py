@@ -225,7 +225,7 @@ MUTANTS = [
      "loom_halt_against_publish"),
     ("O32", "control/ending.rs", "        let is_first = self.life.begin_halt(cause);\n", "        self.close_claims();\n        let is_first = self.life.begin_halt(cause);\n",
      "loom_halt_against_publish"),
-    ("O10", "control/ending.rs", "let is_first = self.life.begin_halt(cause);\n        self.end(is_first);",
+    ("O10", "control/ending.rs", "let is_first = self.life.begin_halt(cause);\n        self.settle_end(is_first);\n        self.wake_everybody();",
      "self.wake_everybody();\n        self.life.begin_halt(cause);",
      "loom_halt_against_park"),
     ("O12", "control/ending.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release)", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)",

@@ -10,20 +10,24 @@ impl Control {
     /// Accepts no further event. Consumers still get everything that was accepted.
     pub(crate) fn close(&self) {
         let is_first = self.life.begin_close();
-        self.end(is_first);
+        self.settle_end(is_first);
+        if is_first {
+            self.wake_everybody();
+        }
     }
 
     /// Stops consumers after their batch, and producers with an error.
     pub(crate) fn halt(&self, cause: HaltCause) {
         let is_first = self.life.begin_halt(cause);
-        self.end(is_first);
+        self.settle_end(is_first);
+        self.wake_everybody();
     }
 
-    /// Grants no further claim, makes the end known, and wakes all threads that sleep.
+    /// Grants no further claim, and makes the end known.
     ///
     /// A caller that is not the first to end the ring waits until the first has made the end known. Until then consumers
     /// get no event, so a caller that polled the ring would find accepted events missing.
-    fn end(&self, is_first: bool) {
+    fn settle_end(&self, is_first: bool) {
         let accepted = self.close_claims();
         if is_first {
             let end = accepted.unwrap_or_else(|| {
@@ -35,7 +39,6 @@ impl Control {
         } else {
             self.life.settled_end();
         }
-        self.wake_everybody();
     }
 
     /// Grants no further claim, of a ring whose state the caller has just set; the first sequence that is not accepted. None if

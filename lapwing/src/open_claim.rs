@@ -122,7 +122,7 @@ impl OpenClaims {
             return None;
         }
         let entries = self.lock();
-        // A record is not freed here: the thread that made its claim borrows its producer, if the claim is open.
+        // Nothing is freed here, even if a producer goes meanwhile: the list keeps the memory of its record.
         let own = entries.iter().filter_map(|entry| entry.upgrade()?.of_this_thread());
         own.filter(|&first| is_open(first)).min()
     }

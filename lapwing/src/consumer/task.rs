@@ -127,13 +127,13 @@ impl HaltOnDrop {
     }
 
     /// The stage panicked, in a net.
-    pub(super) fn fail(self) {
+    pub(super) fn fail(mut self) {
         self.halt(HaltCause::StageFailed);
     }
 
-    fn halt(&self, cause: HaltCause) {
-        if let Some((control, stage)) = &self.0 {
-            control.stages[*stage].activity.set(Doing::Failed);
+    fn halt(&mut self, cause: HaltCause) {
+        if let Some((control, stage)) = self.0.take() {
+            control.stages[stage].activity.set(Doing::Failed);
             control.halt(cause);
         }
     }

@@ -209,14 +209,19 @@ impl Group {
     #[cold]
     pub(crate) fn take_back(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
-        // O37: either this worker sees that all is done, or who ends at that point sees what it left.
+        // O37: either this worker sees that all is done, or a worker that ends at that point sees what this one left.
         fence(Ordering::SeqCst);
         let life = &self.control.life;
         let is_drained = || life.end().is_some_and(|end| self.has_finished(end));
-        if !life.is_halted() && !is_drained() {
+        // Of a ring that is halted no worker takes anything over any more: the last that leaves has it all.
+        let slots: Vec<usize> = if life.is_halted() {
+            (0..self.max()).collect()
+        } else if is_drained() {
+            words.iter().map(|&word| self.slot_of(word)).collect()
+        } else {
             return;
-        }
-        for slot in words.iter().map(|&word| self.slot_of(word)) {
+        };
+        for slot in slots {
             if self.take_over_from(slot).is_some() && moves.fetch(1 << slot) != 0 {
                 transfer.take(slot);
             }

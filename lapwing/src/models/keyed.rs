@@ -410,3 +410,27 @@ fn loom_what_a_worker_knew_is_with_the_last_one() {
         drop((first, second, after));
     });
 }
+
+/// O37: of two workers that leave at the same time, one has what the other knew.
+#[test]
+fn loom_what_a_worker_knew_is_with_the_last_that_leaves() {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(1);
+    builder.check(|| {
+        let (producer, [mut first, mut second], after) = handing_over();
+        first.group().resize(2);
+        let (mut of_first, mut of_second) = known();
+        let other = thread::spawn(move || {
+            second.hand_over(&mut of_second, true);
+            second.leave();
+            second.take_back(&mut of_second);
+            (of_second.has_it, second)
+        });
+        first.hand_over(&mut of_first, true);
+        first.leave();
+        first.take_back(&mut of_first);
+        let (has_second, second) = other.join().unwrap();
+        assert!(of_first.has_it != has_second, "one of them has it");
+        drop((producer, first, second, after));
+    });
+}

@@ -8,8 +8,7 @@
 
 use crate::Sequence;
 use crate::control::{Control, DETACHED, StageIndex};
-use crate::milestone::NextMilestone;
-use crate::ring_buffer::{Copies, Notices, Prefetcher};
+use crate::ring_buffer::{Notices, Prefetcher};
 use crate::stamps::Span;
 use crate::sync::Ordering;
 use crate::wait::event_count::EventCount;
@@ -22,8 +21,6 @@ pub(crate) enum Sight {
     Notice,
     /// The cursor, or the stages upstream: all events below may be, unless the ring is being closed.
     UpTo(Sequence),
-    /// The end of the copy of the newest event, which is the one.
-    Newest,
     /// A stamp, which says neither how much there is nor whether it was given up.
     Stamp,
 }
@@ -37,8 +34,6 @@ pub(crate) struct Barrier {
     prefetcher: Prefetcher,
     /// Those of the events, for a first stage of a ring whose events have some.
     notices: Option<Notices>,
-    /// Whether lone events are copied for it, as one of the first stages.
-    sees_copies: bool,
 }
 
 impl Barrier {
@@ -46,22 +41,9 @@ impl Barrier {
         upstream: Box<[StageIndex]>,
         prefetcher: Prefetcher,
         notices: Option<Notices>,
-        copies: Option<Copies>,
     ) -> Self {
         let notices = notices.filter(|_| upstream.is_empty());
-        let sees_copies = copies.is_some() && upstream.is_empty();
-        Self { upstream, prefetcher, notices, sees_copies }
-    }
-
-    /// The milestone that shows that `next` may be read; `None` if something else than a single producer comes before it.
-    #[inline(always)]
-    pub(crate) fn next_milestone<'a>(
-        &self,
-        control: &'a Control,
-        next: Sequence,
-    ) -> Option<NextMilestone<'a>> {
-        let is_next_to_producer = self.upstream.is_empty() && control.stamps.is_none();
-        is_next_to_producer.then_some(NextMilestone { milestone: &control.milestone, next })
+        Self { upstream, prefetcher, notices }
     }
 
     /// Whether the notice of `next` shows that it may be read; `None` if it has none. A look at the event's own line,
@@ -96,10 +78,6 @@ impl Barrier {
             });
         }
         let is_beyond = |&end: &Sequence| end > next;
-        if self.sees_copies && control.newest.end_if_given().is_some_and(|end| end >= next) {
-            let end = looks.until_presumed(|| control.newest.end(), is_beyond, || {});
-            return end.map(|_| Sight::Newest);
-        }
         let fetch = || self.fetch(next);
         let end = if self.upstream.is_empty() {
             looks.until_presumed(|| published(control), is_beyond, fetch)
@@ -107,12 +85,6 @@ impl Barrier {
             looks.until_presumed(|| self.end(control), is_beyond, fetch)
         };
         end.map(Sight::UpTo)
-    }
-
-    /// Whether lone events are copied for it.
-    #[inline(always)]
-    pub(crate) fn sees_copies(&self) -> bool {
-        self.sees_copies
     }
 
     /// Whether events have notices, which say of each by itself that it may be read.

@@ -52,7 +52,7 @@
 //! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
 //! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
 //! - To wait: [`wait`], with a table of the strategies.
-//! - To have lone events as soon as can be: [`wait::BusySpin`], and [`Builder::copy_lone_events`] for small ones.
+//! - To have lone events as soon as can be: [`wait::BusySpin`].
 //! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
 //! - Why it is sound: [`docs`].
 
@@ -79,13 +79,9 @@ mod lifecycle;
 // I18: has memory from the allocator.
 #[allow(unsafe_code)]
 mod memory;
-mod milestone;
 #[cfg(all(test, loom))]
 mod models;
 mod monitor;
-// I17: reads events whatever of them is padding.
-#[allow(unsafe_code)]
-mod newest;
 mod on_this_thread;
 mod open_claim;
 mod padded;

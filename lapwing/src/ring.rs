@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::control::Control;
 use crate::description::Description;
-use crate::ring_buffer::{Copies, Notices, RingBuffer};
+use crate::ring_buffer::{Notices, RingBuffer};
 use crate::sync::Arc;
 
 /// The events of a ring and its shared words; a clone is the same ring.
@@ -16,8 +16,6 @@ pub(crate) struct Ring<E> {
     pub(crate) buffer: RingBuffer<E>,
     /// Where its events have notices, if they do.
     pub(crate) notices: Option<Notices>,
-    /// Where lone events are copied from, if they are.
-    pub(crate) copies: Option<Copies>,
     pub(crate) description: Description,
 }
 
@@ -27,10 +25,9 @@ impl<E> Ring<E> {
         control: Control,
         buffer: RingBuffer<E>,
         notices: Option<Notices>,
-        copies: Option<Copies>,
         description: Description,
     ) -> Self {
-        Self { control: Arc::new(control), buffer, notices, copies, description }
+        Self { control: Arc::new(control), buffer, notices, description }
     }
 }
 
@@ -40,7 +37,6 @@ impl<E> Clone for Ring<E> {
             control: Arc::clone(&self.control),
             buffer: self.buffer.clone(),
             notices: self.notices,
-            copies: self.copies,
             description: self.description.clone(),
         }
     }

@@ -94,7 +94,7 @@ pub(crate) fn dawdle() {
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn own(word: &AtomicU64) -> u64 {
-    word.load(Ordering::Relaxed) // O1 and O31, Relaxed: nobody else stores it
+    word.load(Ordering::Relaxed) // O1, Relaxed: no other thread stores it
 }
 
 /// The same in a model, which fails if another thread's write is not before it. Not a load: of the accesses of a

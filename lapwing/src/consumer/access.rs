@@ -146,12 +146,6 @@ mod sealed {
         where
             Self: super::Access;
 
-        /// The only event of a batch, if somebody who only reads may have a `copy` of it instead.
-        #[doc(hidden)]
-        fn copied<E>(copy: Option<&E>) -> Option<Self::Slice<'_, E>>
-        where
-            Self: super::Access;
-
         /// Tells a model that the borrow of `range` ends.
         #[doc(hidden)]
         #[allow(private_interfaces)]
@@ -170,11 +164,6 @@ impl sealed::Access for Shared {
     }
 
     #[inline(always)]
-    fn copied<E>(copy: Option<&E>) -> Option<&[E]> {
-        copy.map(slice::from_ref)
-    }
-
-    #[inline(always)]
     fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>) {
         ring.watch_read(range);
     }
@@ -188,11 +177,6 @@ impl sealed::Access for Exclusive {
     unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> &mut [E] {
         // SAFETY: I2, by the caller.
         unsafe { ring.slice_mut(range) }
-    }
-
-    #[inline(always)]
-    fn copied<E>(_: Option<&E>) -> Option<&mut [E]> {
-        None
     }
 
     #[inline(always)]

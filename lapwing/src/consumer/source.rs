@@ -15,7 +15,8 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 use crate::group::{Group, KeyTransfer};
 use crate::ring::Ring;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Pacing, Surroundings};
+use crate::wait::crowd::Crowd;
+use crate::wait::{AnyWaitStrategy, Pacing};
 
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
@@ -32,11 +33,11 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Lets `strategy` keep away for a moment, with what is `around` the consumer.
+    /// Lets `strategy` keep away for a moment, or make room for a `crowd`.
     #[inline]
-    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, around: Surroundings<'_>) {
+    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, crowd: Option<&Crowd>) {
         let Self { is_late, events } = self;
-        strategy.pace(&Pacing { events, is_late, around });
+        strategy.pace(&Pacing { events, is_late, crowd });
     }
 }
 
@@ -104,12 +105,6 @@ pub(crate) trait Source<E> {
     ///
     /// [`PollError::Closed`] once the ring is closed and there will never be any for this consumer.
     fn poll(&mut self) -> Result<Range<Sequence>, PollError>;
-
-    /// The only event of the batch that it has just given, if it was seen by a copy: that.
-    #[inline(always)]
-    fn copied(&self) -> Option<&E> {
-        None
-    }
 
     /// Whether a call of [`poll`](Self::poll) would find something, or the end, or the consumer is
     /// asked to leave.
@@ -182,18 +177,13 @@ pub(crate) trait Source<E> {
     #[inline]
     fn pace(&mut self) {
         if let Some(sweep) = self.sweep() {
-            let (strategy, around) = self.strategy();
-            sweep.tell(strategy, around);
-            self.pass_milestone();
+            let (strategy, crowd) = self.strategy();
+            sweep.tell(strategy, crowd);
         }
     }
 
-    /// Knows afterwards of what the next milestone shows, if it is reached.
-    #[inline]
-    fn pass_milestone(&mut self) {}
-
-    /// Its strategy, and what is around it.
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>);
+    /// Its strategy, and the crowd that it makes room for, if it may hold up another stage.
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>);
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

@@ -20,7 +20,7 @@ use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
 use crate::sync::Arc;
 use crate::wait::event_count::EventCount;
-use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
 /// in common to sleep on: their thread looks again after this time.
@@ -112,7 +112,7 @@ impl<'env> Crew<'env> {
     fn pace(&mut self, sweep: Sweep) {
         self.ask(|strategy, tasks| {
             let crowd = Some(&*tasks[0].1.control().crowd);
-            sweep.tell(strategy, Surroundings { crowd, ..Surroundings::default() });
+            sweep.tell(strategy, crowd);
         });
     }
 

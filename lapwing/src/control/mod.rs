@@ -6,10 +6,6 @@
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               consumers, at each look; producers, at the gate
 //! 1         clearance (single only) the producer; close, halt the producer, before each claim
-//! 1         milestone (single only) the producer, before it   first stages that keep away
-//!                                   looks at the gate
-//! 1         newest (single only)    the producer, of lone     first stages that wait
-//!                                   events that are copied
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
 //!                                   close, halt; a producer   threads are shared, whoever lets go
 //!                                   that keeps a note
@@ -40,8 +36,6 @@ use crate::clearance::Clearance;
 use crate::error::HaltCause;
 use crate::failures::Failures;
 use crate::life::Life;
-use crate::milestone::Milestone;
-use crate::newest::Newest;
 use crate::open_claim::OpenClaims;
 use crate::padded::Padded;
 use crate::seating::Seating;
@@ -86,10 +80,6 @@ pub(crate) struct Control {
     pub(crate) life: Padded<Life>,
     /// Single producer: how far it may claim without a look.
     pub(crate) clearance: Padded<Clearance>,
-    /// Single producer: what it had published when it last looked at the gate.
-    pub(crate) milestone: Padded<Milestone>,
-    /// Single producer: a copy of its newest event, where lone events are copied.
-    pub(crate) newest: Padded<Newest>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
     /// anything that advances. Its flags tell producers of an end, and of more to do.
     pub(crate) published: Padded<EventCount>,
@@ -148,8 +138,6 @@ impl Control {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
             clearance: Padded::default(),
-            milestone: Padded::default(),
-            newest: Padded::default(),
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),

@@ -1,13 +1,10 @@
 //! A close while others publish: what was accepted is seen, what was refused is not, and both sides
 //! agree.
 
-use std::iter;
-
 use loom::thread;
 
 use super::{
-    Taken, check_without_fences, drain, in_parts, multi, single, spinning, spinning_over_copies,
-    take, take_by_spinning,
+    Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
 use crate::control::Control;
 use crate::{
@@ -28,14 +25,6 @@ fn loom_close_against_publish() {
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
     close_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
-}
-
-/// O8: as above, of a reader that sees the event by a copy.
-#[test]
-fn loom_close_against_publish_of_what_is_copied() {
-    close_against_publish(spinning_over_copies, |poller| {
-        take_by_spinning(poller).unwrap_or_default()
-    });
 }
 
 /// A publication and a close in two threads, while a third one looks at the ring once.
@@ -74,27 +63,6 @@ fn loom_close_against_publish_of_what_is_read_in_parts() {
         let (producer, is_accepted) = publisher.join().unwrap();
         seen.extend(drain(&mut poller));
         assert_eq!(seen, if is_accepted { vec![(0, 0), (1, 0)] } else { vec![] });
-        drop(producer);
-    });
-}
-
-/// O31 and O8: a milestone shows no event that a close does not count.
-#[test]
-fn loom_close_against_a_milestone() {
-    loom::model(|| {
-        let (mut producer, mut poller) = spinning(2);
-        let ring = producer.shared();
-        producer.publish(|_| {}).unwrap();
-        assert_eq!(take(&mut poller).unwrap(), [(0, 0)]);
-        let publisher = thread::spawn(move || {
-            let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
-            (producer, results)
-        });
-        ring.control.close();
-        let read = || poller.wait().ok().map(|mut batch| batch.iter().count());
-        let seen: usize = iter::from_fn(read).sum();
-        let (producer, results) = publisher.join().unwrap();
-        assert_eq!(seen, results.iter().flatten().count());
         drop(producer);
     });
 }
@@ -151,14 +119,6 @@ fn loom_halt_refuses_no_event_that_is_seen() {
 #[test]
 fn loom_halt_refuses_no_event_that_one_that_spins_sees() {
     halt_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
-}
-
-/// O8: as above, of a reader that sees the event by a copy.
-#[test]
-fn loom_halt_refuses_no_event_that_is_seen_by_a_copy() {
-    halt_against_publish(spinning_over_copies, |poller| {
-        take_by_spinning(poller).unwrap_or_default()
-    });
 }
 
 /// A publication and a halt in two threads, while a third one looks at the ring once.

@@ -7,7 +7,6 @@
 
 mod channel;
 mod closing;
-mod copies;
 mod fused;
 mod joining;
 mod keyed;
@@ -64,11 +63,6 @@ pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
 /// As [`single`], with a poller that looks by itself.
 pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     polled(single_ring(capacity).wait(BusySpin))
-}
-
-/// As [`spinning`], in a ring whose producer copies each event for it.
-pub(super) fn spinning_over_copies(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
-    polled(single_ring(capacity).wait(BusySpin).copy_lone_events())
 }
 
 /// As [`single`], with a poller that gets one event at a time.

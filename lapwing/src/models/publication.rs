@@ -48,30 +48,6 @@ fn loom_publish_then_read_by_one_that_spins() {
     });
 }
 
-/// O31: who has taken an event, and sees that the producer had to look at the gate, reads all that was there by then.
-#[test]
-fn loom_a_milestone_brings_what_is_published() {
-    check_without_fences(|| {
-        let (mut producer, mut poller) = spinning(2);
-        producer.publish(|event| *event = 7).unwrap();
-        assert_eq!(take(&mut poller).unwrap(), [(0, 7)]);
-        let publisher = thread::spawn(move || {
-            producer.publish(|event| *event = 8).unwrap();
-            // Beyond what it was let go when it began.
-            producer.try_publish(|event| *event = 9).unwrap();
-            producer
-        });
-        let mut next = 1;
-        while next < 3 {
-            for (sequence, event) in poller.wait().unwrap().iter() {
-                assert_eq!(*event, sequence + 7);
-                next = sequence + 1;
-            }
-        }
-        drop(publisher.join());
-    });
-}
-
 /// O2: a slot is written again only when its reader has let go of it.
 #[test]
 fn loom_wrap_waits_for_reader() {

@@ -57,7 +57,7 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
     control.stage_mut(0).set_workers(&workers);
     let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), Factory::of(|_| 0));
-    Ring::new(control, buffer, None, None, Description::new(String::new(), iter::empty()))
+    Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
 }
 
 pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> Reader<u64> {

@@ -153,9 +153,6 @@ impl<E, S: Sequencer> Producer<E, S> {
         ring.control.life.add_producer();
         let mut sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
         sequencer.join(&ring.control);
-        if let Some(copies) = ring.copies {
-            sequencer.copy_lone_events(copies);
-        }
         Self { ring, sequencer, strategy, is_patient: true, dropped: 0 }
     }
 

@@ -8,7 +8,6 @@
 //! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
 //! ```
 
-mod copies;
 mod factory;
 mod notices;
 mod prefetcher;
@@ -22,7 +21,6 @@ use crate::Sequence;
 use crate::memory::{PerSlot, Room};
 use crate::sync::Arc;
 
-pub(crate) use copies::Copies;
 pub(crate) use factory::Factory;
 pub(crate) use notices::{Notice, Noticed, Notices};
 pub(crate) use prefetcher::Prefetcher;

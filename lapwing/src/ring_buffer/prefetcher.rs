@@ -105,12 +105,6 @@ impl Prefetcher {
         }
     }
 
-    /// Pointer to the event of `sequence`, for whoever has the right to it and does not know its type.
-    #[inline(always)]
-    pub(super) fn event(self, sequence: Sequence) -> *const u8 {
-        std::ptr::with_exposed_provenance(self.address(sequence))
-    }
-
     fn address(self, sequence: Sequence) -> usize {
         self.first.wrapping_add((sequence & self.mask) as usize * self.stride)
     }

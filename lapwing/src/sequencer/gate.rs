@@ -8,7 +8,7 @@ use crate::error::{HaltCause, TryPublishError};
 use crate::sync::{Ordering, fence};
 
 /// Reads the gating sequences for a `claim`, and returns the new limit: the first sequence that cannot be claimed
-/// now. A single producer says first that it has come to its old one (`milestone`).
+/// now.
 ///
 /// One cache miss for each consumer that gates, so producers keep the result until they reach it.
 /// Nobody who joins later starts below what it allows to write.
@@ -22,9 +22,6 @@ pub(super) fn refresh(
     control: &Control,
     claim: Range<Sequence>,
 ) -> Result<Sequence, TryPublishError> {
-    if control.stamps.is_none() {
-        control.milestone.reach(claim.start);
-    }
     // O12: pairs with the Release of whoever closed the counter that the caller has read; brings why.
     fence(Ordering::Acquire);
     control.life.check_open()?;

@@ -52,7 +52,7 @@ mod sealed {
     use crate::Sequence;
     use crate::control::Control;
     use crate::error::{Stopped, TryPublishError};
-    use crate::ring_buffer::{Copies, Prefetcher};
+    use crate::ring_buffer::Prefetcher;
 
     /// What one producer knows of the ring. All its state is the producer's own.
     pub trait Claims: Debug + Send + Default {
@@ -69,12 +69,6 @@ mod sealed {
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn join(&mut self, _control: &Control) {}
-
-        /// Has it copy lone events for those who wait for them, if it is the only producer. Whoever has it has the ring of
-        /// these `copies`.
-        #[doc(hidden)]
-        #[allow(private_interfaces)]
-        fn copy_lone_events(&mut self, _copies: Copies) {}
 
         /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
         #[doc(hidden)]

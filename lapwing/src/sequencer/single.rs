@@ -10,7 +10,7 @@ use super::sealed::Claims;
 use crate::Sequence;
 use crate::control::Control;
 use crate::error::{Stopped, TryPublishError};
-use crate::ring_buffer::{Copies, Prefetcher};
+use crate::ring_buffer::Prefetcher;
 use crate::sync::{Ordering, fence, own};
 use crate::wait::asymmetric::AsymmetricFence;
 use crate::wait::event_count::{ENDED, FOLLOW_UP};
@@ -33,8 +33,6 @@ const BYTES_AHEAD: u64 = 1024;
 pub struct Single {
     runway: Runway,
     note: Note,
-    /// Of lone events, if they are copied for those who wait.
-    copies: Option<Copies>,
 }
 
 /// What a producer notes of its cursor, while that is of use.
@@ -68,9 +66,8 @@ impl Note {
     /// Settles from `claim` on, which is granted. By value, as [`Runway::look`].
     #[cold]
     #[inline(never)]
-    fn settled(control: &Control, claim: Range<Sequence>, copies: bool) -> Self {
-        // In a model those events are lone that are copied.
-        let is_wanted = if cfg!(loom) { copies } else { control.is_tailed(claim.start) };
+    fn settled(control: &Control, claim: Range<Sequence>) -> Self {
+        let is_wanted = !cfg!(loom) && control.is_tailed(claim.start);
         let is_to_be_kept = is_wanted || control.fence == AsymmetricFence::Full;
         match (Self::is_kept(control), is_to_be_kept) {
             (false, true) => control.published.raise(FOLLOW_UP),
@@ -132,10 +129,7 @@ impl Single {
             return;
         }
         if claim.end > self.note.settled_until {
-            self.note = Note::settled(control, claim, self.copies.is_some());
-            if !self.note.is_wanted {
-                control.newest.withdraw();
-            }
+            self.note = Note::settled(control, claim);
         }
         give_clearance(control, if self.note.is_wanted { 0 } else { self.runway.near() });
     }
@@ -144,11 +138,6 @@ impl Single {
     #[inline]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), Stopped> {
         self.note.next = end;
-        if let Some(copies) = self.copies
-            && self.note.is_wanted
-        {
-            copies.give(&control.newest, end);
-        }
         // O6 and O8: as in `publish`.
         control.fence.light();
         control.notify_published();
@@ -162,11 +151,7 @@ impl Claims for Single {
 
     fn starting_at(first: Sequence, slots: Prefetcher) -> Self {
         let runway = Runway::new(first, slots, slots.slots_in(BYTES_AHEAD));
-        Self { runway, note: Note::starting_at(first), copies: None }
-    }
-
-    fn copy_lone_events(&mut self, copies: Copies) {
-        self.copies = Some(copies);
+        Self { runway, note: Note::starting_at(first) }
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ fn graph<S: Sequencer>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
 
 /// The barrier of a stage after `upstream`, of no slots.
 fn barrier_after(upstream: &[StageIndex]) -> Barrier {
-    Barrier::new(upstream.into(), Prefetcher::default(), None, None)
+    Barrier::new(upstream.into(), Prefetcher::default(), None)
 }
 
 /// What the first stage sees from `next` on.
@@ -340,21 +340,6 @@ fn a_stage_that_all_others_come_before_holds_up_nobody() {
 }
 
 #[test]
-fn a_single_producer_at_its_limit_says_what_it_has_published() {
-    let control = control::<Single>(4);
-    let mut single = Single::starting_at(0, Prefetcher::default());
-    (0..4).for_each(|_| _ = claim_and_publish(&mut single, &control, 1));
-    assert_eq!(control.milestone.end(), 0);
-    for _ in 0..2 {
-        assert_eq!(single.try_claim(&control, 1), Err(TryPublishError::Full));
-        assert_eq!(control.milestone.end(), 4);
-    }
-    control.advance(0, 2);
-    assert_eq!(single.try_claim_up_to(&control, 9), Ok(4..6), "not what it claims");
-    assert_eq!(control.milestone.end(), 4);
-}
-
-#[test]
 fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
     for closes_first in [false, true] {
         let control = control::<Single>(4);
@@ -391,16 +376,6 @@ fn the_cause_of_a_halt_is_that_of_the_first() {
     control.halt(HaltCause::NoConsumers);
     control.halt(HaltCause::Requested);
     assert_eq!(control.life.halt_cause(), Some(HaltCause::NoConsumers));
-}
-
-#[test]
-fn several_producers_have_no_milestones() {
-    let control = control::<Multi>(4);
-    let mut multi = Multi::starting_at(0, Prefetcher::default());
-    claim_and_publish(&mut multi, &control, 4);
-    assert_eq!(multi.try_claim(&control, 1), Err(TryPublishError::Full));
-    assert_eq!(control.milestone.end(), 0);
-    assert!(barrier_after(&[]).next_milestone(&control, 0).is_none());
 }
 
 #[test]

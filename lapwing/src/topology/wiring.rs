@@ -24,7 +24,7 @@ use crate::memory::Room;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
 use crate::ring::Ring;
-use crate::ring_buffer::{Copies, Factory, Noticed, Notices, RingBuffer};
+use crate::ring_buffer::{Factory, Noticed, Notices, RingBuffer};
 use crate::seating::Seating;
 use crate::sequencer::Sequencer;
 use crate::stamps::Stamps;
@@ -35,9 +35,6 @@ use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
 /// Name of a ring that was given none.
 const DEFAULT_NAME: &str = "ring";
-
-/// Which events of a ring can be copied, if any.
-type FindCopies<E> = fn(&RingBuffer<E>) -> Option<Copies>;
 
 /// What a ring is made of, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
@@ -51,8 +48,6 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) placement: Placement,
     /// Finds the notices of the events, if they have some.
     notices: Option<fn(&RingBuffer<E>) -> Notices>,
-    /// Finds out whether lone events can be copied, if they are to be.
-    copies: Option<FindCopies<E>>,
     pub(super) sequencer: PhantomData<S>,
 }
 
@@ -68,7 +63,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             first_sequence: 0,
             placement: Placement::default(),
             notices: None,
-            copies: None,
             sequencer: PhantomData,
         }
     }
@@ -80,14 +74,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         E: Noticed,
     {
         self.notices = Some(Notices::of::<E>);
-    }
-
-    /// Has the only producer copy lone events for those who wait for them, where that can be.
-    pub(super) fn copy_lone_events(&mut self)
-    where
-        E: Copy,
-    {
-        self.copies = Some(Copies::of::<E>);
     }
 
     /// Checks the graph, makes the ring, and hands out its ends. Starts nothing.
@@ -123,9 +109,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             control.stage_mut(words[0]).set_workers(&words[1..]);
         }
         let notices = self.notices.map(|of| of(&buffer));
-        let copies = self.copies.and_then(|find| copies(find, &buffer, &graph.nodes));
         let description = describe(self.name, &graph.nodes, &plan);
-        let ring = Ring::new(control, buffer, notices, copies, description);
+        let ring = Ring::new(control, buffer, notices, description);
         let producer = Producer::new(ring.clone(), self.producer_wait);
 
         let acknowledgers = acknowledgers(&ring.control, &graph.nodes, &acknowledged);
@@ -148,12 +133,6 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
         self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
     }
-}
-
-/// Which events of `buffer` can be copied, as `find` says: none where somebody beside the producer may write (I17).
-fn copies<E>(find: FindCopies<E>, buffer: &RingBuffer<E>, nodes: &[Node<'_, E>]) -> Option<Copies> {
-    let may_write = |node: &Node<'_, E>| node.is_exclusive || node.workers().is_some();
-    if nodes.iter().any(may_write) { None } else { find(buffer) }
 }
 
 /// Those of the stages that are `acknowledged`, each with its words, by the stage's name.

@@ -18,7 +18,6 @@ use super::crowd::{Crowd, Yield};
 use super::spinner::Spinner;
 use super::{Pacing, Space, WaitStrategy, Waiting, stream};
 use crate::sync::pause;
-use crate::trial::Trial;
 
 /// Shortest gap but none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
@@ -27,10 +26,6 @@ const LONG_GAP: u32 = 128;
 /// Longest gap where they come faster than one for each hint, which is as fast as the ring lets them: 15 to 40
 /// microseconds, without which events would wait in front of the ring. See `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
-/// Shortest gap of one that came late, where a milestone ends it as soon as its producer can go on no more.
-const WATCHING_GAP: u32 = 48;
-/// Where events take longer than this, a few hints more or less make no difference.
-const SLOW_NS: u64 = 100;
 /// Where each look finds fewer events than this, without a wait, it comes too soon: about what is
 /// published in the longest gap.
 const FEW_EVENTS: u64 = 8192;
@@ -79,9 +74,7 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// A consumer that just keeps up never waits, and finds a few events at each look. It
 /// [paces](WaitStrategy::pace) itself by a gap between batches, which doubles as long as there is no
 /// need to wait afterwards and halves when there is. Both halve when a quarter of the ring was there: in a
-/// small ring, a gap that pays in a large one keeps producers waiting. Whether a few hints are left then is tried; a first
-/// stage behind one producer keeps away a little longer there, but not once that producer has filled all the slots that it
-/// had.
+/// small ring, a gap that pays in a large one keeps producers waiting.
 ///
 /// Neither gap grows where events come one by one, less than some twenty million a second: there it would cost latency
 /// and gain nothing. Beyond one to four microseconds they grow, up to 15 to 40, only while more than one event comes for
@@ -121,25 +114,11 @@ pub struct Adaptive {
     usual_ns: u32,
     /// Number of waits, for what is done in one of many.
     waits: u32,
-    /// Number of events that it was paced after.
-    events: u64,
-    /// Whether to look again at once after it came late to a stream, the first way, or to keep away for a few hints.
-    haste: Trial<SLOW_NS>,
 }
 
 impl Default for Adaptive {
     fn default() -> Self {
-        let haste = Trial::starting_at(0);
-        Self {
-            gap: 0,
-            pace: 0,
-            last: Wait::None,
-            is_lone: true,
-            usual_ns: 0,
-            waits: 0,
-            events: 0,
-            haste,
-        }
+        Self { gap: 0, pace: 0, last: Wait::None, is_lone: true, usual_ns: 0, waits: 0 }
     }
 }
 
@@ -191,17 +170,10 @@ impl Adaptive {
         }
     }
 
-    /// Keeps away for a shorter time from now on, after one in which events came that producers may wait for. If they are a
-    /// stream's, but for a few hints, where a trial says that it pays: who looks again at once takes the line of the word that
-    /// says how far its producers are, just when they go on.
-    fn hurry(&mut self, pacing: &Pacing<'_>) {
+    /// Keeps away for a shorter time from now on: producers may wait for the events that came meanwhile.
+    fn hurry(&mut self) {
         self.gap /= 2;
         self.pace /= 2;
-        if pacing.events >= stream::FEWEST && !self.haste.is_first_at(self.events) {
-            self.pace = self.pace.max(SHORTEST_GAP);
-            let is_watching = pacing.around.milestone.is_some();
-            pacing.keep_away(if is_watching { self.pace.max(WATCHING_GAP) } else { self.pace });
-        }
     }
 
     /// Lets the others of a crowd run: who keeps up with its producers would never wait, and so never give its CPU away.
@@ -318,9 +290,8 @@ impl WaitStrategy for Adaptive {
         }
         let Pacing { events, is_late, .. } = *pacing;
         self.is_lone = events < stream::FEWEST;
-        self.events += events;
         if is_late {
-            return self.hurry(pacing);
+            return self.hurry();
         }
         if pacing.is_crowded() {
             return self.end_turn(last, pacing);

@@ -76,7 +76,6 @@ pub use adaptive::Adaptive;
 pub use blocking::Blocking;
 pub use busy_spin::BusySpin;
 pub use pacing::Pacing;
-pub(crate) use pacing::Surroundings;
 pub use phased_backoff::PhasedBackoff;
 pub use sleeping::Sleeping;
 pub use strategy::WaitStrategy;

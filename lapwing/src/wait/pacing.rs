@@ -1,7 +1,6 @@
 //! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
 
 use super::crowd::Crowd;
-use crate::milestone::NextMilestone;
 use crate::sync::{pause, yield_now};
 
 /// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
@@ -43,16 +42,8 @@ use crate::sync::{pause, yield_now};
 pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
-    pub(crate) around: Surroundings<'a>,
-}
-
-/// What a consumer that is paced has around it.
-#[derive(Debug, Default)]
-pub(crate) struct Surroundings<'a> {
     /// Whether the threads of the ring want more CPUs than they get, where this consumer may hold up another stage by that.
     pub(crate) crowd: Option<&'a Crowd>,
-    /// What shows that its producer can go on no more, where there is one and nobody stands between them.
-    pub(crate) milestone: Option<NextMilestone<'a>>,
 }
 
 impl Pacing<'_> {
@@ -140,7 +131,7 @@ impl Pacing<'_> {
     /// ```
     #[must_use]
     pub fn is_crowded(&self) -> bool {
-        self.around.crowd.is_some_and(Crowd::is_there)
+        self.crowd.is_some_and(Crowd::is_there)
     }
 
     /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a crowd that is gone is
@@ -168,15 +159,13 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&self) {
-        match self.around.crowd {
+        match self.crowd {
             Some(crowd) => _ = crowd.give_way(),
             None => yield_now(),
         }
     }
 
-    /// Keeps away for `hints` pause hints, 10 to 45 ns each, or until the producer has filled all the slots that it had:
-    /// then it waits for this consumer, or is about to look whether it does. That shows only where there is one producer and
-    /// this is a first stage; elsewhere it is `hints` in any case.
+    /// Keeps away for `hints` pause hints, 10 to 45 ns each.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -201,12 +190,6 @@ impl Pacing<'_> {
     /// ```
     #[inline]
     pub fn keep_away(&self, hints: u32) {
-        let Some(milestone) = self.around.milestone else { return pause(hints) };
-        for _ in 0..hints {
-            if milestone.reached().is_some() {
-                return;
-            }
-            pause(1);
-        }
+        pause(hints);
     }
 }

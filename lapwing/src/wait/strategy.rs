@@ -167,8 +167,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///
     /// Here a strategy may [keep away](Pacing::keep_away) for a moment. A consumer that looks too often finds little each
     /// time, and each look takes a line from whoever writes it. The price is the latency of the events
-    /// that come meanwhile. Nothing but a producer that can go on no more ends it early, not a halt either: a microsecond or
-    /// two is what it is for.
+    /// that come meanwhile. Nothing ends it early, not even a halt: it is for a microsecond or two.
     ///
     /// Stages and workers are paced, and pollers that [wait](crate::Poller::wait); workers by key are not.
     /// Of stages that share a thread the strategy of the first is asked, after a turn of each, if none of them

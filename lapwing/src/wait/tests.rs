@@ -8,13 +8,8 @@ use std::time::{Duration, Instant};
 use super::asymmetric::AsymmetricFence;
 use super::crowd::{Crowd, YIELDS};
 use super::event_count::{EventCount, UNSEEN_SLEEP};
-use super::{
-    Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, Surroundings, WaitStrategy, Waiting,
-    Yielding,
-};
+use super::{Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
 use crate::life::Life;
-use crate::milestone::{Milestone, NextMilestone};
-use crate::trial::EVENTS_PER_STRETCH;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -201,7 +196,7 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
 
 /// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
 fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
-    adaptive.pace(&Pacing { events, is_late, around: Surroundings::default() });
+    adaptive.pace(&Pacing { events, is_late, crowd: None });
 }
 
 /// The gap between batches after each of `batches`, `None` being a wait for something that is there after
@@ -247,30 +242,14 @@ fn default_keeps_away_less_when_it_came_late() {
     assert_eq!([gap_after(false), gap_after(true)], [1024, 0]);
 }
 
-/// It always looked again at once, and took the cursor when its producers had just gone on.
-#[test]
-fn default_that_comes_late_to_a_stream_tries_whether_to_keep_away_for_a_few_hints() {
-    let shortest_after = |events: u64| {
-        let mut adaptive = Adaptive::default();
-        let gaps = (0..4 * EVENTS_PER_STRETCH / events).map(|_| {
-            pace(&mut adaptive, events, true);
-            adaptive.pace_gap()
-        });
-        let gaps: Vec<_> = gaps.collect();
-        [gaps.contains(&0), gaps.contains(&8)]
-    };
-    assert_eq!(shortest_after(99), [true, true]);
-    assert_eq!(shortest_after(2), [true, false], "a lone event of a ring of a few slots");
-}
-
 /// A stage that kept up with its producers never waited, so it kept its CPU until the ring was full.
 #[test]
 fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
     let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
     crowd.saw_others();
     for _ in 0..6 {
-        let around = Surroundings { crowd: Some(&crowd), ..Surroundings::default() };
-        adaptive.pace(&Pacing { events: 99, is_late: false, around });
+        let crowd = Some(&crowd);
+        adaptive.pace(&Pacing { events: 99, is_late: false, crowd });
     }
     assert_eq!(adaptive.pace_gap(), 0);
     pace(&mut adaptive, 99, false);
@@ -288,8 +267,8 @@ fn default_in_a_crowd_looks_for_one_more_lone_event_before_it_gives_its_cpu_away
         if waits {
             wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
         }
-        let around = Surroundings { crowd: Some(&crowd), ..Surroundings::default() };
-        adaptive.pace(&Pacing { events, is_late: false, around });
+        let crowd = Some(&crowd);
+        adaptive.pace(&Pacing { events, is_late: false, crowd });
         adaptive.has_ended_turn()
     };
     assert!(!gives_way_after(1, true));
@@ -430,17 +409,4 @@ fn one_that_sees_others_now_and_then_keeps_the_crowd_there() {
         (0..1_000).for_each(|_| crowd.saw_nobody());
         assert!(crowd.is_there());
     }
-}
-
-/// As long as it was told to, however long that is.
-#[test]
-fn who_keeps_away_goes_on_when_the_producer_cannot() {
-    let milestone = &Milestone::default();
-    milestone.reach(3);
-    let pacing = |next| {
-        let milestone = Some(NextMilestone { milestone, next });
-        Pacing { events: 1, is_late: false, around: Surroundings { milestone, crowd: None } }
-    };
-    pacing(2).keep_away(u32::MAX);
-    pacing(3).keep_away(3);
 }

@@ -8,12 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::{
-    Action, BatchError, Builder, Disruptor, EventHandler, HaltCause, OfferError, Poller, Producer,
+    Action, BatchError, Builder, EventHandler, HaltCause, OfferError, Poller, Producer,
     PublishError, PublishTimeoutError, Running, Sequence, Sequencer, Stopped, TryPublishError,
     WhenFull, Workers,
 };
 
-use crate::common::{ON_PURPOSE, One, ProducerOf, quiet_panics, wait_until};
+use crate::common::{ON_PURPOSE, ProducerOf, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};
 
 for_each_setup! {
@@ -242,15 +242,6 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
         }
         assert!(handled.values().all(|&events| events == accepted), "{accepted} {handled:?}");
     }
-    let copied = Disruptor::single_producer(8, || 0_u64).copy_lone_events();
-    let copied = copied.then_all(|side| side.read("beside", |_, _, _| {}).poller("poller"));
-    let (mut producer, mut consumers) = copied.build().unwrap();
-    let mut poller = consumers.take_poller("poller").unwrap();
-    let running = consumers.start().unwrap();
-    assert_eq!(close_between_two_events::<One>(&mut producer, &running), 1);
-    assert_eq!(poller.poll().unwrap().iter().count(), 1);
-    assert_eq!(poller.wait().err(), Some(Stopped::Closed));
-
     let (mut producer, mut poller, running) = ring_with_poller_beside_a_stage(setup);
     let accepted = close_between_two_events::<K>(&mut producer, &running);
     assert_eq!(poller.poll().unwrap().iter().count() as u64, accepted);

@@ -1,15 +1,12 @@
 //! The reading end that the processor and the poller share: waiting for events, and letting go of those that are done. Not
 //! here: which events are there (`polling`).
 
-mod copied;
 mod polling;
 
 use std::fmt;
 use std::ops::Range;
-use std::slice;
 use std::time::Instant;
 
-use self::copied::Copied;
 use super::ahead::Ahead;
 use super::guest::Place;
 use super::lines::{self, Lines};
@@ -21,11 +18,11 @@ use crate::barrier::{Barrier, NextEvent};
 use crate::control::{Control, DETACHED, StageControl, StageIndex};
 use crate::error::PollError;
 use crate::failures::Failures;
-use crate::milestone::NextMilestone;
 use crate::ring::Ring;
 use crate::ring_buffer::Prefetcher;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
+use crate::wait::crowd::Crowd;
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// Most events of a batch where the stage has no limit of its own: whatever the ring has.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
@@ -71,8 +68,6 @@ pub(crate) struct Reader<E> {
     pub(super) expects_one: bool,
     /// What the last look came to.
     pub(super) last: LastLook,
-    /// The lone event that it has seen last by a copy.
-    copied: Copied<E>,
     /// Whether it may hold up another stage while it keeps its CPU.
     is_in_company: bool,
     /// Most events of a batch.
@@ -93,8 +88,6 @@ pub(super) struct LastLook {
     is_told: bool,
     /// Whether it found fewer events than it could have.
     pub(super) has_seen_all: bool,
-    /// It and so many polls before it found nothing and looked at no more than the end of a copy.
-    polls_by_copy: u32,
 }
 
 /// What a look was for.
@@ -105,20 +98,12 @@ enum Scope {
     All,
     /// One event, and it did not say whether there are more.
     Lone,
-    /// A copy of one event, the one before `known`; likewise.
-    Copy,
 }
 
 impl LastLook {
     /// One that found nothing.
     const fn of_nothing() -> Self {
-        Self {
-            found_nothing: true,
-            scope: Scope::All,
-            is_told: false,
-            has_seen_all: true,
-            polls_by_copy: 0,
-        }
+        Self { found_nothing: true, scope: Scope::All, is_told: false, has_seen_all: true }
     }
 }
 
@@ -131,8 +116,7 @@ impl<E> Reader<E> {
     ) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
         let upstream = ring.control.stages[stage].upstream.clone();
-        let barrier =
-            Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices, ring.copies);
+        let barrier = Barrier::new(upstream, Prefetcher::of(&ring.buffer), ring.notices);
         let failing = ring.control.failing_before(stage);
         let first = ring.control.finished_by(stage);
         let lines = Lines::of(&ring.control, stage, first);
@@ -159,7 +143,6 @@ impl<E> Reader<E> {
             passed: DETACHED,
             expects_one: false,
             last: LastLook::default(),
-            copied: Copied::none(),
             is_in_company,
             max_batch,
             given_up: 0,
@@ -200,12 +183,7 @@ impl<E> Reader<E> {
     #[inline(always)]
     pub(in crate::consumer) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
-        let events = unsafe { self.ring.buffer.slice(batch) };
-        let Some(copy) = self.copied() else {
-            return events;
-        };
-        // SAFETY: I17: the batch has the event that was copied, or none.
-        unsafe { slice::from_raw_parts(copy, events.len()) }
+        unsafe { self.ring.buffer.slice(batch) }
     }
 
     fn failures_of(&self, stage: StageIndex) -> &Failures {
@@ -302,12 +280,6 @@ impl<E> Source<E> for Reader<E> {
         waiting.is_expired() || control.is_stopping(stage, turn)
     }
 
-    #[inline(always)]
-    fn copied(&self) -> Option<&E> {
-        // SAFETY: I17: taken by the last look.
-        (self.last.scope == Scope::Copy).then(|| unsafe { &*self.copied.event() })
-    }
-
     #[inline]
     fn sweep(&mut self) -> Option<Sweep> {
         let events = self.next - self.swept;
@@ -319,19 +291,9 @@ impl<E> Source<E> for Reader<E> {
     }
 
     #[inline]
-    fn pass_milestone(&mut self) {
-        let milestone = self.barrier.next_milestone(&self.ring.control, self.next);
-        if let Some(end) = milestone.and_then(NextMilestone::reached) {
-            self.found_all(end);
-        }
-    }
-
-    #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>) {
-        let control = &self.ring.control;
-        let crowd = self.is_in_company.then_some(&*control.crowd);
-        let milestone = self.barrier.next_milestone(control, self.next);
-        (&mut *self.strategy, Surroundings { crowd, milestone })
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
+        let crowd = self.is_in_company.then_some(&*self.ring.control.crowd);
+        (&mut *self.strategy, crowd)
     }
 
     #[inline(always)]

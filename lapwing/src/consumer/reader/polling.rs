@@ -13,10 +13,6 @@ use crate::stamps::Span;
 /// Rounds of looks before a strategy waits, for three to eight microseconds: most answers come by then. One in a model.
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
-/// Polls that may find nothing by a copy alone before one looks at the cursor: a producer that loses its CPU after it has
-/// published, and before it has copied, is not waited for. Each such look takes the cursor's line from the producer.
-const POLLS_BY_COPY: u32 = 32;
-
 impl<E> Reader<E> {
     /// As [`Source::available`]. A word that says how far is published shows all of them at once, and another look would take
     /// its line from the producer. Of stamps only those of the batch were looked at.
@@ -58,11 +54,6 @@ impl<E> Reader<E> {
     /// In line, since it is what every batch takes, and one of a single event takes little else.
     #[inline(always)]
     fn poll_open(&mut self, max: u64) -> Option<Range<Sequence>> {
-        if self.barrier.sees_copies()
-            && let Some(end) = self.end_by_copy()
-        {
-            return Some(self.next..end);
-        }
         let control = &*self.ring.control;
         if control.stamps.is_some() || self.barrier.has_notices() {
             return None;
@@ -167,7 +158,6 @@ impl<E> Reader<E> {
             None => return Spun::Nothing,
             Some(Sight::Notice) => self.poll_lone(),
             Some(Sight::UpTo(end)) => self.poll_shown(end, limit),
-            Some(Sight::Newest) => self.poll_newest(),
             Some(Sight::Stamp) => None,
         };
         if batch.is_none() && !self.ring.control.life.is_open() {
@@ -213,33 +203,6 @@ impl<E> Reader<E> {
             return None;
         }
         Some(self.found(self.next + 1, LastLook { scope: Scope::Lone, ..LastLook::default() }))
-    }
-
-    /// How far there are events, if none is known to be there, as a copy of the newest says: one or none. `None` if it does not
-    /// say, or the strategy does, so that the copy is late.
-    #[inline(never)]
-    fn end_by_copy(&mut self) -> Option<Sequence> {
-        if self.known > self.next || self.last.is_told {
-            return None;
-        }
-        let end = self.ring.control.newest.end_if_given()?;
-        let polls_by_copy = self.last.polls_by_copy + 1;
-        if end == self.next && polls_by_copy <= POLLS_BY_COPY && self.is_still_open() {
-            self.last = LastLook { polls_by_copy, ..LastLook::of_nothing() };
-            return Some(end);
-        }
-        if end == self.next + 1 { self.poll_newest().map(|lone| lone.end) } else { None }
-    }
-
-    /// The next event alone, by a copy of it, if it is the newest.
-    #[inline(always)]
-    fn poll_newest(&mut self) -> Option<Range<Sequence>> {
-        let end = self.next + 1;
-        let is_copied = self.copied.take(&self.ring.control.newest, end);
-        if !is_copied || !self.is_still_open() {
-            return None;
-        }
-        Some(self.found(end, LastLook { scope: Scope::Copy, ..LastLook::default() }))
     }
 
     /// Whether the ring was open after the look that has shown something.
@@ -329,35 +292,5 @@ impl<E> Reader<E> {
             Span::Events(limit) => Span::Events(limit.min(end)),
             Span::Tombstones(limit) => Span::Tombstones(limit.min(end)),
         })
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::POLLS_BY_COPY;
-    use crate::sync::Ordering;
-    use crate::wait::BusySpin;
-    use crate::{Disruptor, PollError};
-
-    #[test]
-    fn a_producer_that_has_published_and_not_copied_is_not_waited_for() {
-        for polls in [0, 1, 100] {
-            let (mut producer, mut consumers) = Disruptor::single_producer(8, || 7_u64)
-                .copy_lone_events()
-                .wait(BusySpin)
-                .then_poller("all")
-                .build()
-                .unwrap();
-            let mut poller = consumers.take_poller("all").unwrap();
-            let next = producer.publish(|_| {}).unwrap() + 1;
-            poller.poll().unwrap().consume_all();
-            for _ in 0..polls {
-                assert_eq!(poller.poll().err(), Some(PollError::Empty));
-            }
-            // As far as it gets: what it published is there, and no copy of it.
-            producer.ring.control.cursor.store(next + 1, Ordering::Release);
-            let found = (0..=POLLS_BY_COPY).any(|_| poller.poll().is_ok());
-            assert!(found, "after {polls} polls");
-        }
     }
 }

@@ -260,12 +260,10 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         }
         self.progress.begin(&batch);
         let source = &self.source;
-        let events = A::copied(source.copied()).unwrap_or_else(|| {
-            // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most,
-            // and the slice is gone when `release` lets go of it. I6: a stage has access `A` only if its
-            // graph allows it.
-            unsafe { A::slice(&source.ring().buffer, batch.clone()) }
-        });
+        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most,
+        // and the slice is gone when `release` lets go of it. I6: a stage has access `A` only if its
+        // graph allows it.
+        let events = unsafe { A::slice(&source.ring().buffer, batch.clone()) };
         let result = if source.may_have_failed(batch.start) {
             let is_failed = |sequence| source.has_failed(sequence);
             self.work.on_batch_with_failed(events, batch.start, &self.progress, &is_failed)

@@ -22,7 +22,8 @@ use crate::on_this_thread;
 use crate::ring::Ring;
 use crate::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::{AnyWaitStrategy, Awaited, Surroundings, Waiting};
+use crate::wait::crowd::Crowd;
+use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
 
 /// A consumer that claims its events from those that its group may have, or gets those whose keys are
 /// its own.
@@ -230,8 +231,8 @@ impl<E> Source<E> for Worker<E> {
 
     /// What it leaves, others of its group take.
     #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Surroundings<'_>) {
-        (&mut *self.reader.strategy, Surroundings::default())
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
+        (&mut *self.reader.strategy, None)
     }
 
     #[inline]

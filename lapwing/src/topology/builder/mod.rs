@@ -1,7 +1,6 @@
 //! The fluent front: stages in the order in which events pass them. Where only one stage runs at a
 //! time it may write; where several do, [`Side`](super::Side) has no verb that does.
 
-mod copies;
 mod verbs;
 mod workers;
 

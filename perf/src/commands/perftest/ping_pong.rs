@@ -13,7 +13,7 @@ use std::thread;
 
 use super::test::{Delayed, Load, PerfTest, Work};
 use crate::contenders::WaitName;
-use crate::contenders::ping_pong::{self, LoneNumbers};
+use crate::contenders::ping_pong;
 use crate::load::exchange::{self, Exchange};
 use crate::load::paced::{Clock, histogram};
 use crate::measure::crew::RunError;
@@ -39,8 +39,7 @@ pub(super) const PING_PONG: PerfTest = PerfTest {
 };
 
 fn run(load: Load) -> Result<Delayed, RunError> {
-    let (mut pinger, mut ponger) =
-        ping_pong::ends(WaitName::Blocking, LoneNumbers::InPlace, load.ring)?;
+    let (mut pinger, mut ponger) = ping_pong::ends(WaitName::Blocking, load.ring)?;
     let (clock, mut delays) = (Clock::new(), histogram());
     let mut due = 0;
     let recorded = &mut delays;

@@ -34,12 +34,6 @@ impl PingPongArguments {
         roster(&self.contenders(), &settings, self.pause)
     }
 
-    /// How the ends of rings wait whose lone events are copied: as those of Lapwing's other rings, if there are any.
-    pub(super) fn copies(&self) -> Vec<WaitName> {
-        let is_asked_for = self.contenders().contains(&ContenderName::Lapwing);
-        if is_asked_for { self.waits() } else { Vec::new() }
-    }
-
     fn contenders(&self) -> Vec<ContenderName> {
         values::each_once(&self.contender, &ContenderName::ALL)
     }

@@ -10,8 +10,7 @@ use serde::Serialize;
 pub(crate) use self::arguments::PingPongArguments;
 use self::foreign::Language;
 use crate::commands::session::Session;
-use crate::contenders::ping_pong::{self, LoneNumbers};
-use crate::contenders::{Entry, Roster, WaitName};
+use crate::contenders::{Entry, Roster};
 use crate::foreign::Rival;
 use crate::load::bare::{self, Carrier, Look};
 use crate::load::exchange::Exchange;
@@ -34,8 +33,6 @@ const SLOTS: usize = 1024;
 enum Player {
     /// Words, and nothing else.
     Bare(Carrier),
-    /// A ring of Lapwing's each way, which copies a number beside the word that shows it.
-    Copies(WaitName),
     /// Two words, in another language.
     Foreign(Language, Rival),
     /// A ring or a queue each way.
@@ -71,7 +68,6 @@ impl Match {
     fn name(&self) -> &'static str {
         match &self.player {
             Player::Bare(carrier) => carrier.name(),
-            Player::Copies(_) => "lapwing-copies",
             Player::Foreign(language, _) => language.name(),
             Player::Contender(entry) => entry.candidates[self.chosen].name(),
         }
@@ -80,7 +76,6 @@ impl Match {
     fn wait(&self) -> &'static str {
         match &self.player {
             Player::Bare(_) => Look::ALL[self.chosen].name,
-            Player::Copies(wait) => wait.name(),
             Player::Foreign(..) => "spin",
             Player::Contender(entry) => entry.candidates[self.chosen].wait(),
         }
@@ -89,7 +84,6 @@ impl Match {
     fn play(&self, exchange: Exchange) -> Result<Pass, RunError> {
         match &self.player {
             Player::Bare(carrier) => bare::run(*carrier, Look::ALL[self.chosen], exchange),
-            Player::Copies(wait) => ping_pong::run(*wait, LoneNumbers::Copied, SLOTS, exchange),
             Player::Foreign(_, rival) => Ok(rival.ping_pong(SLOTS, exchange)?),
             Player::Contender(entry) => entry.candidates[self.chosen].ping_pong(SLOTS, exchange),
         }
@@ -108,7 +102,7 @@ impl Subject for Match {
     fn candidates(&self) -> usize {
         match &self.player {
             Player::Bare(_) => Look::ALL.len(),
-            Player::Copies(_) | Player::Foreign(..) => 1,
+            Player::Foreign(..) => 1,
             Player::Contender(entry) => entry.candidates.len(),
         }
     }
@@ -136,8 +130,7 @@ impl Subject for Match {
 pub(crate) fn run(arguments: &PingPongArguments) -> Result<(), Error> {
     let session = Session::begin(arguments.schedule.json.as_deref())?;
     let pause_ns = arguments.pause;
-    let (mut players, missing) = players(arguments.roster(), pause_ns);
-    players.extend(arguments.copies().into_iter().map(Player::Copies));
+    let (players, missing) = players(arguments.roster(), pause_ns);
     let schedule = arguments.schedule.schedule();
     let records = measure(players, pause_ns, schedule, Progress::new)?;
     session.end(&records, &missing, |machine| table::of(&records, &missing, machine))
@@ -212,8 +205,7 @@ mod tests {
 
     #[test]
     fn every_player_gets_every_number_back() {
-        let (mut players, missing) = players(roster(&ContenderName::ALL, 0), 0);
-        players.extend(WaitName::ALL.map(Player::Copies));
+        let (players, missing) = players(roster(&ContenderName::ALL, 0), 0);
         let expected = players.len();
         let records = records(players).unwrap();
         assert_eq!(records.len(), expected);

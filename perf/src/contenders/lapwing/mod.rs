@@ -17,7 +17,6 @@ use clap::ValueEnum;
 use lapwing::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 use lapwing::{Builder, Sequencer};
 
-use self::ping_pong::LoneNumbers;
 pub(crate) use self::setting::{PlacementName, Setting};
 use self::wiring::Wiring;
 use super::contender::{Contender, Shares};
@@ -129,7 +128,7 @@ impl Contender for Lapwing {
     }
 
     fn ping_pong(&self, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
-        ping_pong::run(self.setting.wait, LoneNumbers::InPlace, slots, exchange)
+        ping_pong::run(self.setting.wait, slots, exchange)
     }
 
     fn paced(&self, pace: &Pace) -> Result<Paced, RunError> {

@@ -7,28 +7,10 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// How a ring hands on a number that is alone.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum LoneNumbers {
-    /// In its slot, as it does by default.
-    InPlace,
-    /// As a copy beside the word that shows it.
-    Copied,
-}
-
 /// A ring of numbers, and its two ends.
-fn ring(
-    wait: WaitName,
-    lone: LoneNumbers,
-    slots: usize,
-) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {
+fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {
     let refused = |error: BuildError| RunError::Build(error.to_string());
-    let builder = Disruptor::single_producer(slots, || 0);
-    let builder = match lone {
-        LoneNumbers::InPlace => builder,
-        LoneNumbers::Copied => builder.copy_lone_events(),
-    };
-    let builder = builder.then_poller("numbers");
+    let builder = Disruptor::single_producer(slots, || 0).then_poller("numbers");
     let (producer, mut consumers) = wait.applied_to(builder).build().map_err(refused)?;
     let poller = consumers.take_poller("numbers");
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))
@@ -51,13 +33,9 @@ pub(crate) struct Ponger {
 /// # Errors
 ///
 /// [`RunError::Build`] if a ring could not be built.
-pub(crate) fn ends(
-    wait: WaitName,
-    lone: LoneNumbers,
-    slots: usize,
-) -> Result<(Pinger, Ponger), RunError> {
-    let (there, numbers) = ring(wait, lone, slots)?;
-    let (back, answers) = ring(wait, lone, slots)?;
+pub(crate) fn ends(wait: WaitName, slots: usize) -> Result<(Pinger, Ponger), RunError> {
+    let (there, numbers) = ring(wait, slots)?;
+    let (back, answers) = ring(wait, slots)?;
     Ok((Pinger { there, answers }, Ponger { numbers, back }))
 }
 
@@ -92,13 +70,8 @@ impl Ponger {
 /// # Errors
 ///
 /// [`RunError`] if a ring could not be built or a worker did not come to its end.
-pub(crate) fn run(
-    wait: WaitName,
-    lone: LoneNumbers,
-    slots: usize,
-    exchange: Exchange,
-) -> Result<Pass, RunError> {
-    let (mut pinger, mut ponger) = ends(wait, lone, slots)?;
+pub(crate) fn run(wait: WaitName, slots: usize, exchange: Exchange) -> Result<Pass, RunError> {
+    let (mut pinger, mut ponger) = ends(wait, slots)?;
     exchange::run(exchange, move |number| pinger.call(number), move |_| ponger.echo())
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 // The standard library's in a model as well: no model is about a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::control::StageIndex;
+/// Index of a stage among those of its ring: first the stages of the graph, then words of
+/// acknowledgements, then those of workers, then the seats.
+pub(crate) type StageIndex = usize;
 
 /// Names of one ring and its stages; a clone is the same.
 #[derive(Debug, Clone)]

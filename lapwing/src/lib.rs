@@ -59,26 +59,17 @@
 #![deny(unsafe_code)]
 
 mod activity;
-mod barrier;
 // I13, I14: moves values into slots and out of them.
 #[allow(unsafe_code)]
 pub mod channel;
-mod clearance;
+mod chosen;
 // I2, I6: turns what a stage may read into slices.
 #[allow(unsafe_code)]
 mod consumer;
-mod control;
 mod description;
 pub mod docs;
 mod error;
-mod failures;
-mod group;
-mod joining;
-mod life;
 mod lifecycle;
-// I18: has memory from the allocator.
-#[allow(unsafe_code)]
-mod memory;
 #[cfg(all(test, loom))]
 mod models;
 mod monitor;
@@ -86,20 +77,11 @@ mod on_this_thread;
 mod open_claim;
 mod padded;
 mod placement;
-// I16: a branch by a return.
-#[allow(unsafe_code)]
-mod presumption;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
 mod producer;
-mod progress;
-mod ring;
-// I1 to I4: the slots themselves.
-#[allow(unsafe_code)]
-mod ring_buffer;
-mod seating;
-mod sequencer;
-mod stamps;
+// The hand-off itself.
+mod protocol;
 // I1: in a model, a look at one's own word that loom does not take for an access.
 #[cfg_attr(loom, allow(unsafe_code))]
 mod sync;
@@ -107,26 +89,26 @@ mod sync;
 #[allow(unsafe_code)]
 pub mod tap;
 mod topology;
-mod trial;
+// What is only fast.
+mod tuning;
 mod unshared;
 pub mod wait;
 
-pub use joining::StartAt;
 pub use placement::Placement;
+pub use protocol::seats::StartAt;
 pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId, Workers};
-
-pub use producer::{
-    Claim, ClaimBatch, MultiProducer, Producer, SingleProducer, Slots, SlotsIter, WhenFull,
-};
-pub use sequencer::{Multi, Sequencer, Single};
 
 pub use consumer::{
     Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, Exclusive, Failure,
     FailurePolicy, Finished, HandOver, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
     StopHandle,
 };
-pub use group::MovedKeys;
 pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
+pub use producer::{
+    Claim, ClaimBatch, Multi, MultiProducer, Producer, Sequencer, Single, SingleProducer, Slots,
+    SlotsIter, WhenFull,
+};
+pub use protocol::group::MovedKeys;
 
 pub use monitor::{
     Bottleneck, Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, StageThroughput,

@@ -17,8 +17,8 @@ use std::marker::PhantomData;
 use std::{mem, ptr};
 
 use crate::Sequence;
-use crate::control::{Control, StageIndex};
-use crate::group::Group;
+use crate::protocol::control::{Control, StageIndex};
+use crate::protocol::group::Group;
 use crate::sync::{Arc, thread_local};
 
 thread_local! {

@@ -202,20 +202,30 @@ fn long_files(sources: &[Source]) -> Vec<String> {
 }
 
 fn unsafe_outside_allowed_modules(sources: &[Source]) -> Vec<String> {
-    let root = sources.iter().find(|source| source.path == "lib.rs");
-    let allowed = root.map(Source::modules_that_allow_unsafe).unwrap_or_default();
     let mut findings = Vec::new();
-    for source in sources {
-        let module = source.path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
-        if allowed.contains(module) {
-            continue;
-        }
+    for source in sources.iter().filter(|source| !is_unsafe_allowed(sources, &source.path)) {
         for site in source.unsafe_sites() {
-            let what = format!("unsafe, but lib.rs does not allow it in `{module}`");
-            findings.push(source.at(site.line, &what));
+            let what = "unsafe, but neither lib.rs nor a `mod.rs` above allows it there";
+            findings.push(source.at(site.line, what));
         }
     }
     findings
+}
+
+/// Whether the module of the file `path`, or one that it is in, is declared as one that may be unsafe.
+fn is_unsafe_allowed(sources: &[Source], path: &str) -> bool {
+    let mut parent = "lib.rs".to_owned();
+    let mut folder = String::new();
+    for part in path.split('/') {
+        let module = part.trim_end_matches(".rs");
+        let declares = sources.iter().find(|source| source.path == parent);
+        if declares.is_some_and(|source| source.modules_that_allow_unsafe().contains(module)) {
+            return true;
+        }
+        folder += &format!("{module}/");
+        parent = format!("{folder}mod.rs");
+    }
+    false
 }
 
 // ---- the tables ----

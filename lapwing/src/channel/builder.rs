@@ -7,7 +7,7 @@ use super::letter::{Keeping, Letter};
 use super::receiver::Receiver;
 use super::sender::{MultiSender, Sender, SingleSender};
 use crate::error::BuildError;
-use crate::sequencer::{Multi, Sequencer, Single};
+use crate::producer::{Multi, Sequencer, Single};
 use crate::topology::{Builder as RingBuilder, Graph};
 use crate::wait::{Adaptive, WaitStrategy};
 use crate::{MAX_CAPACITY, MAX_RECEIVERS};

@@ -11,8 +11,9 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::Sequence;
-use crate::ring_buffer::{Factory, Notice, Noticed};
-use crate::sequencer::Sequencer;
+use crate::producer::Sequencer;
+use crate::protocol::claims::Claims;
+use crate::protocol::ring_buffer::{Factory, Notice, Noticed};
 
 /// Room for one value.
 #[repr(C)]
@@ -37,7 +38,7 @@ pub(super) enum Keeping {
 /// Whether senders give notices: not one of several, since one that was held up between its publication and its notice
 /// would hide a later one.
 const fn gives_notices<S: Sequencer>() -> bool {
-    !S::IS_MULTI
+    !S::Claims::IS_MULTI
 }
 
 /// The notice of a letter, to be given once its slot belongs to others; none for one of several senders.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
 use crate::producer::{Claim, Producer};
-use crate::sequencer::{Multi, Sequencer, Single};
+use crate::producer::{Multi, Sequencer, Single};
 
 /// The one sender of a channel; it cannot be cloned.
 ///

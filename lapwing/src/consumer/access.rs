@@ -6,7 +6,7 @@ use std::slice;
 
 use super::events::Events;
 use crate::Sequence;
-use crate::ring_buffer::RingBuffer;
+use crate::protocol::ring_buffer::RingBuffer;
 
 /// [`Shared`] or [`Exclusive`]. Sealed: the graph decides which stage may have which.
 ///

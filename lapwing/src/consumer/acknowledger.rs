@@ -4,8 +4,8 @@
 use std::fmt;
 
 use crate::Sequence;
-use crate::control::{Control, DETACHED, StageIndex};
 use crate::error::{AcknowledgeError, HaltCause};
+use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::sync::Arc;
 
 /// Says how far the events of an [acknowledged](crate::Stage::acknowledged) stage are really done: on

@@ -9,7 +9,7 @@ use super::action::IntoAction;
 use super::handler::EventHandler;
 use super::work::{Interruption, Progress, WholeLife, Work};
 use crate::Sequence;
-use crate::group::{KeyTransfer, MovedKeys};
+use crate::protocol::group::{KeyTransfer, MovedKeys};
 
 /// A handler of workers [by key](crate::Workers::by_key) that hands over what it knows of a key when the
 /// key goes to another worker.

@@ -1,6 +1,6 @@
 //! A stage that is asked for events, for threads that also do other things.
 //!
-//! Asking is in line, down to the look of the [`Reader`]: a batch that is handed back by a call goes through memory,
+//! Asking is in line, down to the look of the reader: a batch that is handed back by a call goes through memory,
 //! written in words and read in pairs of words, and that costs a lone event 12 ns.
 
 use std::fmt;
@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use super::access::{Access, Shared};
 use super::batch::Batch;
-use super::reader::{Reader, UNLIMITED};
 use super::source::Source;
-#[cfg(all(test, loom))]
-use super::source::Spun;
+use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
 use crate::error::{PollError, Stopped, WaitTimeoutError};
+#[cfg(all(test, loom))]
+use crate::protocol::reading::Spun;
+use crate::protocol::reading::UNLIMITED;
 
 /// The reading end of a stage without a handler.
 ///
@@ -44,13 +45,13 @@ use crate::error::{PollError, Stopped, WaitTimeoutError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Poller<E, A: Access = Shared> {
-    reader: Reader<E>,
+    source: StageReader<E>,
     access: PhantomData<A>,
 }
 
 impl<E, A: Access> Poller<E, A> {
-    pub(crate) fn new(reader: Reader<E>) -> Self {
-        Self { reader, access: PhantomData }
+    pub(crate) fn new(source: StageReader<E>) -> Self {
+        Self { source, access: PhantomData }
     }
 
     /// The events that are there, up to the end of the ring at most. Those that were not consumed
@@ -73,8 +74,8 @@ impl<E, A: Access> Poller<E, A> {
     /// and [`PollError::Halted`] if the ring is halted.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
-        let range = self.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
-        Ok(Batch::new(&mut self.reader, range))
+        let range = self.source.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
+        Ok(Batch::new(&mut self.source, range))
     }
 
     /// As [`poll`](Self::poll), but at most `max` events; for 0, an empty batch.
@@ -95,9 +96,9 @@ impl<E, A: Access> Poller<E, A> {
     #[inline]
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
         let most = (max as u64).clamp(1, UNLIMITED);
-        let range = self.reader.poll(most).map_err(|end| self.noted(end))?;
+        let range = self.source.reader.poll(most).map_err(|end| self.noted(end))?;
         let end = if max == 0 { range.start } else { range.end };
-        Ok(Batch::new(&mut self.reader, range.start..end))
+        Ok(Batch::new(&mut self.source, range.start..end))
     }
 
     /// As [`poll`](Self::poll), but waits for events.
@@ -126,7 +127,7 @@ impl<E, A: Access> Poller<E, A> {
     #[inline(always)]
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
         match self.wait_until(None) {
-            Ok(range) => Ok(Batch::new(&mut self.reader, range)),
+            Ok(range) => Ok(Batch::new(&mut self.source, range)),
             Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
             Err(WaitTimeoutError::Halted(cause)) => Err(Stopped::Halted(cause)),
             Err(WaitTimeoutError::TimedOut) => unreachable!("no handle stops a poller"),
@@ -161,7 +162,7 @@ impl<E, A: Access> Poller<E, A> {
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
         let range = self.wait_until(deadline)?;
-        Ok(Batch::new(&mut self.reader, range))
+        Ok(Batch::new(&mut self.source, range))
     }
 
     /// First sequence that has not been consumed.
@@ -178,7 +179,7 @@ impl<E, A: Access> Poller<E, A> {
     /// ```
     #[must_use]
     pub fn sequence(&self) -> Sequence {
-        self.reader.next()
+        self.source.reader.next
     }
 
     /// Waits by the strategy of the stage.
@@ -187,7 +188,7 @@ impl<E, A: Access> Poller<E, A> {
         &mut self,
         deadline: Option<Instant>,
     ) -> Result<Range<Sequence>, WaitTimeoutError> {
-        let range = self.reader.wait(deadline);
+        let range = self.source.wait(deadline);
         range.inspect_err(|end| match end {
             WaitTimeoutError::Closed => self.note_end(Doing::Drained),
             WaitTimeoutError::Halted(_) => self.note_end(Doing::Halted),
@@ -210,56 +211,57 @@ impl<E, A: Access> Poller<E, A> {
     /// that come the handler's last words.
     #[cold]
     fn note_end(&self, doing: Doing) {
-        self.reader.activity().set(doing);
+        self.source.activity().set(doing);
     }
 
     /// Whether the last look has shown the next event.
     #[inline]
     pub(crate) fn has_known(&self) -> bool {
-        self.reader.next_known().is_some()
+        self.source.reader.next_known().is_some()
     }
 
     /// The next event, without a look, if the last one has shown it.
     #[inline]
     pub(crate) fn next_known(&mut self) -> Option<Batch<'_, E, A>> {
-        let range = self.reader.next_known()?;
-        Some(Batch::new(&mut self.reader, range))
+        let range = self.source.reader.next_known()?;
+        Some(Batch::new(&mut self.source, range))
     }
 
     /// Hands the next event to `pass` and lets go of it, if the last look has shown it: no batch is in anybody's hand
     /// meanwhile, and no look or note of what the thread does comes with it.
     #[inline(always)]
     pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
-        let known = self.reader.next_known()?;
+        let known = self.source.reader.next_known()?;
         // SAFETY: I2: a look has shown it, and it is let go of below.
-        let passed = pass(known.start, unsafe { self.reader.ring.buffer.event(known.start) });
-        A::watch(&self.reader.ring.buffer, known.clone());
-        self.reader.release(known.end);
+        let passed =
+            pass(known.start, unsafe { self.source.reader.ring.buffer.event(known.start) });
+        A::watch(&self.source.reader.ring.buffer, known.clone());
+        self.source.release(known.end);
         Some(passed)
     }
 
     /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.
     #[cfg(all(test, loom))]
     pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
-        let Spun::Batch(range) = self.reader.spin() else { return None };
-        Some(Batch::new(&mut self.reader, range))
+        let Spun::Batch(range) = self.source.reader.spin() else { return None };
+        Some(Batch::new(&mut self.source, range))
     }
 
     /// Says whether one event is as good as all that are there, from a call that has found nothing at first.
     #[inline]
     pub(crate) fn expect_one(&mut self, is_one_enough: bool) {
-        self.reader.expects_one = is_one_enough;
+        self.source.reader.expects_one = is_one_enough;
     }
 
     /// Closes the ring, as [`Producer::close`](crate::Producer::close) does.
     pub(crate) fn close(&self) {
-        self.reader.ring.control.close();
+        self.source.reader.ring.control.close();
     }
 }
 
 impl<E, A: Access> Drop for Poller<E, A> {
     fn drop(&mut self) {
-        self.reader.leave();
+        self.source.leave();
     }
 }
 

@@ -10,46 +10,27 @@ use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::error::{PollError, Stopped, WaitTimeoutError};
-use crate::group::{Group, KeyTransfer};
-use crate::ring::Ring;
+use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
+use crate::protocol::group::{Group, KeyTransfer};
+use crate::protocol::reading::{Drained, Spun};
+use crate::protocol::ring::Ring;
 use crate::sync::Arc;
-use crate::wait::crowd::Crowd;
+use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Pacing};
 
 /// A pause looks for a halt or a stop at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-/// What a consumer finds and finishes until it knows of nothing more: what its strategy learns from. That of a
-/// thread which has made several is the greatest of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Sweep {
-    /// Whether it was a quarter of the ring or more, so that producers may wait for it. If not, the last look would have
-    /// shown more.
-    pub(super) is_late: bool,
-    /// Number of events.
-    pub(super) events: u64,
-}
-
-impl Sweep {
-    /// Lets `strategy` keep away for a moment, or make room for a `crowd`.
-    #[inline]
-    pub(super) fn tell(self, strategy: &mut dyn AnyWaitStrategy, crowd: Option<&Crowd>) {
-        let Self { is_late, events } = self;
-        strategy.pace(&Pacing { events, is_late, crowd });
-    }
-}
-
-/// What a consumer that looks by itself has seen of its next event.
-#[derive(Debug)]
-pub(crate) enum Spun {
-    /// These are there.
-    Batch(Range<Sequence>),
-    /// Something: a poll says what.
-    Something,
-    /// Nothing, for some microseconds, or since it does not look by itself just now.
-    Nothing,
+/// Lets `strategy` keep away for a moment after what was `drained`, or give its CPU away where `load` says so.
+#[inline]
+pub(super) fn pace(
+    drained: Drained,
+    strategy: &mut dyn AnyWaitStrategy,
+    load: Option<CpuLoad<'_>>,
+) {
+    let Drained { is_late, events } = drained;
+    strategy.pace(&Pacing { events, is_late, load });
 }
 
 /// Batches for one consumer: it gets one at a time and lets go of it, in parts if it likes.
@@ -170,20 +151,20 @@ pub(crate) trait Source<E> {
         is_late || self.is_stopping()
     }
 
-    /// What its batches since the last sweep came to, if it knows of nothing more.
-    fn sweep(&mut self) -> Option<Sweep>;
+    /// What it has drained since it was asked the last time, if it knows of nothing more.
+    fn drained(&mut self) -> Option<Drained>;
 
     /// Keeps away for a moment if its strategy says so, before it looks for more than it knows of.
     #[inline]
     fn pace(&mut self) {
-        if let Some(sweep) = self.sweep() {
-            let (strategy, crowd) = self.strategy();
-            sweep.tell(strategy, crowd);
+        if let Some(drained) = self.drained() {
+            let (strategy, load) = self.strategy();
+            pace(drained, strategy, load);
         }
     }
 
-    /// Its strategy, and the crowd that it makes room for, if it may hold up another stage.
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>);
+    /// Its strategy, and the load that it makes room for, if it may hold up another stage.
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>);
 
     /// Sleeps as long as it is [held](Self::is_held_by).
     #[cold]

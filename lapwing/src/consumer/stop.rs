@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::control::{Control, StageIndex};
+use crate::protocol::control::{Control, StageIndex};
 use crate::sync::Arc;
 
 /// Stops one stage and leaves the others running: it finishes its batch, leaves the graph, and its

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use super::Finished;
 use super::catch::catch;
 use super::recovery::Recovery;
-use super::source::{Source, Sweep};
+use super::source::Source;
 use super::stop::StopHandle;
 use crate::activity::{Activity, Doing};
-use crate::control::{Control, StageIndex};
 use crate::error::HaltCause;
+use crate::protocol::control::{Control, StageIndex};
+use crate::protocol::reading::Drained;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -69,7 +70,7 @@ pub(crate) trait Task {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// A batch; and, if the stage knows of nothing more, what its batches came to.
-    Handled(Option<Sweep>),
+    Handled(Option<Drained>),
     Idle,
     Ended,
 }

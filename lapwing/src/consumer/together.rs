@@ -14,13 +14,16 @@
 use std::time::{Duration, Instant};
 
 use super::catch::catch;
-use super::source::Sweep;
+use super::source::pace;
 use super::task::{Task, Turn};
 use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
+use crate::protocol::parking::Awaited;
+use crate::protocol::parking::event_count::EventCount;
+use crate::protocol::reading::Drained;
 use crate::sync::Arc;
-use crate::wait::event_count::EventCount;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::wait::cpu_load::CpuLoad;
+use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
 /// in common to sleep on: their thread looks again after this time.
@@ -55,7 +58,7 @@ pub(crate) fn run_together<'env>(
     while !crew.tasks.is_empty() {
         match crew.take_turns(deliver) {
             Round::Idle => crew.wait(),
-            Round::Swept(sweep) => crew.pace(sweep),
+            Round::Drained(drained) => crew.pace(drained),
             Round::Busy => {}
         }
     }
@@ -73,7 +76,7 @@ enum Round {
     /// None of them had anything to do.
     Idle,
     /// None of them knows of more.
-    Swept(Sweep),
+    Drained(Drained),
     /// One of them has more, or has ended.
     Busy,
 }
@@ -94,7 +97,7 @@ impl<'env> Crew<'env> {
             let turn = task.take_turn();
             round = round.max(match turn {
                 Turn::Idle => Round::Idle,
-                Turn::Handled(sweep) => sweep.map_or(Round::Busy, Round::Swept),
+                Turn::Handled(drained) => drained.map_or(Round::Busy, Round::Drained),
                 Turn::Ended => Round::Busy,
             });
             if turn == Turn::Ended {
@@ -109,10 +112,9 @@ impl<'env> Crew<'env> {
 
     /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
     /// had time to find.
-    fn pace(&mut self, sweep: Sweep) {
+    fn pace(&mut self, drained: Drained) {
         self.ask(|strategy, tasks| {
-            let crowd = Some(&*tasks[0].1.control().crowd);
-            sweep.tell(strategy, crowd);
+            pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.control())));
         });
     }
 
@@ -130,7 +132,7 @@ impl<'env> Crew<'env> {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));
             let sleeper: Option<&dyn Sleeper> = Some(&anything);
-            strategy.wait(&Waiting { sleeper, ..control.waiting(&anything, deadline) });
+            strategy.wait(&Waiting { sleeper, ..Waiting::new(&control, &anything, deadline) });
         });
     }
 

@@ -9,7 +9,7 @@ use super::access::{Access, Exclusive, Shared};
 use super::action::{Action, BoxError, IntoAction};
 use super::handler::EventHandler;
 use crate::Sequence;
-use crate::group::KeyTransfer;
+use crate::protocol::group::KeyTransfer;
 
 /// Where in a batch a handler is, for when it panics.
 #[derive(Debug, Default)]

@@ -11,10 +11,10 @@ use super::crew::{Body, crews, threads};
 use super::running::{Handle, Running, RunningStage};
 use super::worker_group::WorkerGroup;
 use crate::consumer::{Acknowledger, Consumer, Exclusive, Poller};
-use crate::control::Control;
 use crate::description::Description;
 use crate::error::{StartError, TakeError};
-use crate::group::Group;
+use crate::protocol::control::Control;
+use crate::protocol::group::Group;
 use crate::sync::Arc;
 use crate::topology::Seats;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::ResizeError;
-use crate::group::Group;
+use crate::protocol::group::Group;
 use crate::sync::Arc;
 
 /// A group of [`Workers`](crate::Workers), from [`Running::workers`](crate::Running::workers) or

@@ -7,7 +7,7 @@ use loom::thread;
 
 use super::{PARK, check_without_fences};
 use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSender};
-use crate::sequencer::Sequencer;
+use crate::producer::Sequencer;
 use crate::wait::Blocking;
 
 /// Counts its owners, in a word that loom does not know.

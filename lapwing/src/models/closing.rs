@@ -6,7 +6,7 @@ use loom::thread;
 use super::{
     Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
-use crate::control::Control;
+use crate::protocol::control::Control;
 use crate::{
     HaltCause, PollError, Poller, Producer, PublishError, Sequence, Sequencer, Single,
     SingleProducer, TryPublishError,
@@ -181,19 +181,19 @@ fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::Requested)));
 }
 
-/// O33: once a ring is closed no claim is granted, however far the producer had clearance, or was just about to.
+/// O8: once a close has returned no claim is granted, whatever the claim window is.
 #[test]
 fn loom_no_claim_after_a_close() {
     no_claim_after(|control| control.close());
 }
 
-/// O33: as above, with a halt.
+/// O8: as above, with a halt.
 #[test]
 fn loom_no_claim_after_a_halt() {
     no_claim_after(|control| control.halt(HaltCause::Requested));
 }
 
-/// A claim that gives its producer clearance for the next one, while another thread runs `end`; then that next one.
+/// A claim whose window covers the next one, while another thread runs `end`; then that next one.
 fn no_claim_after(end: fn(&Control)) {
     loom::model(move || {
         let (mut producer, _poller) = single(2);

@@ -5,9 +5,9 @@ use loom::thread;
 
 use super::workers::{read, ring_with, ring_with_group, work, workers};
 use super::{check_less, check_without_fences};
-use crate::consumer::{Reader, SharedKeys, Source, Worker};
-use crate::group::{Group, KeyTransfer, MovedKeys};
-use crate::memory::Room;
+use crate::consumer::{SharedKeys, Source, StageReader, Worker};
+use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
+use crate::protocol::memory::Room;
 use crate::sync::Arc;
 use crate::{Sequence, SingleProducer, WaitTimeoutError};
 
@@ -18,7 +18,7 @@ const SECOND: u64 = 1;
 
 /// A ring with two workers by key, of which `size` are to work, and a stage after them. One event is
 /// routed at a time.
-fn by_key(size: usize) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, Reader<u64>) {
+fn by_key(size: usize) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
     let owners = Room::reserve(4).unwrap();
     let (producer, ring, group, after) = ring_with_group(4, 2, size, Some(owners));
     let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
@@ -206,7 +206,8 @@ fn loom_workers_by_key_drain_a_closed_ring() {
 
 /// Workers by key that hand over what they know, of which one works, and has had an event of the second
 /// of two.
-fn handing_over<const COUNT: usize>() -> (SingleProducer<u64>, [Worker<u64>; COUNT], Reader<u64>) {
+fn handing_over<const COUNT: usize>()
+-> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
     let owners = Room::reserve(4).unwrap();
     let (mut producer, ring, group, after) = ring_with(4, COUNT, |control, words| {
         Group::new(control, words, 1, Some(owners)).handing_over()

@@ -18,7 +18,7 @@ mod publication;
 mod tap;
 mod workers;
 
-use crate::wait::asymmetric::IS_LIGHT_NOTHING;
+use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin};
 use crate::{
     Access, Batch, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Producer, Sequence,

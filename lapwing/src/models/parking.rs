@@ -5,10 +5,10 @@ use std::time::Duration;
 use loom::thread;
 
 use super::{PARK, check_less, multi, side_by_side, single, single_ring, take};
+use crate::protocol::parking::asymmetric::AsymmetricFence;
+use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
-use crate::wait::asymmetric::AsymmetricFence;
-use crate::wait::event_count::{EventCount, FOLLOW_UP};
 use crate::{
     Action, Consumer, Disruptor, Graph, HaltCause, Poller, PublishError, SingleProducer, Stage,
     Stopped,
@@ -443,15 +443,15 @@ fn loom_park_on_anything_for_another_stage() {
     });
 }
 
-/// O6: whoever wakes wakes, though a flag of the word comes and goes meanwhile.
+/// O6: a thread that wakes sleepers wakes them, though flags of the word come meanwhile.
 #[test]
-fn loom_wake_while_a_flag_comes_and_goes() {
+fn loom_wake_while_flags_come() {
     loom::model(|| {
         let shared = Arc::new((EventCount::default(), AtomicU64::new(0)));
         let [flagger, sleeper] = [Arc::clone(&shared), Arc::clone(&shared)];
         let flagger = thread::spawn(move || {
             flagger.0.raise(FOLLOW_UP);
-            flagger.0.lower(FOLLOW_UP);
+            flagger.0.raise(ENDED);
         });
         let sleeper = thread::spawn(move || {
             let (place, word) = &*sleeper;

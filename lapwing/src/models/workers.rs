@@ -9,18 +9,18 @@ use std::iter;
 use loom::thread;
 
 use super::{PARK, check_less, check_without_fences};
-use crate::consumer::{Place, Reader, SharedKeys, Source, Worker};
-use crate::control::Control;
+use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
-use crate::group::Group;
-use crate::memory::Room;
 use crate::producer::Producer;
-use crate::ring::Ring;
-use crate::ring_buffer::{Factory, RingBuffer};
-use crate::seating::Seating;
+use crate::protocol::control::Control;
+use crate::protocol::group::Group;
+use crate::protocol::memory::Room;
+use crate::protocol::parking::asymmetric::AsymmetricFence;
+use crate::protocol::parking::watch::Watch;
+use crate::protocol::ring::Ring;
+use crate::protocol::ring_buffer::{Factory, RingBuffer};
+use crate::protocol::seats::{Place, Seating};
 use crate::sync::{Arc, AtomicU8, Ordering};
-use crate::wait::asymmetric::AsymmetricFence;
-use crate::wait::watch::Watch;
 use crate::{PollError, Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
@@ -30,7 +30,7 @@ pub(super) fn ring_with_group(
     workers: usize,
     size: usize,
     owners: Option<Room<AtomicU8>>,
-) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, Reader<u64>) {
+) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
     ring_with(capacity, workers, |control, words| Group::new(control, words, size, owners))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn ring_with(
     capacity: usize,
     workers: usize,
     make: impl FnOnce(Arc<Control>, Box<[usize]>) -> Group,
-) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, Reader<u64>) {
+) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
     let words: Box<[_]> = iter::once(0).chain(2..2 + workers).collect();
     let mut upstream = vec![Box::default(), words.clone()];
     upstream.resize_with(2 + workers, Box::default);
@@ -60,8 +60,8 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
 }
 
-pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> Reader<u64> {
-    Reader::new(ring.clone(), Place::Graph(stage), Box::new(PARK), u64::MAX >> 1)
+pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> StageReader<u64> {
+    StageReader::new(ring.clone(), Place::Graph(stage), Box::new(PARK), u64::MAX >> 1)
 }
 
 pub(super) fn workers(
@@ -78,7 +78,7 @@ fn group_and_stage(
     capacity: usize,
     count: usize,
     size: usize,
-) -> (SingleProducer<u64>, Vec<Worker<u64>>, Reader<u64>) {
+) -> (SingleProducer<u64>, Vec<Worker<u64>>, StageReader<u64>) {
     let (producer, ring, group, after) = ring_with_group(capacity, count, size, None);
     (producer, workers(&ring, &group, None), after)
 }
@@ -108,7 +108,7 @@ pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
 }
 
 /// What one poll of the stage after the group finds, read and finished.
-pub(super) fn read(after: &mut Reader<u64>) -> Vec<Sequence> {
+pub(super) fn read(after: &mut StageReader<u64>) -> Vec<Sequence> {
     match Source::poll(after) {
         Ok(events) => {
             after.ring().buffer.watch_read(events.clone());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
 use crate::Sequence;
-use crate::control::StageIndex;
+use crate::protocol::control::StageIndex;
 
 /// What stood still from one look to the next, and since when.
 #[derive(Debug, Clone, Default)]

@@ -12,7 +12,7 @@
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::Figures;
-use crate::control::{Control, DETACHED, StageControl, StageIndex};
+use crate::protocol::control::{Control, DETACHED, StageControl, StageIndex};
 use crate::sync::Ordering;
 
 /// What the words of a ring said.
@@ -181,7 +181,7 @@ impl StageLook {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::Look;
-    use crate::control::Control;
+    use crate::protocol::control::Control;
     use crate::sync::Ordering;
 
     /// Two stages, one after the other, of which the second was looked at before the ring went on.

@@ -33,11 +33,11 @@ pub use stall::{Culprit, Stall};
 pub use state::RingState;
 pub use throughput::{StageThroughput, Throughput};
 
-use crate::control::Control;
 use crate::description::Description;
 use crate::lifecycle::{Consumers, Running};
 use crate::producer::Producer;
-use crate::sequencer::Sequencer;
+use crate::producer::Sequencer;
+use crate::protocol::control::Control;
 use crate::sync::Arc;
 use history::History;
 use look::Look;

@@ -7,8 +7,8 @@ use super::look::{Look, is_part};
 use super::state::RingState;
 use crate::Sequence;
 use crate::activity::{Doing, Figures};
-use crate::control::{Control, StageIndex};
 use crate::description::Description;
+use crate::protocol::control::{Control, StageIndex};
 
 /// The figures of a ring, as one look of a [`Monitor`](crate::Monitor) saw them.
 ///

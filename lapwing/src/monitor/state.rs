@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::life::Life;
+use crate::protocol::life::Life;
 
 /// Whether a ring accepts events.
 ///

@@ -6,10 +6,11 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::MutexGuard;
 
+use super::Sequencer;
 use super::{Producer, Slots};
 use crate::Sequence;
 use crate::error::Stopped;
-use crate::sequencer::Sequencer;
+use crate::protocol::claims::Claims;
 
 /// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
 /// them together.
@@ -147,9 +148,9 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         // Published, so not abandoned.
         let mut batch = ManuallyDrop::new(self);
         let range = batch.range.clone();
-        let Producer { ring, sequencer, .. } = &mut *batch.producer;
+        let Producer { ring, claims, .. } = &mut *batch.producer;
         ring.buffer.watch_write(range.clone());
-        match sequencer.publish(&ring.control, range.start, range.end - range.start) {
+        match claims.publish(&ring.control, range.start, range.end - range.start) {
             Ok(()) => Ok(range),
             Err(why) => Err((ManuallyDrop::into_inner(batch), why)),
         }
@@ -158,8 +159,8 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
 
 impl<E, S: Sequencer> Drop for ClaimBatch<'_, E, S> {
     fn drop(&mut self) {
-        let Producer { ring, sequencer, .. } = &mut *self.producer;
-        sequencer.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
+        let Producer { ring, claims, .. } = &mut *self.producer;
+        claims.abandon(&ring.control, self.range.start, self.range.end - self.range.start);
     }
 }
 

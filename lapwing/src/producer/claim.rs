@@ -7,12 +7,13 @@ use std::ops::{Deref, DerefMut};
 use std::sync::MutexGuard;
 
 use super::Producer;
+use super::Sequencer;
 use crate::Sequence;
-use crate::control::Control;
 use crate::error::Stopped;
-use crate::ring::Ring;
-use crate::ring_buffer::RingBuffer;
-use crate::sequencer::Sequencer;
+use crate::protocol::claims::Claims;
+use crate::protocol::control::Control;
+use crate::protocol::ring::Ring;
+use crate::protocol::ring_buffer::RingBuffer;
 
 /// A slot that is claimed and not published: read and write its event, then
 /// [`publish`](Self::publish) it.
@@ -48,7 +49,7 @@ use crate::sequencer::Sequencer;
 /// ```
 #[must_use = "dropping a claim gives it up; call `publish`"]
 pub struct Claim<'a, E, S: Sequencer> {
-    sequencer: &'a mut S,
+    claims: &'a mut S::Claims,
     /// By themselves rather than by the producer: so the compiler need not read them again after what a
     /// caller writes to the event, of which it does not know that it is no producer.
     control: &'a Control,
@@ -63,10 +64,10 @@ pub struct Claim<'a, E, S: Sequencer> {
 impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     #[inline(always)]
     pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
-        let Producer { ring, sequencer, .. } = producer;
+        let Producer { ring, claims, .. } = producer;
         let Ring { control, buffer, .. } = &*ring;
         let (event, thread) = (PhantomData, PhantomData);
-        Self { sequencer, control, buffer, sequence, event, thread }
+        Self { claims, control, buffer, sequence, event, thread }
     }
 
     /// Sequence that the event will have.
@@ -128,9 +129,9 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, Stopped)> {
         // Published, so not abandoned.
         let mut claim = ManuallyDrop::new(self);
-        let Self { sequencer, control, buffer, sequence, .. } = &mut *claim;
+        let Self { claims, control, buffer, sequence, .. } = &mut *claim;
         buffer.watch_write(*sequence..*sequence + 1);
-        match sequencer.publish(control, *sequence, 1) {
+        match claims.publish(control, *sequence, 1) {
             Ok(()) => Ok(*sequence),
             Err(why) => Err((ManuallyDrop::into_inner(claim), why)),
         }
@@ -158,7 +159,7 @@ impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
 
 impl<E, S: Sequencer> Drop for Claim<'_, E, S> {
     fn drop(&mut self) {
-        self.sequencer.abandon(self.control, self.sequence, 1);
+        self.claims.abandon(self.control, self.sequence, 1);
     }
 }
 

@@ -4,10 +4,11 @@
 
 use std::time::{Duration, Instant};
 
+use super::Sequencer;
 use super::{Claim, ClaimBatch, Producer};
 use crate::Sequence;
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
-use crate::sequencer::Sequencer;
+use crate::protocol::claims::Claims;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot, to be filled and published, or given up by dropping the claim.
@@ -187,7 +188,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     #[inline(always)]
     pub(super) fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
-        self.sequencer.try_claim(&self.ring.control, count)
+        self.claims.try_claim(&self.ring.control, count)
     }
 
     #[inline(always)]

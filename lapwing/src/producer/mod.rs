@@ -1,4 +1,4 @@
-//! The publishing end. Not here: who may claim what (`sequencer`).
+//! The publishing end. Not here: who may claim what (`protocol::claims`).
 //!
 //! Everything that publishes goes through a claim, so that a panic in the caller's code meets the
 //! claim's drop: nothing half-written is ever seen, and nobody waits for it.
@@ -8,6 +8,7 @@ mod claim;
 mod claiming;
 mod offer;
 mod publish;
+mod sequencer;
 mod slots;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -19,11 +20,12 @@ use std::fmt;
 pub use batch::ClaimBatch;
 pub use claim::Claim;
 pub use offer::WhenFull;
+pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
-use crate::ring::Ring;
-use crate::ring_buffer::Prefetcher;
-use crate::sequencer::{Multi, Sequencer, Single};
+use crate::protocol::claims::Claims;
+use crate::protocol::ring::Ring;
+use crate::protocol::ring_buffer::Addresses;
 use crate::wait::AnyWaitStrategy;
 
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
@@ -140,7 +142,7 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 #[repr(align(64))]
 pub struct Producer<E, S: Sequencer> {
     pub(crate) ring: Ring<E>,
-    sequencer: S,
+    claims: S::Claims,
     strategy: Box<dyn AnyWaitStrategy>,
     /// Whether it is content to sleep until a good part of the ring is free: that was worth it last time.
     is_patient: bool,
@@ -151,9 +153,8 @@ pub struct Producer<E, S: Sequencer> {
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
-        let mut sequencer = S::starting_at(ring.control.claimed(), Prefetcher::of(&ring.buffer));
-        sequencer.join(&ring.control);
-        Self { ring, sequencer, strategy, is_patient: true, dropped: 0 }
+        let claims = S::Claims::new(&ring.control, Addresses::of(&ring.buffer));
+        Self { ring, claims, strategy, is_patient: true, dropped: 0 }
     }
 
     /// Number of slots of the ring.
@@ -219,7 +220,7 @@ impl<E, S: Sequencer> fmt::Debug for Producer<E, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Producer")
             .field("capacity", &self.capacity())
-            .field("sequencer", &self.sequencer)
+            .field("claims", &self.claims)
             .field("dropped", &self.dropped)
             .finish_non_exhaustive()
     }

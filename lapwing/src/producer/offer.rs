@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::Sequencer;
 use super::{Claim, ClaimBatch, Producer, Slots};
 use crate::Sequence;
 use crate::error::{BatchError, OfferError, TryPublishError};
-use crate::sequencer::Sequencer;
 use crate::sync::Ordering;
 
 /// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is full.

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use super::Sequencer;
 use super::{Producer, Slots};
 use crate::Sequence;
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
-use crate::sequencer::Sequencer;
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event, filled in place by `fill`, and returns its sequence.

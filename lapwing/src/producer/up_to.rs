@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use super::Sequencer;
 use super::{ClaimBatch, Producer};
 use crate::error::BatchError;
-use crate::sequencer::Sequencer;
+use crate::protocol::claims::{self, Claims};
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the slots that are free, at least one and at most `max`, to be filled and published
@@ -53,8 +54,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish`](Self::publish), until one slot is free.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let range = self.sequencer.try_claim_up_to(&self.ring.control, most).or_else(|_| {
-            self.wait_for(1, |sequencer, control| sequencer.try_claim_up_to(control, most))
+        let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
+            self.wait_for(1, |claims, control| claims.try_claim_up_to(control, most))
         })?;
         Ok(ClaimBatch::new(self, range))
     }
@@ -77,7 +78,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// [`BatchError::Closed`] or [`BatchError::Halted`] if the ring is so.
     pub fn try_claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
-        let range = self.sequencer.try_claim_up_to(&self.ring.control, most)?;
+        let range = self.claims.try_claim_up_to(&self.ring.control, most)?;
         Ok(ClaimBatch::new(self, range))
     }
 
@@ -108,8 +109,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let deadline = Instant::now().checked_add(timeout);
-        let range = self
-            .wait_until(1, deadline, |sequencer, control| sequencer.try_claim_up_to(control, most));
+        let range =
+            self.wait_until(1, deadline, |claims, control| claims.try_claim_up_to(control, most));
         Ok(ClaimBatch::new(self, range?))
     }
 
@@ -138,7 +139,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Never; reads one cache line for each consumer that holds producers back.
     #[must_use]
     pub fn free_slots(&self) -> usize {
-        self.sequencer.free_slots(&self.ring.control) as usize
+        claims::free_slots(&self.ring.control) as usize
     }
 
     /// Most slots that a claim of up to `max` may get.

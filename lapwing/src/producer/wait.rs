@@ -3,14 +3,16 @@
 use std::time::{Duration, Instant};
 
 use super::Producer;
+use super::Sequencer;
 use crate::Sequence;
-use crate::control::Control;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
 use crate::on_this_thread;
-use crate::sequencer::{Sequencer, oldest_own_claim};
+use crate::protocol::claims::{self, Claims, oldest_own_claim};
+use crate::protocol::control::Control;
+use crate::protocol::parking::Awaited;
+use crate::protocol::parking::event_count::EventCount;
 use crate::sync::Ordering;
-use crate::wait::event_count::EventCount;
-use crate::wait::{Awaited, WaitStrategy};
+use crate::wait::{WaitStrategy, Waiting};
 
 /// How long a producer sleeps at most until a good part of the ring is free, before it is content with
 /// as many slots as it needs: some times what a sleep and a wake-up cost. What a consumer keeps for
@@ -19,9 +21,8 @@ const PATIENCE: Duration = Duration::from_micros(100);
 
 /// The wait of a producer for `count` free slots.
 #[derive(Debug)]
-struct FreeSlots<'a, S> {
+struct FreeSlots<'a> {
     control: &'a Control,
-    sequencer: &'a S,
     count: u64,
     /// Whether the producer is called by a handler of its own ring.
     runs_a_stage: bool,
@@ -31,10 +32,10 @@ struct FreeSlots<'a, S> {
     is_patient: bool,
 }
 
-impl<S: Sequencer> FreeSlots<'_, S> {
+impl FreeSlots<'_> {
     /// The sequence that every stage has to finish before there are so many free slots.
     fn wrap_point(&self) -> Sequence {
-        self.sequencer.wrap_point(self.control, self.count)
+        claims::wrap_point(self.control, self.count)
     }
 
     /// Whether a slot becomes free only if this very thread publishes a claim that it holds, or if a stage that it runs
@@ -49,10 +50,10 @@ impl<S: Sequencer> FreeSlots<'_, S> {
     }
 }
 
-impl<S: Sequencer> Awaited for FreeSlots<'_, S> {
+impl Awaited for FreeSlots<'_> {
     fn is_over(&self) -> bool {
         // A claim of another producer may leave this thread behind in the middle of a wait.
-        self.sequencer.is_claimable(self.control, self.count) || self.would_deadlock()
+        claims::is_claimable(self.control, self.count) || self.would_deadlock()
     }
 
     fn event_count(&self) -> Option<&EventCount> {
@@ -120,7 +121,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     #[cold]
     #[inline(never)]
     pub(super) fn wait_to_claim(&mut self, count: u64) -> Result<Sequence, PublishError> {
-        self.wait_for(count, |sequencer, control| sequencer.try_claim(control, count))
+        self.wait_for(count, |claims, control| claims.try_claim(control, count))
     }
 
     /// As [`wait_to_claim`](Self::wait_to_claim), until `deadline` if there is one.
@@ -131,7 +132,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         count: u64,
         deadline: Option<Instant>,
     ) -> Result<Sequence, PublishTimeoutError> {
-        self.wait_until(count, deadline, |sequencer, control| sequencer.try_claim(control, count))
+        self.wait_until(count, deadline, |claims, control| claims.try_claim(control, count))
     }
 
     /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full.
@@ -140,7 +141,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     pub(super) fn wait_for<T>(
         &mut self,
         count: u64,
-        try_claim: impl Fn(&mut S, &Control) -> Result<T, TryPublishError>,
+        try_claim: impl Fn(&mut S::Claims, &Control) -> Result<T, TryPublishError>,
     ) -> Result<T, PublishError> {
         loop {
             match self.wait_until(count, None, &try_claim) {
@@ -160,7 +161,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         &mut self,
         count: u64,
         deadline: Option<Instant>,
-        try_claim: impl Fn(&mut S, &Control) -> Result<T, TryPublishError>,
+        try_claim: impl Fn(&mut S::Claims, &Control) -> Result<T, TryPublishError>,
     ) -> Result<T, PublishTimeoutError> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
@@ -168,7 +169,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         let mut is_expired = false;
         let mut counted = None;
         loop {
-            match try_claim(&mut self.sequencer, control) {
+            match try_claim(&mut self.claims, control) {
                 Ok(claimed) => return Ok(claimed),
                 Err(TryPublishError::Closed) => return Err(PublishTimeoutError::Closed),
                 Err(TryPublishError::Halted(cause)) => {
@@ -179,14 +180,13 @@ impl<E, S: Sequencer> Producer<E, S> {
                 }
                 Err(TryPublishError::Full) => {}
             }
-            let sequencer = &self.sequencer;
             let is_patient = self.is_patient && count <= control.room();
-            let awaited = FreeSlots { control, sequencer, count, runs_a_stage, held, is_patient };
+            let awaited = FreeSlots { control, count, runs_a_stage, held, is_patient };
             if awaited.would_deadlock() {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
             counted.get_or_insert_with(|| CountedWait::new(control));
-            let waiting = control.waiting(&awaited, deadline);
+            let waiting = Waiting::new(control, &awaited, deadline);
             self.strategy.wait(&waiting);
             is_expired = waiting.is_expired();
             // In vain where events are let go of slowly: then not again until that has changed.

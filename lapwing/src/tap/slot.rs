@@ -20,8 +20,8 @@ use std::ptr::NonNull;
 
 use crate::Sequence;
 use crate::error::BuildError;
-use crate::memory::{PerSlot, Room};
 use crate::padded::Padded;
+use crate::protocol::memory::{PerSlot, Room};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bits of a state that count readers: more than there will be threads in one slot, and most of the

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::ring_buffer::SMALL_RING;
+use crate::tuning::SMALL_RING;
 
 /// A stage holds this part of the ring at most; few stages hold larger parts.
 const BATCHES_PER_RING: u64 = 4;

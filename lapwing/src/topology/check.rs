@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::graph::{Body, Node};
 use super::stage::Stage;
 use super::workers::Workers;
-use crate::control::{StageIndex, ancestors};
 use crate::error::BuildError;
 use crate::placement::is_thread_name;
+use crate::protocol::control::{StageIndex, ancestors};
 
 /// Checks `nodes` and returns the stages that each one comes after.
 ///

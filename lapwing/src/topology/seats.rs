@@ -14,13 +14,13 @@ use super::Stage;
 use super::batch_length;
 use crate::Sequence;
 use crate::consumer::{
-    Consumer, EventHandler, Guest, IntoAction, PerBatch, PerEvent, Place, Poller, Post, Processor,
-    Reader, Recovery, Shared, WholeLife, Work,
+    Consumer, EventHandler, IntoAction, PerBatch, PerEvent, Poller, Post, Processor, Recovery,
+    Shared, StageReader, WholeLife, Work,
 };
 use crate::error::SeatError;
-use crate::joining::StartAt;
 use crate::placement::is_thread_name;
-use crate::ring::Ring;
+use crate::protocol::ring::Ring;
+use crate::protocol::seats::{Guest, Place, StartAt};
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -360,11 +360,11 @@ impl<E: Send + Sync> Seat<E> {
     }
 
     /// The reading end, whose batches have `longest` events at most if the stage does not say.
-    fn into_reader(self, longest: u64) -> (Reader<E>, Stage) {
+    fn into_reader(self, longest: u64) -> (StageReader<E>, Stage) {
         let Self { seats, mut stage, guest } = self;
         let wait = stage.wait.take().unwrap_or_else(|| seats.default_wait());
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
-        (Reader::new(seats.ring, Place::Seat(guest), wait, max_batch), stage)
+        (StageReader::new(seats.ring, Place::Seat(guest), wait, max_batch), stage)
     }
 }
 

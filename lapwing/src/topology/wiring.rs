@@ -14,20 +14,21 @@ use super::graph::{Body, Graph, Node};
 use super::placing::{describe, place};
 use super::seats::Seats;
 use crate::MAX_SEATS;
-use crate::consumer::{Acknowledger, Consumer, Place, Poller, Reader, Worker};
-use crate::control::{Control, StageIndex};
+use crate::consumer::{Acknowledger, Consumer, Poller, StageReader, Worker};
 use crate::error::BuildError;
-use crate::failures::Failures;
-use crate::group::Group;
 use crate::lifecycle::{Consumers, UntakenPoller};
-use crate::memory::Room;
 use crate::placement::{Placement, Plan};
 use crate::producer::Producer;
-use crate::ring::Ring;
-use crate::ring_buffer::{Factory, Noticed, Notices, RingBuffer};
-use crate::seating::Seating;
-use crate::sequencer::Sequencer;
-use crate::stamps::Stamps;
+use crate::producer::Sequencer;
+use crate::protocol::claims::Claims;
+use crate::protocol::control::{Control, StageIndex};
+use crate::protocol::failures::Failures;
+use crate::protocol::group::Group;
+use crate::protocol::memory::Room;
+use crate::protocol::ring::Ring;
+use crate::protocol::ring_buffer::{Factory, Noticed, Notices, RingBuffer};
+use crate::protocol::seats::{Place, Seating};
+use crate::protocol::stamps::Stamps;
 use crate::sync::{Arc, AtomicU8, AtomicU32, AtomicU64};
 use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
@@ -90,12 +91,13 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         let groups = add_workers(&graph.nodes, &mut upstream);
         let seating = add_seats(&graph.nodes, &acknowledged, &groups, &mut upstream, self.seats);
         let parks = self.parks(&graph.nodes);
-        let mut rooms = Rooms::reserve(self.capacity, S::IS_MULTI, &graph.nodes)?;
+        let mut rooms = Rooms::reserve(self.capacity, S::Claims::IS_MULTI, &graph.nodes)?;
         let owners = mem::take(&mut rooms.owners);
         let (buffer, stamps, mut failures) = rooms.fill(self.factory, first_sequence);
         failures.resize_with(upstream.len(), || None);
         let capacity = buffer.capacity();
-        let longest_batch = batch_length::of_handler::<E>(capacity, graph.nodes.len(), S::IS_MULTI);
+        let longest_batch =
+            batch_length::of_handler::<E>(capacity, graph.nodes.len(), S::Claims::IS_MULTI);
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
         // Whoever names a thread may run it himself, with others on it.
@@ -202,7 +204,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
     }
 
     /// The reading end of a stage, which waits as the ring does if it does not say.
-    fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> Reader<E> {
+    fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> StageReader<E> {
         let stage = &node.stage;
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
         let capacity = self.ring.control.capacity;
@@ -213,13 +215,13 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             Body::Poller => capacity,
         };
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
-        Reader::new(self.ring.clone(), Place::Graph(index), wait, max_batch)
+        StageReader::new(self.ring.clone(), Place::Graph(index), wait, max_batch)
     }
 
     /// Makes the workers of the next group, each with one of `readers`.
     fn add_workers(
         &mut self,
-        readers: Vec<Reader<E>>,
+        readers: Vec<StageReader<E>>,
         index: StageIndex,
         name: String,
         mut node: Node<'env, E>,

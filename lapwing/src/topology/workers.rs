@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::stage::Stage;
 use crate::consumer::SharedKeys;
-use crate::group::{MAX_WORKERS, worker_name};
+use crate::protocol::group::{MAX_WORKERS, worker_name};
 use crate::unshared::Unshared;
 
 /// How many workers share the events of a stage: each event goes to exactly one of them. A number is as

@@ -2,22 +2,23 @@
 //!
 //! ```text
 //! its consumer's own looks ─┐
-//!   no gap, no crowd        ├─> awake, while that pays ──> park
+//!   no gap, no load        ├─> awake, while that pays ──> park
 //! gap ──> near looks ───────┘    │
-//!  │       no crowd              ├ spin: a CPU is spare, no crowd
+//!  │       no load              ├ spin: a CPU is spare, no load
 //!  │                             └ yield: otherwise
 //!  └ learnt from streams         learnt from how long waits take
 //! ```
 //!
-//! Not here: who may spin (`spinner`), what a crowd is (`crowd`).
+//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`).
 
 use std::mem;
 use std::time::{Duration, Instant};
 
-use super::crowd::{Crowd, Yield};
+use super::cpu_load::{CpuLoad, Yield};
 use super::spinner::Spinner;
-use super::{Pacing, Space, WaitStrategy, Waiting, stream};
+use super::{Pacing, WaitStrategy, Waiting};
 use crate::sync::pause;
+use crate::tuning::stream;
 
 /// Shortest gap but none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
@@ -34,8 +35,6 @@ const FEW_EVENTS: u64 = 8192;
 const NEAR_LOOKS: u32 = 72;
 /// What a wait that ended within those counts as, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
-/// Between two looks: 10 to 45 ns, by which an event is seen late at most.
-const SPACE: Space = Space::Hints(1);
 /// Looks of a spinning waiter between two looks at the clock.
 const LOOKS_PER_CLOCK: u32 = 24;
 
@@ -49,7 +48,7 @@ const SWITCH_NS: u32 = 500;
 /// Who gets its CPU back only after this has somebody beside it who does not give way. It parks: the
 /// system lets those in sooner who wake up.
 const HOGGED: Duration = Duration::from_millis(1);
-/// Of so many waits that need no yield, one begins with one: who spins would not notice a crowd.
+/// Of so many waits that need no yield, one begins with one: who spins would not notice a load.
 const WAITS_PER_PROBE: u32 = 64;
 /// The same where waits are mostly over within the near looks: a yield costs as much as several of those, and all of them
 /// together are hardly longer than `WAITS_PER_PROBE` others.
@@ -150,15 +149,16 @@ impl Adaptive {
 
     /// Looks until the wait is over or the budget is spent. Returns what a wait that is over has cost.
     fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Option<u32> {
-        let crowd = waiting.crowd;
+        let load = waiting.load;
         let mut spinner = None;
         let mut spent_ns = 0_u32;
         loop {
             // The line of that right is everybody's, so who could not use it does not ask.
-            spinner = if crowd.is_there() { None } else { spinner.or_else(Spinner::try_new) };
+            spinner =
+                if load.is_oversubscribed() { None } else { spinner.or_else(Spinner::try_new) };
             let cost_ns = match spinner {
                 Some(_) => spin(waiting),
-                None => give_way(crowd),
+                None => give_way(load),
             };
             spent_ns = spent_ns.saturating_add(cost_ns);
             if waiting.seems_over() {
@@ -176,7 +176,7 @@ impl Adaptive {
         self.pace /= 2;
     }
 
-    /// Lets the others of a crowd run: who keeps up with its producers would never wait, and so never give its CPU away.
+    /// Lets the others of a load run: who keeps up with its producers would never wait, and so never give its CPU away.
     /// Not yet after a lone event that it had to wait for. If there is one more by now, that is seen a whole turn of
     /// everybody's sooner; if not, it is about to wait.
     fn end_turn(&mut self, last: Wait, pacing: &Pacing<'_>) {
@@ -195,12 +195,12 @@ impl Adaptive {
 
     /// Looks a few times, in which most answers come; whether the wait is over.
     fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
-        let crowd = waiting.crowd;
-        if !crowd.is_there() && self.is_next_a_probe() {
-            give_way(crowd);
+        let load = waiting.load;
+        if !load.is_oversubscribed() && self.is_next_a_probe() {
+            give_way(load);
         }
         self.waits = self.waits.wrapping_add(1);
-        !crowd.is_there() && waiting.look_spaced(NEAR_LOOKS, SPACE)
+        !load.is_oversubscribed() && waiting.look(NEAR_LOOKS, || pause(1))
     }
 }
 
@@ -213,13 +213,13 @@ fn learnt(gap: u32, events: u64) -> u32 {
 /// Looks a few times with short pauses. Returns how long that took, in nanoseconds.
 fn spin(waiting: &Waiting<'_>) -> u32 {
     let start = Instant::now();
-    let _ = waiting.look_spaced(LOOKS_PER_CLOCK, SPACE);
+    let _ = waiting.look(LOOKS_PER_CLOCK, || pause(1));
     nanoseconds(start.elapsed())
 }
 
 /// Lets others run, and notes whether there are any. Returns what that cost, in nanoseconds.
-fn give_way(crowd: &Crowd) -> u32 {
-    match crowd.give_way() {
+fn give_way(load: CpuLoad<'_>) -> u32 {
+    match load.give_way() {
         Yield::Alone(time) => nanoseconds(time),
         Yield::LetRun(time) if time > HOGGED => u32::MAX,
         Yield::LetRun(_) => SWITCH_NS,
@@ -248,11 +248,11 @@ enum Wait {
 impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
-    fn spins_first(&mut self, is_crowded: bool) -> bool {
-        // In a stream a look takes a line that is being written, and one wait in many probes for a crowd.
+    fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
+        // In a stream a look takes a line that is being written, and one wait in many probes for a load.
         let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
         let is_soon = self.budget_ns() > 0;
-        let is_first = !is_crowded && is_lone && is_soon && !self.is_next_a_probe();
+        let is_first = !is_oversubscribed && is_lone && is_soon && !self.is_next_a_probe();
         if is_first {
             self.waits = self.waits.wrapping_add(1);
             self.last = Wait::Own;
@@ -293,7 +293,7 @@ impl WaitStrategy for Adaptive {
         if is_late {
             return self.hurry();
         }
-        if pacing.is_crowded() {
+        if pacing.is_oversubscribed() {
             return self.end_turn(last, pacing);
         }
         match last {

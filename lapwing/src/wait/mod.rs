@@ -1,5 +1,4 @@
-//! How to wait. Not here: what is waited for (`barrier`, `sequencer::gate`), which decides alone
-//! when a wait is over.
+//! How to wait. What is waited for decides alone when a wait is over.
 //!
 //! | strategy | latency | CPU while idle | parks |
 //! |---|---|---|---|
@@ -54,22 +53,15 @@
 //! | `PhasedBackoffWaitStrategy.withSleep` | `PhasedBackoff::new(spin, yielding, Sleeping { spins: 0, yields: 0, ..Sleeping::default() })` |
 
 mod adaptive;
-pub(crate) mod asymmetric;
 mod blocking;
 mod busy_spin;
-pub(crate) mod crowd;
-pub(crate) mod event_count;
-mod looks;
+pub(crate) mod cpu_load;
 mod pacing;
-mod park;
 mod phased_backoff;
-pub(crate) mod released;
 mod sleeping;
 pub(crate) mod spinner;
 mod strategy;
-pub(crate) mod stream;
 mod waiting;
-pub(crate) mod watch;
 mod yielding;
 
 pub use adaptive::Adaptive;
@@ -82,44 +74,7 @@ pub use strategy::WaitStrategy;
 pub use waiting::Waiting;
 pub use yielding::Yielding;
 
-pub(crate) use looks::{Looks, Space};
 pub(crate) use strategy::AnyWaitStrategy;
-
-use std::time::Duration;
-
-use event_count::EventCount;
-use watch::Turn;
-
-/// What is waited for: a sequence of the cursor, of stages upstream, or of the gate on a full ring.
-pub(crate) trait Awaited {
-    /// Whether it is there, or will never come.
-    fn is_over(&self) -> bool;
-
-    /// A look that costs less: if true, it is over; if false, it is not, or has been for a moment only. For whoever
-    /// looks again and again, but not for who lies down.
-    fn seems_over(&self) -> bool {
-        self.is_over()
-    }
-
-    /// Whether it seems over at one of so many `looks`.
-    fn seems_over_within(&self, looks: Looks) -> bool {
-        looks.until(|| self.seems_over().then_some(())).is_some()
-    }
-
-    /// Where to sleep: with something that is behind just now. Who has lain down looks again
-    /// whether it still is. `None` if nothing is: then it looks again instead.
-    fn event_count(&self) -> Option<&EventCount>;
-
-    /// The waiter's turn to sleep there, if it is one of several for one of whom the event is.
-    fn turn(&self) -> Option<Turn<'_>> {
-        None
-    }
-
-    /// Longest sleep there at a time, for who lies down where it need not be woken in time.
-    fn longest_sleep(&self) -> Option<Duration> {
-        None
-    }
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests;

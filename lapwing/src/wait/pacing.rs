@@ -1,6 +1,6 @@
 //! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
 
-use super::crowd::Crowd;
+use super::cpu_load::CpuLoad;
 use crate::sync::{pause, yield_now};
 
 /// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
@@ -21,7 +21,7 @@ use crate::sync::{pause, yield_now};
 ///     }
 ///
 ///     fn pace(&mut self, pacing: &Pacing<'_>) {
-///         if pacing.is_crowded() {
+///         if pacing.is_oversubscribed() {
 ///             pacing.yield_now();
 ///         } else if pacing.events() >= 16 && !pacing.is_late() {
 ///             pacing.keep_away(10);
@@ -43,7 +43,7 @@ pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
     /// Whether the threads of the ring want more CPUs than they get, where this consumer may hold up another stage by that.
-    pub(crate) crowd: Option<&'a Crowd>,
+    pub(crate) load: Option<CpuLoad<'a>>,
 }
 
 impl Pacing<'_> {
@@ -118,7 +118,7 @@ impl Pacing<'_> {
     /// #     const PARKS: bool = false;
     /// #     fn wait(&mut self, _: &Waiting<'_>) {}
     /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     assert!(!pacing.is_crowded()); // nobody has given away a CPU here
+    ///     assert!(!pacing.is_oversubscribed()); // nobody has given away a CPU here
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
@@ -130,11 +130,11 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn is_crowded(&self) -> bool {
-        self.crowd.is_some_and(Crowd::is_there)
+    pub fn is_oversubscribed(&self) -> bool {
+        self.load.is_some_and(CpuLoad::is_oversubscribed)
     }
 
-    /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a crowd that is gone is
+    /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a load that is gone is
     /// forgotten.
     ///
     /// ```
@@ -159,8 +159,8 @@ impl Pacing<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&self) {
-        match self.crowd {
-            Some(crowd) => _ = crowd.give_way(),
+        match self.load {
+            Some(load) => _ = load.give_way(),
             None => yield_now(),
         }
     }

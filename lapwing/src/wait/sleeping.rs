@@ -40,7 +40,7 @@ impl WaitStrategy for Sleeping {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        let is_seen = !waiting.crowd.is_there() && waiting.spin(self.spins);
+        let is_seen = !waiting.load.is_oversubscribed() && waiting.spin(self.spins);
         if is_seen || waiting.yield_up_to(self.yields) {
             return;
         }

@@ -1,6 +1,6 @@
 //! What a way to wait is, and how one of any type is called.
 
-use super::crowd::Crowd;
+use super::cpu_load::CpuLoad;
 use super::{Pacing, Waiting};
 
 /// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
@@ -99,7 +99,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// strategy. Asked before each wait of a stage that has its thread to itself and of a poller that
     /// [waits](crate::Poller::wait), unless it spins anyway. False by default.
     ///
-    /// `is_crowded` says whether the threads of the ring want more CPUs than they get: then whoever looks keeps others from
+    /// `is_oversubscribed` says whether the threads of the ring want more CPUs than they get: then whoever looks keeps others from
     /// running, perhaps the one that it waits for. What came of the looks shows in the call that follows: [`wait`](Self::wait)
     /// if it was nothing, and [`pace`](Self::pace) if it was something and that is done.
     ///
@@ -113,8 +113,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// impl WaitStrategy for Glance {
     ///     const PARKS: bool = true;
     ///
-    ///     fn spins_first(&mut self, is_crowded: bool) -> bool {
-    ///         !is_crowded
+    ///     fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
+    ///         !is_oversubscribed
     ///     }
     ///
     ///     fn wait(&mut self, waiting: &Waiting<'_>) {
@@ -130,8 +130,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// # thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn spins_first(&mut self, is_crowded: bool) -> bool {
-        let _ = is_crowded;
+    fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
+        let _ = is_oversubscribed;
         false
     }
 
@@ -207,7 +207,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
 pub(crate) trait AnyWaitStrategy: Send + Sync {
     fn parks(&self) -> bool;
     fn spins(&self) -> bool;
-    fn spins_first(&mut self, crowd: &Crowd) -> bool;
+    fn spins_first(&mut self, load: CpuLoad<'_>) -> bool;
     fn wait(&mut self, waiting: &Waiting<'_>);
     fn pace(&mut self, pacing: &Pacing<'_>);
     fn boxed_clone(&self) -> Box<dyn AnyWaitStrategy>;
@@ -222,8 +222,8 @@ impl<W: WaitStrategy> AnyWaitStrategy for W {
         W::SPINS
     }
 
-    fn spins_first(&mut self, crowd: &Crowd) -> bool {
-        WaitStrategy::spins_first(self, crowd.is_there())
+    fn spins_first(&mut self, load: CpuLoad<'_>) -> bool {
+        WaitStrategy::spins_first(self, load.is_oversubscribed())
     }
 
     fn wait(&mut self, waiting: &Waiting<'_>) {

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::asymmetric::AsymmetricFence;
-use super::crowd::{Crowd, YIELDS};
-use super::event_count::{EventCount, UNSEEN_SLEEP};
-use super::{Adaptive, Awaited, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
-use crate::life::Life;
+use super::cpu_load::{CpuLoad, YIELDS};
+use super::{Adaptive, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use crate::protocol::life::Life;
+use crate::protocol::parking::Awaited;
+use crate::protocol::parking::asymmetric::AsymmetricFence;
+use crate::protocol::parking::event_count::{EventCount, UNSEEN_SLEEP};
+use crate::sync::Figure;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -47,19 +49,19 @@ fn wait_for<R>(
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
-    wait_beside(&Crowd::default(), awaited, limit, wait)
+    wait_beside(CpuLoad::by(&Figure::new(0)), awaited, limit, wait)
 }
 
-/// The same in a ring with this `crowd`.
+/// The same in a ring with this `load`.
 fn wait_beside<R>(
-    crowd: &Crowd,
+    load: CpuLoad<'_>,
     awaited: &There,
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
     let deadline = limit.map(|limit| Instant::now() + limit);
     let (life, fence) = (&Life::default(), AsymmetricFence::detect());
-    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, crowd, sleeper: None })
+    wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, load, sleeper: None })
 }
 
 /// Notes when it is asked to wait, and how often, and returns at once.
@@ -187,16 +189,17 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     life.begin_close();
     let deadline = Some(Instant::now() + 10_000 * MS);
     let fence = AsymmetricFence::detect();
-    let crowd = &Crowd::default();
+    let load = Figure::new(0);
+    let load = CpuLoad::by(&load);
     let (is_signalled, sleeper) = (false, None);
-    let waiting = Waiting { awaited, deadline, life, fence, is_signalled, crowd, sleeper };
+    let waiting = Waiting { awaited, deadline, life, fence, is_signalled, load, sleeper };
     waiting.sleep(Duration::MAX);
     assert!(!waiting.is_expired());
 }
 
 /// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
 fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
-    adaptive.pace(&Pacing { events, is_late, crowd: None });
+    adaptive.pace(&Pacing { events, is_late, load: None });
 }
 
 /// The gap between batches after each of `batches`, `None` being a wait for something that is there after
@@ -244,31 +247,33 @@ fn default_keeps_away_less_when_it_came_late() {
 
 /// A stage that kept up with its producers never waited, so it kept its CPU until the ring was full.
 #[test]
-fn default_does_not_keep_away_in_a_crowd_where_it_gives_its_cpu_away() {
-    let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
-    crowd.saw_others();
+fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() {
+    let (mut adaptive, word) = (Adaptive::default(), Figure::new(0));
+    let load = CpuLoad::by(&word);
+    load.saw_others();
     for _ in 0..6 {
-        let crowd = Some(&crowd);
-        adaptive.pace(&Pacing { events: 99, is_late: false, crowd });
+        let load = Some(load);
+        adaptive.pace(&Pacing { events: 99, is_late: false, load });
     }
     assert_eq!(adaptive.pace_gap(), 0);
     pace(&mut adaptive, 99, false);
     assert_eq!(adaptive.pace_gap(), 0, "these came while others ran");
     pace(&mut adaptive, 99, false);
-    assert_eq!(adaptive.pace_gap(), 8, "the crowd has gone");
+    assert_eq!(adaptive.pace_gap(), 8, "the load has gone");
 }
 
 /// It did after each, also if one more had come by then, which saw a whole turn of everybody's pass by.
 #[test]
-fn default_in_a_crowd_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
-    let (mut adaptive, crowd) = (Adaptive::default(), Crowd::default());
-    crowd.saw_others();
+fn default_when_oversubscribed_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
+    let (mut adaptive, word) = (Adaptive::default(), Figure::new(0));
+    let load = CpuLoad::by(&word);
+    load.saw_others();
     let mut gives_way_after = |events, waits: bool| {
         if waits {
             wait_for(&There::at_look(2), None, |waiting| adaptive.wait(waiting));
         }
-        let crowd = Some(&crowd);
-        adaptive.pace(&Pacing { events, is_late: false, crowd });
+        let load = Some(load);
+        adaptive.pace(&Pacing { events, is_late: false, load });
         adaptive.has_ended_turn()
     };
     assert!(!gives_way_after(1, true));
@@ -335,11 +340,11 @@ fn own_looks(adaptive: &mut Adaptive, waits: u32) -> u32 {
 
 /// The looks of a strategy saw a lone event later than those of its consumer: by 45 ns where CPUs share a cache.
 #[test]
-fn default_has_its_consumer_look_for_lone_events_and_now_and_then_looks_for_a_crowd() {
+fn default_has_its_consumer_look_for_lone_events_and_now_and_then_probes_for_oversubscription() {
     let mut adaptive = Adaptive::default();
     assert_eq!(own_looks(&mut adaptive, 512), 511);
     assert_eq!(own_looks(&mut adaptive, 512), 511);
-    assert!(!adaptive.spins_first(true), "in a crowd");
+    assert!(!adaptive.spins_first(true), "when oversubscribed");
 }
 
 #[test]
@@ -373,40 +378,43 @@ fn default_of_a_wait_that_is_over_looks_once() {
 }
 
 /// Yields of a wait that is over at its eighth look.
-fn yields_of(mut strategy: impl WaitStrategy, crowd: &Crowd) -> u64 {
+fn yields_of(mut strategy: impl WaitStrategy, load: CpuLoad<'_>) -> u64 {
     YIELDS.set(0);
-    wait_beside(crowd, &There::at_look(8), None, |waiting| strategy.wait(waiting));
+    wait_beside(load, &There::at_look(8), None, |waiting| strategy.wait(waiting));
     YIELDS.get()
 }
 
 #[test]
-fn who_looks_before_it_yields_does_not_in_a_crowd() {
-    let (nobody, others) = (Crowd::default(), Crowd::default());
-    others.saw_others();
+fn who_looks_before_it_yields_does_not_when_oversubscribed() {
+    let (nobody, others) = (Figure::new(0), Figure::new(0));
+    let loads = [&nobody, &others].map(CpuLoad::by);
+    loads[1].saw_others();
     let yielding = Yielding { spins: 10 };
-    assert_eq!([&nobody, &others].map(|crowd| yields_of(yielding, crowd)), [0, 7]);
+    assert_eq!(loads.map(|load| yields_of(yielding, load)), [0, 7]);
     let sleeping = Sleeping::default();
-    assert_eq!([&nobody, &others].map(|crowd| yields_of(sleeping, crowd)), [0, 7]);
+    assert_eq!(loads.map(|load| yields_of(sleeping, load)), [0, 7]);
 }
 
 #[test]
-fn crowd_is_there_until_many_yields_let_nobody_run() {
-    let crowd = Crowd::default();
-    crowd.saw_nobody();
-    assert!(!crowd.is_there());
-    crowd.saw_others();
-    (1..1024).for_each(|_| crowd.saw_nobody());
-    assert!(crowd.is_there());
-    crowd.saw_nobody();
-    assert!(!crowd.is_there());
+fn oversubscription_is_there_until_many_yields_let_nobody_run() {
+    let load = Figure::new(0);
+    let load = CpuLoad::by(&load);
+    load.saw_nobody();
+    assert!(!load.is_oversubscribed());
+    load.saw_others();
+    (1..1024).for_each(|_| load.saw_nobody());
+    assert!(load.is_oversubscribed());
+    load.saw_nobody();
+    assert!(!load.is_oversubscribed());
 }
 
 #[test]
-fn one_that_sees_others_now_and_then_keeps_the_crowd_there() {
-    let crowd = Crowd::default();
+fn one_that_sees_others_now_and_then_keeps_the_oversubscription_there() {
+    let load = Figure::new(0);
+    let load = CpuLoad::by(&load);
     for _ in 0..10 {
-        crowd.saw_others();
-        (0..1_000).for_each(|_| crowd.saw_nobody());
-        assert!(crowd.is_there());
+        load.saw_others();
+        (0..1_000).for_each(|_| load.saw_nobody());
+        assert!(load.is_oversubscribed());
     }
 }

@@ -1,21 +1,20 @@
-//! One wait, as a strategy sees it: looking, giving up the CPU, sleeping and parking until what is
-//! waited for is there.
+//! One wait, as a strategy sees it: looking, giving up the CPU, sleeping and parking.
 
 use std::fmt;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::asymmetric::AsymmetricFence;
-use super::crowd::Crowd;
-use super::event_count::UNSEEN_SLEEP;
-use super::{Awaited, Looks, Space};
+use super::cpu_load::CpuLoad;
 use crate::activity::Sleeper;
-use crate::life::Life;
+use crate::protocol::control::Control;
+use crate::protocol::life::Life;
+use crate::protocol::parking::Awaited;
+use crate::protocol::parking::asymmetric::AsymmetricFence;
+use crate::protocol::parking::event_count::UNSEEN_SLEEP;
 use crate::sync::{spin_loop, yield_now};
 
-/// How many times a strategy that spins looks between two looks at the clock, which costs as much as
-/// one or two of them. One that yields looks at the clock each time: other threads may have had
-/// the CPU for long.
+/// Looks of a strategy that spins between two looks at the clock, which costs as much as one or two of them. One that
+/// yields looks at the clock each time: other threads may have had the CPU for long.
 pub(super) const SPINS_PER_CLOCK: u32 = 64;
 /// Longest sleep once the ring takes no more events: what is left of them is there soon, and nobody
 /// wakes who sleeps uncounted.
@@ -58,12 +57,23 @@ pub struct Waiting<'a> {
     /// Whether those who are waited for look for sleepers.
     pub(crate) is_signalled: bool,
     /// Whether the threads of the ring want more CPUs than they get.
-    pub(crate) crowd: &'a Crowd,
+    pub(crate) load: CpuLoad<'a>,
     /// Whom to tell that this thread sleeps.
     pub(crate) sleeper: Option<&'a dyn Sleeper>,
 }
 
-impl Waiting<'_> {
+impl<'a> Waiting<'a> {
+    /// The wait for `awaited` in the ring of `control`, until `deadline` if there is one.
+    pub(crate) fn new(
+        control: &'a Control,
+        awaited: &'a dyn Awaited,
+        deadline: Option<Instant>,
+    ) -> Self {
+        let Control { life, fence, is_signalled, .. } = control;
+        let (fence, is_signalled, load) = (*fence, *is_signalled, CpuLoad::of(control));
+        Self { awaited, deadline, life, fence, is_signalled, load, sleeper: None }
+    }
+
     /// Whether what is waited for is there, or will never come since the ring is closed or halted.
     ///
     /// ```
@@ -187,17 +197,12 @@ impl Waiting<'_> {
     /// ```
     #[must_use]
     pub fn yield_up_to(&self, times: u32) -> bool {
-        self.look_up_to(times, 1, || _ = self.crowd.give_way())
+        self.look_up_to(times, 1, || _ = self.load.give_way())
     }
 
-    /// As [`is_over`](Self::is_over), for who looks again: see [`Awaited::seems_over`].
+    /// As [`is_over`](Self::is_over), for a thread that looks again.
     pub(super) fn seems_over(&self) -> bool {
         self.awaited.seems_over()
-    }
-
-    /// Looks with some space between; true as soon as the wait is over.
-    pub(super) fn look_spaced(&self, times: u32, space: Space) -> bool {
-        self.awaited.seems_over_within(Looks { all: times, spaced: times, space, presumes: true })
     }
 
     /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.

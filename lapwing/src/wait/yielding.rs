@@ -27,9 +27,9 @@ impl WaitStrategy for Yielding {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        let crowd = waiting.crowd;
-        if crowd.is_there() || !waiting.spin(self.spins) {
-            waiting.repeat(1, || _ = crowd.give_way());
+        let load = waiting.load;
+        if load.is_oversubscribed() || !waiting.spin(self.spins) {
+            waiting.repeat(1, || _ = load.give_way());
         }
     }
 }

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::access::{Access, Exclusive};
-use super::reader::Reader;
 use super::source::Source;
+use super::stage_reader::StageReader;
 use crate::Sequence;
 
 pub use self::iter::{Iter, IterMut};
@@ -65,7 +65,7 @@ pub use self::iter::{Iter, IterMut};
 /// ```
 #[must_use = "a batch that is dropped at once has consumed nothing"]
 pub struct Batch<'a, E, A: Access> {
-    reader: &'a mut Reader<E>,
+    source: &'a mut StageReader<E>,
     range: Range<Sequence>,
     /// Events of `range` that are done, from its start.
     consumed: u64,
@@ -75,9 +75,9 @@ pub struct Batch<'a, E, A: Access> {
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
     #[inline(always)]
-    pub(crate) fn new(reader: &'a mut Reader<E>, range: Range<Sequence>) -> Self {
-        reader.activity().begin_batch();
-        Self { reader, range, consumed: 0, events: PhantomData }
+    pub(crate) fn new(source: &'a mut StageReader<E>, range: Range<Sequence>) -> Self {
+        source.activity().begin_batch();
+        Self { source, range, consumed: 0, events: PhantomData }
     }
 
     /// Number of events that are not consumed yet.
@@ -154,7 +154,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     pub fn as_slice(&self) -> &[E] {
         // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
         // nothing before `self` is dropped or borrowed as mutable.
-        unsafe { self.reader.events(self.left()) }
+        unsafe { self.source.reader.events(self.left()) }
     }
 
     /// Consumes the first `count` events that are left, or all if there are fewer.
@@ -237,7 +237,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         let first = self.first_sequence();
         // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
         // events live.
-        let events = unsafe { self.reader.events(first..self.range.end) };
+        let events = unsafe { self.source.reader.events(first..self.range.end) };
         Iter::new(events, first, &mut self.consumed)
     }
 
@@ -259,7 +259,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     #[must_use]
     pub fn is_failed(&self, sequence: Sequence) -> bool {
-        self.left().contains(&sequence) && self.reader.has_failed(sequence)
+        self.left().contains(&sequence) && self.source.has_failed(sequence)
     }
 
     /// Lets go of what is consumed, if anything is.
@@ -267,8 +267,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     fn let_go(&mut self) {
         if self.consumed > 0 {
             let end = self.first_sequence();
-            A::watch(&self.reader.ring.buffer, self.range.start..end);
-            self.reader.release(end);
+            A::watch(&self.source.reader.ring.buffer, self.range.start..end);
+            self.source.release(end);
         }
     }
 
@@ -297,7 +297,7 @@ impl<E> Batch<'_, E, Exclusive> {
     pub fn as_mut_slice(&mut self) -> &mut [E] {
         // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows
         // `self` as mutable.
-        unsafe { self.reader.ring.buffer.slice_mut(self.left()) }
+        unsafe { self.source.reader.ring.buffer.slice_mut(self.left()) }
     }
 
     /// As [`iter`](Self::iter), with events to change.
@@ -320,7 +320,7 @@ impl<E> Batch<'_, E, Exclusive> {
     pub fn iter_mut(&mut self) -> IterMut<'_, E> {
         let first = self.first_sequence();
         // SAFETY: I2 and I6: as in `as_mut_slice`.
-        let events = unsafe { self.reader.ring.buffer.slice_mut(first..self.range.end) };
+        let events = unsafe { self.source.reader.ring.buffer.slice_mut(first..self.range.end) };
         IterMut::new(events, first, &mut self.consumed)
     }
 }
@@ -329,7 +329,7 @@ impl<E, A: Access> Drop for Batch<'_, E, A> {
     #[inline(always)]
     fn drop(&mut self) {
         self.let_go();
-        self.reader.activity().end_batch();
+        self.source.activity().end_batch();
     }
 }
 

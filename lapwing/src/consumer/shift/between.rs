@@ -10,7 +10,7 @@ use crate::consumer::access::Access;
 use crate::consumer::catch::catch;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
-use crate::group::KeyTransfer;
+use crate::protocol::group::KeyTransfer;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
     /// Nothing has come for the timeout.

@@ -27,9 +27,9 @@ use crate::consumer::task::{HaltOnDrop, Post, Task, Turn};
 use crate::consumer::together::longest_turn;
 use crate::consumer::work::{Interruption, Progress, Work};
 use crate::consumer::{Finished, Outcome};
-use crate::control::Control;
 use crate::error::{HaltCause, PollError, WaitTimeoutError};
 use crate::on_this_thread::OnThisThread;
+use crate::protocol::control::Control;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
@@ -226,7 +226,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
         match self.poll() {
             Ok(batch) => {
                 self.expires = None;
-                self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.sweep())), Err)
+                self.handle(batch).map_or_else(|| Ok(Turn::Handled(self.source.drained())), Err)
             }
             Err(PollError::Empty) if self.source.has_transfer() => {
                 self.hand_over().map_or(Ok(Turn::Handled(None)), Err)

@@ -1,35 +1,41 @@
 //! A worker of a group: where its batches come from, and how it waits for them. Not here: the words that
-//! workers share (`group`), what is different by key (`keyed`).
+//! workers share (`group`), what is different by key (`routing`).
 
+mod routing;
 mod wait;
+mod wait_by_key;
 
 use std::mem;
 use std::ops::Range;
 use std::time::Instant;
 
-pub(super) use self::wait::Wait;
+use self::wait::Wait;
 use super::finished::Outcome;
-use super::keyed::{ByKey, SharedKeys};
-use super::reader::Reader;
-use super::share::Share;
-use super::source::{Source, Sweep};
+use super::keys::{ByKey, SharedKeys};
+use super::source::Source;
+use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::control::{Control, ONLY_TURN, StageIndex};
+use crate::chosen::Reader;
 use crate::error::PollError;
-use crate::group::{Claim, Group, KeyTransfer};
 use crate::on_this_thread;
-use crate::ring::Ring;
-use crate::stamps::Span;
+use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
+use crate::protocol::group::{Claim, Group, KeyTransfer};
+use crate::protocol::parking::Awaited;
+use crate::protocol::reading::{Drained, LastLook};
+use crate::protocol::ring::Ring;
+use crate::protocol::stamps::Span;
 use crate::sync::Arc;
-use crate::wait::crowd::Crowd;
-use crate::wait::{AnyWaitStrategy, Awaited, Waiting};
+use crate::tuning::share::Share;
+use crate::wait::cpu_load::CpuLoad;
+use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// A consumer that claims its events from those that its group may have, or gets those whose keys are
 /// its own.
 pub(crate) struct Worker<E> {
     /// What the group may read, seen from `reader.next`, and how to wait for it.
     pub(super) reader: Reader<E>,
+    strategy: Box<dyn AnyWaitStrategy>,
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
     /// What it has and has not finished. Without it, its word is idle, except by key.
@@ -37,7 +43,7 @@ pub(crate) struct Worker<E> {
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
     /// What that was when nothing was left to claim of what it knew the last time.
-    swept: u64,
+    drained: u64,
     /// How much it claims.
     pub(super) share: Share,
     /// Whether a poll that found nothing has moved its words, and its stage was not told.
@@ -47,17 +53,28 @@ pub(crate) struct Worker<E> {
 }
 
 impl<E> Worker<E> {
-    /// `reader` is that of the group's stage.
+    /// `source` is that of the group's stage.
     pub(crate) fn new(
-        reader: Reader<E>,
+        source: StageReader<E>,
         group: Arc<Group>,
         worker: usize,
         keys: Option<SharedKeys<E>>,
     ) -> Self {
         let by_key = keys.map(|keys| ByKey::new(keys, group.word_of(worker)));
-        let (claim, share, has_left) = (None, Share::new(), false);
-        let (finished, swept, has_passed) = (0, 0, false);
-        Self { reader, group, worker, claim, finished, swept, share, has_passed, has_left, by_key }
+        let (reader, strategy) = source.into_parts();
+        Self {
+            reader,
+            strategy,
+            group,
+            worker,
+            claim: None,
+            finished: 0,
+            drained: 0,
+            share: Share::new(),
+            has_passed: false,
+            has_left: false,
+            by_key,
+        }
     }
 
     #[cfg(all(test, loom))]
@@ -105,6 +122,31 @@ impl<E> Worker<E> {
         Err(error)
     }
 
+    /// What this worker should claim from `reader.next` on: its share of what is there, so that the
+    /// others have something to do as well.
+    fn next_share(&mut self) -> Result<Span, PollError> {
+        let reader = &mut self.reader;
+        let sharers = self.group.size() as u64;
+        let next = reader.next;
+        let horizon =
+            next + reader.max_batch.saturating_mul(sharers).min(reader.ring.control.capacity);
+        let from = reader.known.max(next);
+        match reader.look(from, horizon)? {
+            Span::Events(end) => {
+                reader.known = end;
+                reader.last = if end < horizon { LastLook::All } else { LastLook::Part };
+            }
+            Span::Tombstones(end) if from == next => return Ok(Span::Tombstones(end)),
+            Span::Empty | Span::Tombstones(_) => {}
+        }
+        let there = reader.known.saturating_sub(next);
+        if there == 0 {
+            return Ok(Span::Empty);
+        }
+        let share = self.share.of(there, sharers).min(reader.max_batch);
+        Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
+    }
+
     /// Takes over what another worker left behind, if there is something.
     pub(super) fn take_over(&self) -> Option<Claim> {
         if !self.group.has_orphans() {
@@ -117,9 +159,9 @@ impl<E> Worker<E> {
 
     /// What it waits for with nothing in hand; `None` if it is not to work.
     fn what_it_waits_for(&self) -> Option<Wait<'_>> {
-        let Reader { ring, barrier, .. } = &self.reader;
+        let Reader { ring, barrier, advice, .. } = &self.reader;
         let words = self.by_key.as_ref().map(ByKey::words);
-        Wait::of(&ring.control, barrier, &self.group, self.worker, words)
+        Wait::of(&ring.control, barrier, advice, &self.group, self.worker, words)
     }
 
     /// Why a worker that finds nothing to claim has nothing: at the end of the ring it stays for as
@@ -181,7 +223,7 @@ impl<E> Source<E> for Worker<E> {
     }
 
     fn limit_batch(&mut self, events: u64) {
-        Source::limit_batch(&mut self.reader, events);
+        self.reader.max_batch = self.reader.max_batch.min(events);
     }
 
     #[inline]
@@ -203,36 +245,37 @@ impl<E> Source<E> for Worker<E> {
 
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        let Self { reader, group, worker, by_key, .. } = self;
+        let Self { reader, strategy, group, worker, by_key, .. } = self;
         let control = &*reader.ring.control;
         let own = group.word_of(*worker);
         let words = by_key.as_ref().map(ByKey::words);
-        let Some(wait) = Wait::of(control, &reader.barrier, group, *worker, words) else {
+        let Some(wait) = Wait::of(control, &reader.barrier, &reader.advice, group, *worker, words)
+        else {
             group.sleep_until_wanted(*worker);
             return control.is_stopping(own, ONLY_TURN);
         };
         let activity: &Activity = &control.stages[own].activity;
-        let waiting = Waiting { sleeper: Some(activity), ..control.waiting(&wait, deadline) };
-        reader.strategy.wait(&waiting);
+        let waiting = Waiting { sleeper: Some(activity), ..Waiting::new(control, &wait, deadline) };
+        strategy.wait(&waiting);
         waiting.is_expired() || control.is_stopping(own, ONLY_TURN)
     }
 
     #[inline]
-    fn sweep(&mut self) -> Option<Sweep> {
-        let events = self.finished - self.swept;
+    fn drained(&mut self) -> Option<Drained> {
+        let events = self.finished - self.drained;
         let is_idle = events > 0 && self.claim.is_none() && self.by_key.is_none();
         // Nobody keeps away from what is known to be there.
         if !is_idle || self.reader.known > self.group.claimed() {
             return None;
         }
-        self.swept = self.finished;
-        self.reader.sweep_of(events)
+        self.drained = self.finished;
+        self.reader.drained_of(events)
     }
 
     /// What it leaves, others of its group take.
     #[inline]
-    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<&Crowd>) {
-        (&mut *self.reader.strategy, None)
+    fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>) {
+        (&mut *self.strategy, None)
     }
 
     #[inline]

@@ -1,14 +1,16 @@
 //! What a worker with nothing in hand waits for. Not here: how it gets its events (`worker`).
 
+use super::wait_by_key::Look;
 use crate::Sequence;
-use crate::barrier::Barrier;
-use crate::consumer::keyed::Look;
-use crate::control::{Control, ONLY_TURN, StageIndex};
-use crate::group::Group;
-use crate::stamps::Span;
-use crate::wait::Awaited;
-use crate::wait::event_count::EventCount;
-use crate::wait::watch::Turn;
+use crate::chosen::Reads;
+use crate::protocol::advice::ReadAdvice;
+use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
+use crate::protocol::group::Group;
+use crate::protocol::parking::Awaited;
+use crate::protocol::parking::event_count::EventCount;
+use crate::protocol::parking::watch::Turn;
+use crate::protocol::reading::Barrier;
+use crate::protocol::stamps::Span;
 
 /// The wait of a worker with nothing in hand: for something to claim, or, once there will be nothing any
 /// more, for the end of the group's work.
@@ -19,6 +21,7 @@ use crate::wait::watch::Turn;
 pub(in crate::consumer) struct Wait<'a> {
     pub(in crate::consumer) control: &'a Control,
     pub(in crate::consumer) barrier: &'a Barrier,
+    advice: &'a Reads,
     pub(in crate::consumer) group: &'a Group,
     pub(in crate::consumer) worker: usize,
     /// By key, the words that it looks after.
@@ -32,11 +35,12 @@ impl<'a> Wait<'a> {
     pub(super) fn of(
         control: &'a Control,
         barrier: &'a Barrier,
+        advice: &'a Reads,
         group: &'a Group,
         worker: usize,
         words: Option<&'a [StageIndex]>,
     ) -> Option<Self> {
-        let mut wait = Self { control, barrier, group, worker, words, end: None };
+        let mut wait = Self { control, barrier, advice, group, worker, words, end: None };
         let is_needed = group.is_wanted(worker) || wait.is_in_the_team();
         if !is_needed && control.life.is_open() {
             return None;
@@ -53,7 +57,7 @@ impl<'a> Wait<'a> {
         let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
         let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
         if control.life.is_open() {
-            barrier.fetch(next);
+            self.advice.waits_for(next);
             return is_over();
         }
         match control.life.end() {

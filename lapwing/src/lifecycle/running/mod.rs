@@ -14,10 +14,10 @@ use super::completion::Completion;
 use super::worker_group::WorkerGroup;
 use crate::Sequence;
 use crate::consumer::StopHandle;
-use crate::control::{Control, ONLY_TURN, StageIndex};
 use crate::description::Description;
 use crate::error::HaltCause;
-use crate::group::{Group, worker_name};
+use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
+use crate::protocol::group::{Group, worker_name};
 use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.

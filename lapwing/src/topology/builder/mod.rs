@@ -13,8 +13,8 @@ use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
 use crate::producer::Producer;
-use crate::ring_buffer::{Factory, Noticed};
-use crate::sequencer::{Multi, Sequencer, Single};
+use crate::producer::{Multi, Sequencer, Single};
+use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
 /// Where a ring begins: [`single_producer`](Self::single_producer) or

@@ -4,7 +4,7 @@
 use super::Builder;
 use crate::Sequence;
 use crate::consumer::{EventHandler, Exclusive, IntoAction, Shared};
-use crate::sequencer::Sequencer;
+use crate::producer::Sequencer;
 use crate::topology::graph::{Graph, StageId};
 use crate::topology::side::Side;
 use crate::topology::stage::Stage;

@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::Sequence;
 use crate::consumer::{EventHandler, Exclusive, HandOver, IntoAction, Shared};
-use crate::sequencer::Sequencer;
+use crate::producer::Sequencer;
 use crate::topology::stage::Stage;
 use crate::topology::workers::Workers;
 

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Stage, Workers};
-use crate::consumer::{Access, Consumer, IntoAction, Reader, Work, Worker};
+use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
 /// A stage of a [`Graph`], to be named by stages that come after it.
 ///
@@ -101,7 +101,7 @@ impl Abilities {
 /// What becomes of a stage once there is a ring.
 pub(super) enum Body<'env, E> {
     /// A handler, which a thread will run.
-    Handler(Box<dyn FnOnce(Reader<E>, Stage) -> Consumer<'env> + Send + 'env>),
+    Handler(Box<dyn FnOnce(StageReader<E>, Stage) -> Consumer<'env> + Send + 'env>),
     /// A poller, which will be taken by name.
     Poller,
     /// A worker group: a handler for each worker.

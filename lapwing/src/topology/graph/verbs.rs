@@ -6,7 +6,7 @@ use super::{Abilities, Body, Graph, StageId};
 use crate::Sequence;
 use crate::consumer::{
     Access, Consumer, EventHandler, Exclusive, IntoAction, PerBatch, PerEvent, Post, Processor,
-    Reader, Recovery, Shared, Source, WholeLife, Work,
+    Recovery, Shared, Source, StageReader, WholeLife, Work,
 };
 use crate::topology::Stage;
 
@@ -278,7 +278,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         let stage = stage.into();
         let abilities = Abilities::of::<E, A, H, R>(&stage);
         let body = Box::new(move |reader, stage| {
-            consumer::<E, A, Reader<E>, H>(reader, stage, make, hand_back)
+            consumer::<E, A, StageReader<E>, H>(reader, stage, make, hand_back)
         });
         self.push(stage, A::IS_EXCLUSIVE, abilities, Body::Handler(body))
     }

@@ -1,0 +1,17 @@
+//! The advice that the ends of a ring take: tuned, or plain with `--cfg lapwing_plain`. The only choice between the two.
+
+#[cfg(lapwing_plain)]
+use crate::protocol::advice::{Plain as ClaimsAdvice, Plain as ReadsAdvice};
+use crate::protocol::claims::{MultiClaims, SingleClaims};
+use crate::protocol::reading;
+#[cfg(not(lapwing_plain))]
+use crate::tuning::{TunedClaims as ClaimsAdvice, TunedReads as ReadsAdvice};
+
+/// The claims of the only producer of a ring.
+pub(crate) type Single = SingleClaims<ClaimsAdvice>;
+/// The claims of one of several producers.
+pub(crate) type Multi = MultiClaims<ClaimsAdvice>;
+/// The reading end of one stage.
+pub(crate) type Reader<E> = reading::Reader<E, ReadsAdvice>;
+/// The advice that it takes.
+pub(crate) type Reads = ReadsAdvice;

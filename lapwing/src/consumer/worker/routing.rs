@@ -1,0 +1,124 @@
+//! What is different for a worker of a group by key: which events are its own, and who says so. Not here: who has which
+//! event (`protocol::group`), what the worker waits for (`wait_by_key`).
+//!
+//! Whichever worker finds events that have no owner yet looks at their keys, before any worker touches
+//! them, and routes them. Then each goes through what is routed, past the events of others.
+
+use std::ops::Range;
+
+use super::Worker;
+use crate::Sequence;
+use crate::consumer::catch::catch;
+use crate::consumer::finished::Outcome;
+use crate::consumer::keys::is_in_the_team;
+use crate::consumer::source::Source;
+use crate::error::{HaltCause, PollError};
+use crate::protocol::group::{Claim, Router};
+use crate::protocol::stamps::Span;
+
+/// Routes this part of the ring at a time, so that the owners can begin meanwhile.
+const ROUTES_PER_RING: u64 = 4;
+
+impl<E> Worker<E> {
+    /// The next events that are its own, which it may have to route itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](crate::consumer::source::Source::poll); [`PollError::Empty`] also if it has something to
+    /// [hand over](crate::consumer::source::Source::hand_over) first.
+    pub(super) fn poll_by_key(&mut self) -> Result<Range<Sequence>, PollError> {
+        loop {
+            let is_wanted = self.group.is_wanted(self.worker);
+            let left_behind = if is_wanted { self.take_over() } else { None };
+            let by_key = self.by_key.as_mut().expect("the caller has seen it");
+            by_key.words.extend(left_behind.map(|claim| claim.word));
+            let longest = self.reader.max_batch;
+            let mut words = by_key.words.iter();
+            let next = words.find_map(|&word| {
+                let events = self.group.next_routed(word, longest)?;
+                // It went past those of others, and nothing else is routed.
+                self.has_passed |= events.is_empty();
+                if events.is_empty() {
+                    return None;
+                }
+                let end = events.end.min(self.reader.ring.buffer.wrap_after(events.start));
+                Some(Claim { word, events: events.start..end })
+            });
+            // After the look at what is routed, which brings what came before it.
+            if self.has_transfer() {
+                return Err(PollError::Empty);
+            }
+            if let Some(claim) = next {
+                // Its end says so as well.
+                self.has_passed = false;
+                return Ok(self.claim.insert(claim).events.clone());
+            }
+            match self.route() {
+                Err(PollError::Closed) if self.has_transfer() => return Err(PollError::Empty),
+                Err(PollError::Closed) if self.group.has_left_something() => {
+                    // Whoever comes last, wanted or not: of what is left there are no events to handle.
+                    // Unless another one has just done so.
+                    let claim = self.take_over().ok_or(PollError::Closed)?;
+                    let by_key = self.by_key.as_mut().expect("the caller has seen it");
+                    by_key.words.push(claim.word);
+                }
+                routed => routed?,
+            }
+        }
+    }
+
+    /// Routes events that have no owner yet, or sees that others have.
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](crate::consumer::source::Source::poll).
+    fn route(&mut self) -> Result<(), PollError> {
+        let (Some(by_key), Some(routes)) = (&mut self.by_key, &self.group.routes) else {
+            return Err(PollError::Empty);
+        };
+        let reader = &mut self.reader;
+        reader.next = self.group.claimed();
+        let is_in_the_team = is_in_the_team(&self.group.control, &by_key.words);
+        if !is_in_the_team && !self.group.is_wanted(self.worker) {
+            return Err(self.nothing_more());
+        }
+        let longest = (reader.ring.control.capacity / ROUTES_PER_RING).max(1);
+        let limit = reader.ring.buffer.wrap_after(reader.next).min(reader.next + longest);
+        let span = match reader.look(reader.next, limit) {
+            Ok(Span::Empty) => return Err(PollError::Empty),
+            Ok(span) => span,
+            Err(_) => return Err(self.nothing_more()),
+        };
+        let Some(router) = Router::new(&self.group, routes, self.worker) else {
+            return Err(PollError::Empty);
+        };
+        let first = router.next();
+        if first != reader.next {
+            // Somebody else has routed them meanwhile.
+            return Ok(());
+        }
+        match span {
+            Span::Empty => {}
+            Span::Tombstones(end) => {
+                router.pass(end);
+                self.finished += end - first;
+                reader.given_up += end - first;
+            }
+            Span::Events(end) => {
+                let buffer = &reader.ring.buffer;
+                // SAFETY: I2 and I12: the group may read these, up to the wrap at most, and none of its
+                // workers has them before `finish`, when the slice is gone.
+                let events = unsafe { buffer.slice(first..end) };
+                if let Err(message) = catch(|| by_key.keys.route(events, &router)) {
+                    by_key.failure = Some(Outcome::Panicked { message, sequence: router.next() });
+                    // Before somebody else asks the same key.
+                    reader.ring.control.halt(HaltCause::StageFailed);
+                    return Err(self.nothing_more());
+                }
+                buffer.watch_read(first..end);
+            }
+        }
+        router.finish();
+        Ok(())
+    }
+}

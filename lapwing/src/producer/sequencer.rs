@@ -1,0 +1,74 @@
+//! How many may publish: the type that a producer has beside that of its events.
+
+use std::fmt::Debug;
+
+use crate::chosen;
+use crate::protocol::claims::Claims;
+
+/// How many may publish: [`Single`] or [`Multi`]. Sealed.
+///
+/// A function for producers of both kinds is generic over it:
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, PublishError, Sequence, Sequencer};
+///
+/// fn send<S: Sequencer>(producer: &mut Producer<u64, S>) -> Result<Sequence, PublishError> {
+///     producer.publish(|event| *event = 7)
+/// }
+///
+/// let (mut one, _readers) = Disruptor::single_producer(8, || 0).then_poller("all").build()?;
+/// let (mut many, _others) = Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+/// assert_eq!((send(&mut one), send(&mut many)), (Ok(0), Ok(0)));
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+pub trait Sequencer: sealed::Sequencer + Debug {}
+
+/// One producer. A claim that is given up is claimed again.
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, Single};
+///
+/// let (mut producer, _consumers): (Producer<u64, Single>, _) =
+///     Disruptor::single_producer(8, || 0).then_poller("all").build()?;
+/// drop(producer.claim()?);
+/// assert_eq!(producer.claim()?.sequence(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum Single {}
+
+/// Several producers. A claim that is given up becomes a tombstone, which consumers skip.
+///
+/// ```
+/// use lapwing::{Disruptor, Multi, Producer};
+///
+/// let (mut producer, _consumers): (Producer<u64, Multi>, _) =
+///     Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+/// drop(producer.claim()?);
+/// assert_eq!(producer.claim()?.sequence(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub enum Multi {}
+
+impl Sequencer for Single {}
+impl Sequencer for Multi {}
+
+mod sealed {
+    use super::{Claims, Multi, Single, chosen};
+
+    /// How a producer claims.
+    pub trait Sequencer: 'static {
+        /// What one producer knows of its ring.
+        #[doc(hidden)]
+        type Claims: Claims;
+    }
+
+    impl Sequencer for Single {
+        type Claims = chosen::Single;
+    }
+
+    impl Sequencer for Multi {
+        type Claims = chosen::Multi;
+    }
+}

@@ -1,0 +1,132 @@
+//! How far one producer may claim: up to the gate as it was last read, and up to the claim window without a check.
+//!
+//! ```text
+//!     next claim           window                            limit
+//!  ───────┼───────────────────┼─────────────────────────────────┼───
+//!         │ one comparison    │ a check, which moves the window │ a check, which reads the gate
+//! ```
+
+use std::ops::Range;
+
+use super::gate;
+use crate::Sequence;
+use crate::error::TryPublishError;
+use crate::protocol::advice::ClaimAdvice;
+use crate::protocol::control::Control;
+
+/// The claim limit of one producer, and the advice that it takes.
+#[derive(Debug)]
+pub(super) struct ClaimLimit<A> {
+    /// First sequence that is not granted without a check; at most `limit`.
+    window: Sequence,
+    /// First sequence that could not be claimed when the gate was last read. It is never too high, since the gate does not
+    /// go back.
+    limit: Sequence,
+    pub(super) advice: A,
+}
+
+impl<A: ClaimAdvice> ClaimLimit<A> {
+    /// That of a producer that has read no gate yet: the first claim is checked.
+    pub(super) fn new(advice: A, first: Sequence) -> Self {
+        Self { window: first, limit: first, advice }
+    }
+
+    /// Whether claims up to `end` are granted without a check.
+    #[inline]
+    pub(super) fn covers(&self, end: Sequence) -> bool {
+        end <= self.window
+    }
+
+    /// Makes sure that `claim` may be granted. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`gate::read_limit`].
+    #[inline]
+    pub(super) fn reach(
+        &mut self,
+        control: &Control,
+        claim: Range<Sequence>,
+    ) -> Result<(), TryPublishError> {
+        if self.covers(claim.end) { Ok(()) } else { self.check(control, claim) }
+    }
+
+    /// The end of the longest claim from `next` on that may be granted, `wanted` at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`gate::read_limit`], if `next` itself cannot be claimed.
+    pub(super) fn reach_up_to(
+        &mut self,
+        control: &Control,
+        next: Sequence,
+        wanted: Sequence,
+    ) -> Result<Sequence, TryPublishError> {
+        if wanted > self.limit {
+            self.limit = gate::read_limit(control, next..next + 1)?;
+        }
+        let end = wanted.min(self.limit);
+        self.reach(control, next..end)?;
+        Ok(end)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check(&mut self, control: &Control, claim: Range<Sequence>) -> Result<(), TryPublishError> {
+        if claim.end > self.limit {
+            self.limit = gate::read_limit(control, claim.clone())?;
+        }
+        // Whatever the advice is: this claim, and nothing beyond the gate.
+        self.window = self.advice.window(&claim, self.limit).clamp(claim.end, self.limit);
+        Ok(())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::protocol::advice::Plain;
+    use crate::protocol::claims::tests::control_of_one_producer;
+    use crate::protocol::ring_buffer::Addresses;
+
+    /// Advice that asks for a window of its own.
+    #[derive(Debug)]
+    struct Window(Sequence);
+
+    impl ClaimAdvice for Window {
+        fn new(_: Addresses, _: Option<Addresses>, first: Sequence) -> Self {
+            Self(first)
+        }
+
+        fn window(&mut self, _: &Range<Sequence>, _: Sequence) -> Sequence {
+            self.0
+        }
+    }
+
+    #[test]
+    fn nothing_is_granted_beyond_the_gate_whatever_the_advice_is() {
+        for advice in [0, 1, 5, 63, u64::MAX] {
+            for capacity in [1, 2, 4, 64] {
+                let control = control_of_one_producer(capacity);
+                let mut limit = ClaimLimit::new(Window(advice), 0);
+                for finished in 0..3 * capacity {
+                    let end = finished + capacity;
+                    for next in finished..end {
+                        assert_eq!(limit.reach(&control, next..next + 1), Ok(()), "{capacity}");
+                        assert!(limit.covers(next + 1) && limit.window <= end, "{limit:?}");
+                    }
+                    assert_eq!(limit.reach(&control, end..end + 1), Err(TryPublishError::Full));
+                    control.advance(0, finished + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn plain_advice_reads_the_gate_once_a_lap() {
+        let control = control_of_one_producer(64);
+        let mut limit = ClaimLimit::new(Plain, 0);
+        limit.reach(&control, 0..1).unwrap();
+        assert!(limit.covers(64) && !limit.covers(65));
+    }
+}

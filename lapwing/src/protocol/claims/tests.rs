@@ -1,0 +1,468 @@
+//! Claims and publications without threads: each case once, run for both sequencers.
+
+use super::*;
+use crate::HaltCause;
+use crate::Sequence;
+use crate::error::{Stopped, TryPublishError};
+use crate::protocol::advice::{ClaimAdvice, Plain};
+use crate::protocol::control::{CLAIMS_CLOSED, Control, StageIndex};
+use crate::protocol::memory::Room;
+use crate::protocol::reading::Barrier;
+use crate::protocol::ring_buffer::Addresses;
+use crate::protocol::seats::Seating;
+use crate::protocol::stamps::{Span, Stamps};
+use crate::sync::Ordering;
+
+type Single = SingleClaims<Plain>;
+type Multi = MultiClaims<Plain>;
+
+/// A ring's words with one first stage, which is also the gate.
+fn control<S: Claims>(capacity: u64) -> Control {
+    graph::<S>(capacity, &[&[]])
+}
+
+/// The same of a ring with one producer.
+pub(super) fn control_of_one_producer(capacity: u64) -> Control {
+    control::<Single>(capacity)
+}
+
+/// The claims of a new producer of the ring of `control`.
+fn claims<S: Claims>(control: &Control) -> S {
+    S::new(control, Addresses::default())
+}
+
+/// A ring's words, and the claims of its producer.
+fn ring<S: Claims>(capacity: u64) -> (S, Control) {
+    let control = control::<S>(capacity);
+    (claims(&control), control)
+}
+
+/// A ring's words; for each stage, those that it comes after.
+fn graph<S: Claims>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
+    let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap(), 0));
+    Control::of_graph(capacity, stamps, upstream)
+}
+
+/// The barrier of a stage after `upstream`, of no slots.
+fn barrier_after(upstream: &[StageIndex]) -> Barrier {
+    Barrier::new(upstream.into(), None)
+}
+
+/// What the first stage sees from `next` on.
+fn seen(control: &Control, next: Sequence) -> Span {
+    barrier_after(&[]).span(control, next, next + control.capacity)
+}
+
+fn claim_and_publish<S: Claims>(sequencer: &mut S, control: &Control, count: u64) -> Sequence {
+    let first = sequencer.try_claim(control, count).unwrap();
+    sequencer.publish(control, first, count).unwrap();
+    first
+}
+
+fn claims_are_numbered_from_zero_without_gaps<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(16);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 4), 1);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 5);
+    assert_eq!(seen(&control, 0), Span::Events(6));
+}
+
+fn nothing_is_claimed_beyond_a_lap<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    claim_and_publish(&mut sequencer, &control, 4);
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
+    assert!(!is_claimable(&control, 1));
+    control.advance(0, 1);
+    assert!(is_claimable(&control, 1));
+    assert_eq!(sequencer.try_claim(&control, 2), Err(TryPublishError::Full), "one slot is free");
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 4);
+    assert_eq!(control.claimed(), 5, "a refused claim has moved nothing");
+}
+
+fn trap_11_the_first_lap_overwrites_nothing<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(1);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
+}
+
+fn trap_10_the_first_event_alone_is_seen<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(8);
+    assert_eq!(seen(&control, 0), Span::Empty);
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+}
+
+fn a_claim_is_invisible_until_published<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    let first = sequencer.try_claim(&control, 2).unwrap();
+    assert_eq!(seen(&control, 0), Span::Empty);
+    sequencer.publish(&control, first, 2).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(2));
+}
+
+fn the_slots_of_the_last_lap_are_not_seen_again<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(2);
+    for lap in 0..10 {
+        assert_eq!(seen(&control, 2 * lap), Span::Empty);
+        claim_and_publish(&mut sequencer, &control, 2);
+        assert_eq!(seen(&control, 2 * lap), Span::Events(2 * lap + 2));
+        control.advance(0, 2 * lap + 2);
+    }
+}
+
+fn a_closed_ring_grants_nothing<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    claim_and_publish(&mut sequencer, &control, 3);
+    control.close();
+    control.close();
+    assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(control.life.end(), Some(3));
+    assert_eq!(seen(&control, 0), Span::Events(3));
+}
+
+fn a_halted_ring_grants_nothing<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    control.halt(HaltCause::Requested);
+    assert_eq!(
+        sequencer.try_claim(&control, 1),
+        Err(TryPublishError::Halted(HaltCause::Requested))
+    );
+    assert!(is_claimable(&control, 4), "a wait for slots is over");
+}
+
+fn a_ring_whose_consumers_left_grants_nothing<S: Claims>() {
+    let (mut sequencer, control) = ring::<S>(4);
+    control.detach(0);
+    assert_eq!(
+        sequencer.try_claim(&control, 1),
+        Err(TryPublishError::Halted(HaltCause::NoConsumers))
+    );
+}
+
+/// Runs each case for both sequencers.
+macro_rules! for_both {
+    ($($case:ident),* $(,)?) => {
+        mod single { $(#[test] fn $case() { super::$case::<super::Single>(); })* }
+        mod multi { $(#[test] fn $case() { super::$case::<super::Multi>(); })* }
+    };
+}
+
+for_both!(
+    claims_are_numbered_from_zero_without_gaps,
+    nothing_is_claimed_beyond_a_lap,
+    trap_11_the_first_lap_overwrites_nothing,
+    trap_10_the_first_event_alone_is_seen,
+    a_claim_is_invisible_until_published,
+    the_slots_of_the_last_lap_are_not_seen_again,
+    a_closed_ring_grants_nothing,
+    a_halted_ring_grants_nothing,
+    a_ring_whose_consumers_left_grants_nothing,
+);
+
+#[test]
+fn a_single_claim_that_is_given_up_is_claimed_again() {
+    let (mut sequencer, control) = ring::<Single>(4);
+    let first = sequencer.try_claim(&control, 2).unwrap();
+    sequencer.abandon(&control, first, 2);
+    assert_eq!(claim_and_publish(&mut sequencer, &control, 1), first);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+}
+
+#[test]
+fn a_single_publication_after_the_close_is_refused_and_not_counted() {
+    let (mut sequencer, control) = ring::<Single>(4);
+    claim_and_publish(&mut sequencer, &control, 1);
+    let first = sequencer.try_claim(&control, 1).unwrap();
+    control.close();
+    assert_eq!(sequencer.publish(&control, first, 1), Err(Stopped::Closed));
+    assert_eq!(control.life.end(), Some(1));
+}
+
+#[test]
+fn a_multi_claim_that_is_given_up_is_a_tombstone() {
+    let (mut sequencer, control) = ring::<Multi>(8);
+    claim_and_publish(&mut sequencer, &control, 1);
+    let given_up = sequencer.try_claim(&control, 2).unwrap();
+    claim_and_publish(&mut sequencer, &control, 1);
+    assert_eq!(seen(&control, 0), Span::Events(1), "1 and 2 are claimed");
+    sequencer.abandon(&control, given_up, 2);
+    assert_eq!(seen(&control, 0), Span::Events(1), "a batch ends at a tombstone");
+    assert_eq!(seen(&control, 1), Span::Tombstones(3));
+    assert_eq!(seen(&control, 3), Span::Events(4));
+}
+
+#[test]
+fn a_stage_downstream_sees_tombstones_too() {
+    let control = graph::<Multi>(8, &[&[], &[0]]);
+    let mut sequencer = claims::<Multi>(&control);
+    let second = barrier_after(&[0]);
+    claim_and_publish(&mut sequencer, &control, 1);
+    control.advance(0, 1);
+    assert_eq!(second.span(&control, 0, 8), Span::Events(1));
+    let given_up = sequencer.try_claim(&control, 1).unwrap();
+    sequencer.abandon(&control, given_up, 1);
+    control.advance(0, 2);
+    assert_eq!(second.span(&control, 1, 8), Span::Tombstones(2));
+}
+
+#[test]
+fn a_stalled_producer_holds_back_what_comes_after_it() {
+    let control = control::<Multi>(8);
+    let [mut slow, mut fast] = [0; 2].map(|_| claims::<Multi>(&control));
+    claim_and_publish(&mut fast, &control, 1);
+    let held = slow.try_claim(&control, 1).unwrap();
+    claim_and_publish(&mut fast, &control, 2);
+    assert_eq!(seen(&control, 0), Span::Events(1));
+    slow.publish(&control, held, 1).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(4));
+}
+
+/// Advice to claim where the last claim ended, whether or not another producer has claimed since.
+#[derive(Debug)]
+struct LastEnd(Option<Sequence>);
+
+impl ClaimAdvice for LastEnd {
+    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
+        Self(None)
+    }
+
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.0
+    }
+
+    fn claimed(&mut self, claim: &Range<Sequence>, _: bool) {
+        self.0 = Some(claim.end);
+    }
+}
+
+type Expecting = MultiClaims<LastEnd>;
+
+/// A ring with `capacity` slots of which a producer has claimed and published so many alone that it expects to be.
+fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
+    let ((mut sequencer, control), events) = (ring::<Expecting>(capacity), 24);
+    (0..events).for_each(|next| assert_eq!(claim_and_publish(&mut sequencer, &control, 1), next));
+    (control, sequencer, events)
+}
+
+#[test]
+fn who_expects_to_be_alone_finds_out() {
+    let (control, mut first, mut next) = alone(1 << 10);
+    let mut second = claims::<Multi>(&control);
+    for others in [1, 3, 20, 5] {
+        for count in (0..others).map(|_| 1).chain([2]) {
+            assert_eq!(claim_and_publish(&mut second, &control, count), next);
+            next += count;
+        }
+        for count in (0..20).map(|_| 1).chain([4]) {
+            assert_eq!(claim_and_publish(&mut first, &control, count), next);
+            next += count;
+        }
+    }
+    assert_eq!((seen(&control, 0), control.claimed()), (Span::Events(next), next));
+}
+
+#[test]
+fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
+    let (control, mut first, next) = alone(32);
+    assert_eq!(first.try_claim(&control, 9), Err(TryPublishError::Full));
+    assert_eq!(claim_and_publish(&mut claims::<Multi>(&control), &control, 8), next);
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Full));
+    assert_eq!(control.claimed(), 32, "a refused claim has moved nothing");
+
+    let (control, mut first, next) = alone(1 << 10);
+    control.close();
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Closed));
+    assert_eq!(first.try_claim_up_to(&control, 8), Err(TryPublishError::Closed));
+    assert_eq!(control.life.end(), Some(next));
+
+    let (control, mut first, _) = alone(1 << 10);
+    control.halt(HaltCause::Requested);
+    assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Halted(HaltCause::Requested)));
+}
+
+#[test]
+fn laps_beyond_32_bits_are_told_apart() {
+    let control = control::<Multi>(1);
+    let mut sequencer = claims::<Multi>(&control);
+    // Around the laps whose stamps' 31 bits come round to 0.
+    let around = (1_u64 << 31) - 3..(1 << 31) + 3;
+    control.cursor.store(around.start, Ordering::Relaxed);
+    control.advance(0, around.start);
+    for sequence in around {
+        assert_eq!(seen(&control, sequence), Span::Empty, "sequence={sequence}");
+        assert_eq!(claim_and_publish(&mut sequencer, &control, 1), sequence);
+        assert_eq!(seen(&control, sequence), Span::Events(sequence + 1));
+        control.advance(0, sequence + 1);
+    }
+}
+
+#[test]
+fn stages_wait_for_whom_a_stage_that_left_waited_for() {
+    let control = graph::<Single>(8, &[&[], &[0], &[1]]);
+    let mut sequencer = claims::<Single>(&control);
+    let last = barrier_after(&[1]);
+    claim_and_publish(&mut sequencer, &control, 4);
+    control.advance(0, 3);
+    control.advance(1, 1);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(1));
+    control.detach(1);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(3), "as far as the first stage has got");
+    control.detach(0);
+    assert_eq!(last.span(&control, 0, 8), Span::Events(4), "as far as is published");
+    control.detach(2);
+    assert!(control.life.is_halted(), "nobody is left");
+}
+
+#[test]
+fn closing_keeps_the_claims_of_several_producers() {
+    let control = control::<Multi>(8);
+    let mut sequencer = claims::<Multi>(&control);
+    let held = sequencer.try_claim(&control, 1).unwrap();
+    control.close();
+    assert_eq!(control.life.end(), Some(1), "the close waits for the claim");
+    sequencer.publish(&control, held, 1).unwrap();
+    assert_eq!(seen(&control, 0), Span::Events(1));
+    assert_ne!(control.cursor.load(Ordering::Relaxed) & CLAIMS_CLOSED, 0);
+}
+
+#[test]
+fn many_layers_that_left_are_looked_through_once_each() {
+    // Two stages to a layer: as many paths as 2^40.
+    let layers: Vec<[StageIndex; 2]> = (0..40).map(|layer| [2 * layer, 2 * layer + 1]).collect();
+    let mut upstream: Vec<&[StageIndex]> = vec![&[], &[]];
+    upstream.extend(layers.iter().flat_map(|layer| [&layer[..]; 2]));
+    let control = graph::<Single>(8, &upstream);
+    let mut sequencer = claims::<Single>(&control);
+    claim_and_publish(&mut sequencer, &control, 4);
+    control.advance(0, 2);
+    control.advance(1, 3);
+    (2..80).for_each(|stage| control.detach(stage));
+    assert_eq!(control.finished_by(79), 2);
+    assert!(std::ptr::eq(control.behind(&[79], 2).unwrap(), &control.stages[0].released.anything));
+}
+
+#[test]
+fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
+    let beside = |upstream: &[&[StageIndex]]| {
+        let control = graph::<Single>(4, upstream);
+        let beside = (0..upstream.len()).map(|stage| control.gating_beside(stage));
+        beside.map(|stages| stages.map(Vec::from)).collect::<Vec<_>>()
+    };
+    assert_eq!(beside(&[&[]]), [Some(vec![])]);
+    assert_eq!(beside(&[&[], &[0], &[1]]), [None, None, Some(vec![])], "a pipeline");
+    assert_eq!(beside(&[&[], &[], &[0, 1]]), [None, None, Some(vec![])], "a diamond");
+    assert_eq!(beside(&[&[], &[]]), [Some(vec![1]), Some(vec![0])], "side by side");
+    let after_another = beside(&[&[], &[0], &[0], &[0]]);
+    assert_eq!(after_another, [None, Some(vec![2, 3]), Some(vec![1, 3]), Some(vec![1, 2])]);
+
+    let with = |change: fn(&mut Control)| {
+        let mut control = graph::<Single>(4, &[&[], &[0]]);
+        change(&mut control);
+        control.gating_beside(1).is_some()
+    };
+    assert!(with(|_| ()));
+    assert!(!with(|control| control.stage_mut(1).acknowledgement = Some(0)));
+    assert!(!with(|control| control.stage_mut(1).set_workers(&[0])));
+    assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
+}
+
+/// Gave its CPU away to producers, and three of them had three quarters of their events in a ring of 1 Ki.
+#[test]
+fn a_stage_that_all_others_come_before_holds_up_nobody() {
+    let in_company = |upstream: &[&[StageIndex]]| {
+        let control = graph::<Single>(8, upstream);
+        (0..upstream.len()).map(|stage| control.may_delay_others(stage)).collect::<Vec<_>>()
+    };
+    assert_eq!(in_company(&[&[]]), [false], "alone");
+    assert_eq!(in_company(&[&[], &[0], &[1]]), [true, true, false], "in a row");
+    assert_eq!(in_company(&[&[], &[]]), [true, true], "side by side");
+    assert_eq!(in_company(&[&[], &[], &[0, 1]]), [true, true, false], "joined");
+}
+
+#[test]
+fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
+    for closes_first in [false, true] {
+        let control = control::<Single>(4);
+        let mut single = claims::<Single>(&control);
+        claim_and_publish(&mut single, &control, 1);
+        let late = single.try_claim(&control, 1).unwrap();
+        if closes_first {
+            control.close();
+        }
+        control.halt(HaltCause::Requested);
+        assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
+        let refused = single.publish(&control, late, 1);
+        assert_eq!(refused, Err(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
+    }
+}
+
+#[test]
+fn a_claim_of_several_producers_that_a_halt_overtakes_is_not_published() {
+    let control = control::<Multi>(4);
+    let mut multi = claims::<Multi>(&control);
+    let late = multi.try_claim(&control, 1).unwrap();
+    control.halt(HaltCause::StageFailed);
+    let refused = multi.publish(&control, late, 1);
+    assert_eq!(refused, Err(Stopped::Halted(HaltCause::StageFailed)));
+    assert_eq!(seen(&control, 0), Span::Empty, "it is still a claim");
+    multi.abandon(&control, late, 1);
+    assert_eq!(seen(&control, 0), Span::Tombstones(1));
+}
+
+#[test]
+fn the_cause_of_a_halt_is_that_of_the_first() {
+    let control = control::<Single>(4);
+    control.halt(HaltCause::NoConsumers);
+    control.halt(HaltCause::Requested);
+    assert_eq!(control.life.halt_cause(), Some(HaltCause::NoConsumers));
+}
+
+#[test]
+fn where_threads_are_shared_whoever_lets_go_has_more_to_do() {
+    for is_signalled in [true, false] {
+        let mut control = control::<Single>(8);
+        control.is_signalled = is_signalled;
+        control.expect_shared_threads();
+        assert_eq!(control.stages[0].released.flags() != 0, is_signalled);
+    }
+}
+
+#[test]
+fn the_oldest_claim_is_known_until_it_is_settled() {
+    let control = control::<Multi>(8);
+    let (mut first, mut second) = (claims::<Multi>(&control), claims::<Multi>(&control));
+    assert_eq!(oldest_own_claim(&control), None);
+    let one = first.try_claim(&control, 1).unwrap();
+    let two = second.try_claim(&control, 2).unwrap();
+    assert_eq!(oldest_own_claim(&control), Some(one));
+    first.publish(&control, one, 1).unwrap();
+    assert_eq!(oldest_own_claim(&control), Some(two));
+    second.abandon(&control, two, 2);
+    assert_eq!(oldest_own_claim(&control), None);
+}
+
+#[test]
+fn a_claim_whose_slot_was_claimed_again_is_not_open() {
+    let control = control::<Multi>(1);
+    let (mut first, mut second) = (claims::<Multi>(&control), claims::<Multi>(&control));
+    for sequence in 0..4 {
+        let producer = if sequence == 0 { &mut first } else { &mut second };
+        assert_eq!(producer.try_claim(&control, 1), Ok(sequence));
+        assert_eq!(oldest_own_claim(&control), Some(sequence));
+        producer.publish(&control, sequence, 1).unwrap();
+        assert_eq!(oldest_own_claim(&control), None);
+        control.advance(0, sequence + 1);
+    }
+}
+
+#[test]
+fn claims_of_other_threads_are_not_ones_own() {
+    let control = control::<Multi>(8);
+    let mut first = claims::<Multi>(&control);
+    first.try_claim(&control, 1).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(oldest_own_claim(&control), None));
+    });
+    assert_eq!(oldest_own_claim(&control), Some(0));
+}

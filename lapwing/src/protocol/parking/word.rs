@@ -1,0 +1,174 @@
+//! The word that threads sleep on: an epoch, a mark that says that somebody sleeps or is about to, and flags
+//! for whoever advances the thing that is waited for.
+//!
+//! ```text
+//! word = epoch << 3 | flags | mark        a waiter sets the mark; whoever wakes takes it away and
+//!                                         goes on to the next epoch, which keeps the flags
+//! ```
+//!
+//! The flags are here, where they have nothing to do with sleep, since whoever advances the thing looks at this word
+//! each time: so one load and one branch say that nobody sleeps and that there is nothing else to do.
+//!
+//! It is advanced before its sleepers are woken, so whoever read the old word either does not fall
+//! asleep or is woken.
+
+use std::time::Duration;
+
+use super::Sleepers;
+use crate::sync::{AtomicU32, Ordering};
+
+/// That somebody sleeps here or is about to.
+const MARK: u32 = 1;
+/// Flag: nothing more is accepted, for a reason that [`Life`](crate::protocol::life::Life) knows. Never lowered.
+pub(crate) const ENDED: u32 = 2;
+/// Flag: whoever advances the thing has more to do each time than to look at this word.
+pub(crate) const FOLLOW_UP: u32 = 4;
+/// What one epoch adds to the word.
+const EPOCH: u32 = 8;
+
+/// A word that threads sleep on.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Epoch {
+    word: AtomicU32,
+    sleepers: Sleepers,
+}
+
+impl Epoch {
+    /// The word to hand to [`sleep`](Self::sleep), for who is not to be looked for.
+    pub(crate) fn current(&self) -> u32 {
+        // O7, Acquire: who sees an epoch sees what was stored before it was advanced.
+        self.word.load(Ordering::Acquire)
+    }
+
+    /// Marks the word; returns it to hand to [`sleep`](Self::sleep).
+    pub(crate) fn mark(&self) -> u32 {
+        // O6 and O7, Relaxed: the heavy fence comes next. It orders the mark against the look after
+        // it, and acquires what an epoch that was read here brings.
+        self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
+    }
+
+    /// Whether somebody sleeps here or is about to.
+    #[inline(always)]
+    pub(crate) fn is_marked(&self) -> bool {
+        self.flags() & MARK != 0
+    }
+
+    /// The mark and the flags: 0 if there is nothing to do.
+    #[inline(always)]
+    pub(crate) fn flags(&self) -> u32 {
+        // O6 and O8, Relaxed: ordered after the caller's store by the light fence.
+        self.word.load(Ordering::Relaxed) & (EPOCH - 1)
+    }
+
+    /// Raises a flag.
+    pub(crate) fn raise(&self, flag: u32) {
+        // O32, Release: who sees the flag may see what was stored before it. Pairs with the fence in `why_ended`.
+        self.word.fetch_or(flag, Ordering::Release);
+    }
+
+    /// Sleeps unless the word has left `seen`; until it does, `timeout` has passed, or for no reason
+    /// at all, such as a flag.
+    pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
+        self.sleepers.sleep(&self.word, seen, timeout);
+    }
+
+    /// Whether the epoch of `seen` is over, for whoever counts wakes.
+    pub(crate) fn has_left(&self, seen: u32) -> bool {
+        // O13, Relaxed: a look. Above the flags, which come and go within an epoch.
+        (self.word.load(Ordering::Relaxed) ^ seen) >= EPOCH
+    }
+
+    /// Takes the mark away; false if somebody has woken who set it.
+    pub(crate) fn take_mark(&self) -> bool {
+        // O29, Relaxed: one modification order says which of the two came first.
+        self.word.fetch_and(!MARK, Ordering::Relaxed) & MARK != 0
+    }
+
+    /// Advances a marked word, and wakes every sleeper; false if somebody else does.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wake_marked(&self) -> bool {
+        // O6, Relaxed: as in `is_marked`.
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen & MARK != 0 {
+            let next = (seen & !MARK).wrapping_add(EPOCH);
+            // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
+            // the caller stored. On failure a flag has come or gone, and those that were asleep still are; or
+            // somebody else has woken them, and taken the mark away.
+            let swap = self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed);
+            match swap {
+                Ok(_) => {
+                    self.sleepers.wake(&self.word);
+                    return true;
+                }
+                Err(now) => seen = now,
+            }
+        }
+        false
+    }
+
+    /// Advances the word, marked or not, and wakes every sleeper.
+    pub(crate) fn advance_and_wake(&self) {
+        let advanced = |word: u32| Some((word & !MARK).wrapping_add(EPOCH));
+        // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`, and
+        // with the fence after `mark`. Relaxed: the old word is only counted on.
+        let _ = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, advanced);
+        self.sleepers.wake(&self.word);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_wakes_takes_the_mark_away_and_nobody_after_it_finds_one() {
+        let epoch = Epoch::default();
+        assert!(!epoch.is_marked());
+        let seen = epoch.mark();
+        assert!(epoch.is_marked() && !epoch.has_left(seen));
+        epoch.wake_marked();
+        assert!(!epoch.is_marked() && epoch.has_left(seen));
+        let unmarked = epoch.current();
+        epoch.wake_marked();
+        assert_eq!(epoch.current(), unmarked);
+    }
+
+    #[test]
+    fn whoever_read_the_old_word_does_not_fall_asleep() {
+        let epoch = Epoch::default();
+        let (counted, uncounted) = (epoch.mark(), epoch.current());
+        epoch.advance_and_wake();
+        epoch.sleep(counted, None);
+        epoch.sleep(uncounted, None);
+        let uncounted = epoch.current();
+        epoch.advance_and_wake();
+        epoch.sleep(uncounted, None); // of an unmarked word too
+    }
+
+    #[test]
+    fn epochs_begin_anew_after_the_last() {
+        let last = !(EPOCH - 1) | ENDED;
+        let epoch = Epoch { word: AtomicU32::new(last), ..Epoch::default() };
+        let seen = epoch.mark();
+        epoch.wake_marked();
+        assert_eq!((seen, epoch.current()), (last | MARK, ENDED));
+    }
+
+    #[test]
+    fn flags_outlive_an_epoch_and_end_none() {
+        let epoch = Epoch::default();
+        let seen = epoch.mark();
+        for flag in [ENDED, FOLLOW_UP] {
+            epoch.raise(flag);
+        }
+        assert!(!epoch.has_left(seen));
+        epoch.sleep(seen, None); // the word is another one, so it does not fall asleep
+        epoch.wake_marked();
+        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
+        assert!(epoch.has_left(seen));
+        epoch.advance_and_wake();
+        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
+    }
+}

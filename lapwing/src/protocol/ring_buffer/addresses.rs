@@ -1,0 +1,61 @@
+//! Where slots lie, for code that has no right to them: a prefetch reads nothing.
+
+use super::RingBuffer;
+use crate::Sequence;
+
+/// The addresses of the slots of a ring, or of what there is beside each slot. Those of no ring do no harm.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Addresses {
+    /// Address of the first slot. Not a pointer: no event is read through it.
+    first: usize,
+    /// Number of slots less one.
+    mask: u64,
+    /// Bytes from one slot to the next.
+    stride: usize,
+}
+
+impl Addresses {
+    /// Of the slots of `buffer`.
+    pub(crate) fn of<E>(buffer: &RingBuffer<E>) -> Self {
+        // Exposed, so that a line can be written by its address (I15).
+        let first = buffer.first.as_ptr().expose_provenance();
+        Self { first, mask: buffer.mask, stride: size_of::<E>() }
+    }
+
+    /// Of `slots`, of which there are a power of two.
+    pub(crate) fn of_slice<T>(slots: &[T]) -> Self {
+        let first = slots.as_ptr().expose_provenance();
+        Self { first, mask: slots.len() as u64 - 1, stride: size_of::<T>() }
+    }
+
+    /// Of `slots` slots from `first` on, `stride` bytes each.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn at(first: usize, slots: u64, stride: usize) -> Self {
+        Self { first, mask: slots - 1, stride }
+    }
+
+    /// Number of slots.
+    pub(crate) fn slots(self) -> u64 {
+        self.mask + 1
+    }
+
+    /// Bytes from one slot to the next.
+    pub(crate) fn stride(self) -> usize {
+        self.stride
+    }
+
+    /// Bytes of all slots.
+    pub(crate) fn bytes(self) -> u64 {
+        self.slots() * self.stride as u64
+    }
+
+    /// First sequence after `sequence` that lies in slot 0.
+    pub(crate) fn wrap_after(self, sequence: Sequence) -> Sequence {
+        (sequence | self.mask) + 1
+    }
+
+    /// Address of the slot of `sequence`.
+    pub(crate) fn of_slot(self, sequence: Sequence) -> usize {
+        self.first.wrapping_add((sequence & self.mask) as usize * self.stride)
+    }
+}

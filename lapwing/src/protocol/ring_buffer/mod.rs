@@ -1,0 +1,200 @@
+//! Storage: where the events lie, and which slot a sequence has. The only file that touches a slot.
+//!
+//! Not here: who may touch it when (`sequencer`, `barrier`). Every access is therefore `unsafe`,
+//! and its caller names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]).
+//!
+//! ```text
+//! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
+//! slot       0   1   2   3 |  0   1 ...      a slice ends at the wrap
+//! ```
+
+mod addresses;
+mod factory;
+mod notices;
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use crate::Sequence;
+use crate::protocol::memory::{PerSlot, Room};
+use crate::sync::Arc;
+
+pub(crate) use addresses::Addresses;
+pub(crate) use factory::Factory;
+pub(crate) use notices::{Notice, Noticed, Notices};
+
+/// Pre-allocated events, made once and reused in place; a clone is the same storage.
+///
+/// Each endpoint holds one, and finds a slot without going through the storage's owner count: one
+/// load less for each event.
+pub(crate) struct RingBuffer<E> {
+    /// The first slot.
+    first: NonNull<UnsafeCell<E>>,
+    /// Number of slots less one: what a sequence is masked with.
+    mask: u64,
+    /// Owns the slots, and frees them with the last of its clones.
+    storage: Arc<Storage<E>>,
+}
+
+/// The slots of one ring.
+struct Storage<E> {
+    /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once
+    /// published (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
+    slots: PerSlot<UnsafeCell<E>>,
+    /// What loom watches in place of the slots, whose bytes must stay contiguous.
+    #[cfg(loom)]
+    watched: Box<[loom::cell::UnsafeCell<()>]>,
+}
+
+// SAFETY: I1 gives a claimed slot one writer and I2 gives a published slot either readers only or
+// one exclusive stage; each hand-over is a release/acquire pair. `E: Send` since producers,
+// exclusive stages and the final drop touch an event from different threads. `&E` reaches two
+// threads at a time only through stages with shared access, and the verbs that make those ask for
+// `E: Sync` (I5).
+unsafe impl<E: Send> Sync for RingBuffer<E> {}
+// SAFETY: as for `Sync` (I1, I2, I5): a clone that moves to a thread is one more reference.
+unsafe impl<E: Send> Send for RingBuffer<E> {}
+
+impl<E> Clone for RingBuffer<E> {
+    fn clone(&self) -> Self {
+        Self { first: self.first, mask: self.mask, storage: Arc::clone(&self.storage) }
+    }
+}
+
+impl<E> RingBuffer<E> {
+    /// Fills the slots of `room` by `factory`.
+    #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
+    pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
+        let make = |index, slot: NonNull<UnsafeCell<E>>| {
+            // SAFETY: I18: room for a cell, which is room for what is in it.
+            unsafe { factory.make(index, slot.cast()) };
+        };
+        // SAFETY: I3: the factory makes an event there, which is a cell with it.
+        let slots = unsafe { room.fill_in_place(make) };
+        let storage = Arc::new(Storage {
+            #[cfg(loom)]
+            watched: slots.iter().map(|_| loom::cell::UnsafeCell::new(())).collect(),
+            slots,
+        });
+        // I4: they lie still from now on.
+        let first = NonNull::from(&*storage.slots).cast();
+        Self { first, mask: storage.slots.len() as u64 - 1, storage }
+    }
+
+    /// Number of slots.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.mask + 1
+    }
+
+    /// First sequence after `sequence` that lies in slot 0: where a slice from `sequence` must end.
+    pub(crate) fn wrap_after(&self, sequence: Sequence) -> Sequence {
+        (sequence | self.mask) + 1
+    }
+
+    /// Maps a sequence to its slot; the only place where a sequence becomes an index.
+    fn index_of(&self, sequence: Sequence) -> usize {
+        (sequence & self.mask) as usize
+    }
+
+    /// Pointer to the event of `sequence`, which may be used for the events after it as well.
+    fn slot(&self, sequence: Sequence) -> *mut E {
+        let index = self.index_of(sequence);
+        debug_assert!(index < self.storage.slots.len(), "slot out of range: index={index}");
+        // SAFETY: I4: the slots are there, and the index is masked with their number less one, a power
+        // of two less one.
+        let cell = unsafe { self.first.add(index) };
+        UnsafeCell::raw_get(cell.as_ptr())
+    }
+
+    /// The event of `sequence`, to read.
+    ///
+    /// # Safety
+    ///
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1), or
+    /// published and not released by the caller's stage (I2).
+    pub(crate) unsafe fn event(&self, sequence: Sequence) -> &E {
+        self.watch_read(sequence..sequence + 1);
+        // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
+        unsafe { &*self.slot(sequence) }
+    }
+
+    /// The event of `sequence`, to write.
+    ///
+    /// # Safety
+    ///
+    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1) or the
+    /// caller is an exclusive stage that has it (I2), and this borrow is its only one.
+    #[allow(clippy::mut_from_ref)] // the claim, not the borrow of the ring, is what makes it unique
+    pub(crate) unsafe fn event_mut(&self, sequence: Sequence) -> &mut E {
+        self.watch_write(sequence..sequence + 1);
+        // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
+        unsafe { &mut *self.slot(sequence) }
+    }
+
+    /// The events of `range`, to read.
+    ///
+    /// # Safety
+    ///
+    /// As for [`event`](Self::event) (I1 or I2), for each sequence of `range`, which does not cross
+    /// the wrap (I4).
+    pub(crate) unsafe fn slice(&self, range: Range<Sequence>) -> &[E] {
+        self.watch_read(range.clone());
+        let length = self.length_of(&range);
+        // SAFETY: I1 or I2, by the caller; I3: initialised; I4: contiguous, up to the wrap at most.
+        unsafe { std::slice::from_raw_parts(self.slot(range.start), length) }
+    }
+
+    /// The events of `range`, to write.
+    ///
+    /// # Safety
+    ///
+    /// As for [`event_mut`](Self::event_mut) (I1 or I2), for each sequence of `range`, which does
+    /// not cross the wrap (I4).
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn slice_mut(&self, range: Range<Sequence>) -> &mut [E] {
+        self.watch_write(range.clone());
+        let length = self.length_of(&range);
+        // SAFETY: I1 or I2, by the caller; I3: initialised; I4: contiguous, up to the wrap at most.
+        unsafe { std::slice::from_raw_parts_mut(self.slot(range.start), length) }
+    }
+
+    fn length_of(&self, range: &Range<Sequence>) -> usize {
+        debug_assert!(
+            range.end <= self.wrap_after(range.start),
+            "a slice must not cross the wrap: range={range:?}, capacity={}",
+            self.capacity()
+        );
+        (range.end - range.start) as usize
+    }
+
+    /// Tells loom that `range` is read now. Called when a right begins and again when it ends, so
+    /// that an overlapping write is found wherever it falls.
+    #[cfg(loom)]
+    pub(crate) fn watch_read(&self, range: Range<Sequence>) {
+        for sequence in range {
+            self.storage.watched[self.index_of(sequence)].with(|_| ());
+        }
+    }
+
+    /// Tells loom that `range` is written now.
+    #[cfg(loom)]
+    pub(crate) fn watch_write(&self, range: Range<Sequence>) {
+        for sequence in range {
+            self.storage.watched[self.index_of(sequence)].with_mut(|_| ());
+        }
+    }
+
+    /// Nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn watch_read(&self, _: Range<Sequence>) {}
+
+    /// Nothing outside a model.
+    #[cfg(not(loom))]
+    #[inline(always)]
+    pub(crate) fn watch_write(&self, _: Range<Sequence>) {}
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! Consumers that join and leave while the ring runs: how many there are, which seat each has, and where it may start.
+
+mod guest;
+mod joining;
+mod seating;
+
+pub(crate) use guest::{Guest, Place};
+pub use joining::StartAt;
+pub(crate) use seating::Seating;

@@ -1,0 +1,270 @@
+//! Which claims of several producers are published: a stamp for each slot.
+//!
+//! ```text
+//! stamp = (lap + 1) << 1 | tombstone        capacity 4, lap = sequence / 4
+//!
+//! sequence    4      5      6      7
+//! stamp      2<<1   2<<1|1  1<<1   2<<1     5 was given up, 6 is not published yet: a reader gets 4,
+//!                                           skips 5, and waits at 6
+//! ```
+//!
+//! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The
+//! lap is cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its
+//! stamp is this lap's or the last one's. So a ring begins with the stamps of the lap before its
+//! first sequence.
+
+use std::ops::Range;
+
+use crate::Sequence;
+use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::ring_buffer::Addresses;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// What lies at the next sequence of a stage, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Nothing yet.
+    Empty,
+    /// Events up to this sequence, itself excluded.
+    Events(Sequence),
+    /// Claims that were given up, up to this sequence, itself excluded.
+    Tombstones(Sequence),
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Its event is there to be read.
+    Published = 0,
+    /// It was given up; consumers skip it.
+    Tombstone = 1,
+}
+
+/// One stamp for each slot of a multi-producer ring.
+#[derive(Debug)]
+pub(crate) struct Stamps {
+    /// Written by the owner of the slot's claim, read by consumers. Sixteen to a line: packed, since
+    /// a consumer reads them in order.
+    stamps: PerSlot<AtomicU32>,
+    /// log2 of the capacity: `sequence >> lap_shift` is the lap.
+    lap_shift: u32,
+    /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be
+    /// published.
+    tombstones: AtomicU64,
+}
+
+impl Stamps {
+    /// Stamps in `room`, none of them published from `first` on.
+    pub(crate) fn new(room: Room<AtomicU32>, first: Sequence) -> Self {
+        let capacity = room.capacity() as u64;
+        let lap_shift = capacity.trailing_zeros();
+        let of_last_lap = |slot: usize| {
+            let until_slot = (slot as u64).wrapping_sub(first) & (capacity - 1);
+            let last_lap = lap(first + until_slot, lap_shift).wrapping_sub(1);
+            AtomicU32::new(stamp(last_lap, Fate::Published))
+        };
+        Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
+    }
+
+    /// Where they lie.
+    pub(crate) fn addresses(&self) -> Addresses {
+        Addresses::of_slice(&self.stamps)
+    }
+
+    fn slot(&self, sequence: Sequence) -> &AtomicU32 {
+        &self.stamps[(sequence as usize) & (self.stamps.len() - 1)]
+    }
+
+    fn stamp(&self, sequence: Sequence, fate: Fate) -> u32 {
+        stamp(lap(sequence, self.lap_shift), fate)
+    }
+
+    /// The first of the slots of `sequences`, as many of them as are of one lap, and the stamp of that lap. They lie
+    /// side by side, so that a loop over them compares or stores, and does no more.
+    #[inline(always)]
+    fn of_one_lap(&self, sequences: Range<Sequence>, fate: Fate) -> (&[AtomicU32], u32) {
+        let slots = &self.stamps[(sequences.start as usize) & (self.stamps.len() - 1)..];
+        let count = (sequences.end - sequences.start).min(slots.len() as u64);
+        (&slots[..count as usize], self.stamp(sequences.start, fate))
+    }
+
+    /// Stamps claims with what became of them. The caller owns them.
+    #[inline(always)]
+    pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
+        if fate == Fate::Tombstone {
+            // O5, Relaxed: released by the stamps below.
+            self.tombstones.fetch_add(1, Ordering::Relaxed);
+        }
+        // One by one most of the time: without a loop, that is one store.
+        if claims.end - claims.start == 1 {
+            return self.settle_one(claims.start, fate);
+        }
+        let mut next = claims.start;
+        while next < claims.end {
+            let (slots, stamp) = self.of_one_lap(next..claims.end, fate);
+            for slot in slots {
+                // O4, Release: pairs with the Acquire in `fate` and `end_of`; carries the event.
+                slot.store(stamp, Ordering::Release);
+            }
+            next += slots.len() as u64;
+        }
+    }
+
+    #[inline(always)]
+    fn settle_one(&self, claim: Sequence, fate: Fate) {
+        // O4, Release: as in `settle`.
+        self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
+    }
+
+    /// Whether it is known what became of `sequence`.
+    pub(crate) fn is_settled(&self, sequence: Sequence) -> bool {
+        self.fate(sequence).is_some()
+    }
+
+    /// What became of `sequence`, if that is known yet.
+    #[inline]
+    fn fate(&self, sequence: Sequence) -> Option<Fate> {
+        // O4, Acquire: pairs with the Release in `settle` and `settle_one`; brings the event.
+        let stamp = self.slot(sequence).load(Ordering::Acquire);
+        let published = self.stamp(sequence, Fate::Published);
+        match stamp ^ published {
+            0 => Some(Fate::Published),
+            1 => Some(Fate::Tombstone),
+            _ => None,
+        }
+    }
+
+    /// The settled sequences from `next` on, below `limit`, as far as they have one fate.
+    #[inline]
+    pub(crate) fn settled(&self, next: Sequence, limit: Sequence) -> Span {
+        let Some(fate) = self.fate(next) else {
+            return Span::Empty;
+        };
+        let end = self.end_of(fate, next + 1..limit);
+        match fate {
+            Fate::Published => Span::Events(end),
+            Fate::Tombstone => Span::Tombstones(end),
+        }
+    }
+
+    /// The first of `sequences` that has another fate, or none yet; their end if there is none.
+    #[inline]
+    fn end_of(&self, fate: Fate, sequences: Range<Sequence>) -> Sequence {
+        let mut next = sequences.start;
+        while next < sequences.end {
+            let (slots, stamp) = self.of_one_lap(next..sequences.end, fate);
+            // O4, Acquire: as in `fate`.
+            let is_other = |slot: &AtomicU32| slot.load(Ordering::Acquire) != stamp;
+            if let Some(alike) = slots.iter().position(is_other) {
+                return next + alike as u64;
+            }
+            next += slots.len() as u64;
+        }
+        sequences.end
+    }
+
+    /// First sequence from `next` on, at most `limit`, whose claim is not settled yet; for
+    /// monitors, who may be overtaken: a slot that shows a later lap was settled in this one.
+    pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
+        let is_open = |&sequence: &Sequence| {
+            // O13, Relaxed: a look.
+            let stamp = self.slot(sequence).load(Ordering::Relaxed);
+            let settled = self.stamp(sequence, Fate::Published);
+            // Half of all laps is ahead of this one, and no stamp is more than one lap behind.
+            (stamp | Fate::Tombstone as u32).wrapping_sub(settled).cast_signed() < 0
+        };
+        (next..limit).find(is_open).unwrap_or(limit)
+    }
+
+    /// As [`settled`](Self::settled), where a stage upstream has shown that all of `next..limit` is
+    /// settled: reads the stamps only if there ever was a tombstone.
+    #[inline]
+    pub(crate) fn known_settled(&self, next: Sequence, limit: Sequence) -> Span {
+        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped, and the stamp
+        // was acquired upstream (O4), whose sequence we have acquired (O3).
+        if self.tombstones.load(Ordering::Relaxed) == 0 {
+            Span::Events(limit)
+        } else {
+            self.settled(next, limit)
+        }
+    }
+}
+
+/// The lap of `sequence`, cut to its low bits.
+#[inline]
+fn lap(sequence: Sequence, lap_shift: u32) -> u32 {
+    (sequence >> lap_shift) as u32
+}
+
+/// The stamp of a claim of `lap`, of which 31 bits count.
+#[inline]
+fn stamp(lap: u32, fate: Fate) -> u32 {
+    lap.wrapping_add(1) << 1 | fate as u32
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Fate, Span, Stamps};
+    use crate::protocol::memory::Room;
+
+    fn stamps() -> Stamps {
+        Stamps::new(Room::reserve(4).expect("a power of two"), 0)
+    }
+
+    #[test]
+    fn a_span_ends_where_the_fate_changes_or_none_is_known_in_any_lap() {
+        for first in [0, 1, 3, 4, 6, 4 * ((1 << 31) - 2), 4 * ((1 << 31) - 1) + 1] {
+            for (events, tombstones) in (0..=4).flat_map(|n| (0..=4 - n).map(move |m| (n, m))) {
+                let stamps = Stamps::new(Room::reserve(4).expect("a power of two"), first);
+                let (middle, end) = (first + events, first + events + tombstones);
+                stamps.settle(first..middle, Fate::Published);
+                stamps.settle(middle..end, Fate::Tombstone);
+                for limit in first + 1..=first + 4 {
+                    let seen = match (events, tombstones) {
+                        (0, 0) => Span::Empty,
+                        (0, _) => Span::Tombstones(end.min(limit)),
+                        _ => Span::Events(middle.min(limit)),
+                    };
+                    let case = format!("{first} {events} {tombstones} {limit}");
+                    assert_eq!(stamps.settled(first, limit), seen, "{case}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_settled_prefix_ends_at_the_first_claim_that_is_not() {
+        let stamps = stamps();
+        assert_eq!(stamps.settled_prefix(0, 4), 0);
+        stamps.settle(0..1, Fate::Published);
+        stamps.settle(1..2, Fate::Tombstone);
+        stamps.settle(3..4, Fate::Published);
+        assert_eq!(stamps.settled_prefix(0, 4), 2);
+        assert_eq!(stamps.settled_prefix(3, 4), 4);
+        stamps.settle(2..3, Fate::Published);
+        assert_eq!(stamps.settled_prefix(0, 4), 4);
+        assert_eq!(stamps.settled_prefix(0, 3), 3);
+        // The next lap is not claimed yet.
+        assert_eq!(stamps.settled_prefix(4, 8), 4);
+    }
+
+    #[test]
+    fn a_slot_that_was_lapped_is_settled() {
+        let stamps = stamps();
+        stamps.settle(4..6, Fate::Published);
+        stamps.settle(6..7, Fate::Tombstone);
+        assert_eq!(stamps.settled_prefix(0, 4), 3);
+    }
+
+    #[test]
+    fn the_settled_prefix_goes_on_where_the_lap_is_cut() {
+        let first = 4 * ((1 << 31) - 2); // its stamp is the last one
+        let stamps = stamps();
+        stamps.settle(first..first + 4, Fate::Published);
+        assert_eq!(stamps.settled_prefix(first, first + 4), first + 4);
+        assert_eq!(stamps.settled_prefix(first + 4, first + 8), first + 4);
+        stamps.settle(first + 4..first + 6, Fate::Tombstone);
+        assert_eq!(stamps.settled_prefix(first, first + 6), first + 6);
+        assert_eq!(stamps.settled_prefix(first + 4, first + 8), first + 6);
+    }
+}

@@ -1,0 +1,50 @@
+//! The advice that a producer takes.
+
+use std::ops::Range;
+
+use super::back_off::BackOff;
+use super::claim_window::ClaimWindow;
+use super::expected_counter::ExpectedCounter;
+use crate::Sequence;
+use crate::protocol::advice::ClaimAdvice;
+use crate::protocol::ring_buffer::Addresses;
+
+/// A claim window that prefetches, an expected counter, and a back-off.
+#[derive(Debug)]
+pub struct TunedClaims {
+    window: ClaimWindow,
+    expected: ExpectedCounter,
+    back_off: BackOff,
+}
+
+impl ClaimAdvice for TunedClaims {
+    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
+        Self {
+            window: ClaimWindow::new(slots, stamps, first),
+            expected: ExpectedCounter::default(),
+            back_off: BackOff::default(),
+        }
+    }
+
+    fn window(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
+        self.window.after(claim, limit)
+    }
+
+    #[inline]
+    fn expected_counter(&self) -> Option<Sequence> {
+        self.expected.get()
+    }
+
+    #[inline]
+    fn claimed(&mut self, claim: &Range<Sequence>, was_expected: bool) {
+        if was_expected {
+            self.expected.confirm(claim.end);
+        } else {
+            self.expected.follow(claim);
+        }
+    }
+
+    fn lost(&mut self, others: impl FnOnce() -> u64) {
+        self.back_off.wait(others);
+    }
+}

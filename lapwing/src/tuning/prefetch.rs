@@ -1,0 +1,236 @@
+//! The CPU's hints: prefetch a cache line to read or to write, and acquire ownership of one by a store of what is there.
+//!
+//! A hint reads nothing, so it needs no right to the slot, and where the CPU has no such hint nothing happens. A store of what
+//! is there needs a slot that no other thread has. It is not the plain `event = event`: the compiler would leave that out, and
+//! would take it for a write beside reads of the same thread. Assumption: on x86-64 a byte that is loaded and stored by one
+//! thread, while no other thread accesses its line's event, is the same byte (Intel SDM 3A, 9.2).
+
+use std::ops::Range;
+
+use crate::Sequence;
+use crate::protocol::ring_buffer::Addresses;
+
+/// Bytes of a cache line. Where they are longer, some are asked for twice.
+pub(super) const LINE: usize = 64;
+
+/// Whether an event of so many bytes takes a quarter of a line at least, so that there are not many more events than lines.
+pub(super) const fn is_large(event_bytes: usize) -> bool {
+    event_bytes >= LINE / 4
+}
+
+/// Hints for the slots of a ring.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prefetch(pub(super) Addresses);
+
+impl Prefetch {
+    /// Whether a store acquires ownership of a line here.
+    pub(super) const ACQUIRES_LINES: bool = cpu::ACQUIRES_LINES;
+
+    /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.
+    pub(super) fn slots_in(self, bytes: u64) -> u64 {
+        if cpu::HAS_HINTS { (bytes / self.0.stride().max(1) as u64).max(1) } else { 0 }
+    }
+
+    /// Prefetches the first line of the slot of `sequence`, to read.
+    #[inline]
+    pub(super) fn first_line(self, sequence: Sequence) {
+        cpu::hint_to_read(self.0.of_slot(sequence));
+    }
+
+    /// Prefetches the lines that begin in the slots of `sequences`, to read.
+    pub(super) fn to_read(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, cpu::hint_to_read);
+    }
+
+    /// Prefetches the lines that begin in the slots of `sequences`, to write: takes them from a thread that still reads there.
+    pub(super) fn to_write(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, cpu::hint_to_write);
+    }
+
+    /// Acquires ownership of the lines that begin in the slots of `sequences`, by storing there what is there. To the
+    /// program nothing happens. Where the CPU is not known to gain by it, to the CPU neither.
+    ///
+    /// # Safety
+    ///
+    /// The slots are there, and no other thread has them meanwhile (I15).
+    pub(super) unsafe fn acquire(self, sequences: Range<Sequence>) {
+        self.for_each_line(sequences, |line| {
+            // SAFETY: I15, by the caller: the line begins in one of the slots.
+            unsafe { cpu::store_what_is_there(line) }
+        });
+    }
+
+    #[inline]
+    fn for_each_line(self, sequences: Range<Sequence>, act: impl Fn(usize)) {
+        let mut next = sequences.start;
+        while next < sequences.end {
+            let end = sequences.end.min(self.0.wrap_after(next));
+            let first = self.0.of_slot(next);
+            let bytes = (end - next) as usize * self.0.stride();
+            let offset = first.next_multiple_of(LINE) - first;
+            (offset..bytes).step_by(LINE).for_each(|offset| act(first + offset));
+            next = end;
+        }
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
+pub(super) mod cpu {
+    use std::arch::asm;
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
+    pub(in crate::tuning) const HAS_HINTS: bool = true;
+    pub(in crate::tuning) const ACQUIRES_LINES: bool = true;
+
+    /// Stores the byte at `address` as it is.
+    ///
+    /// # Safety
+    ///
+    /// `address` is that of memory which is there and has been exposed, and nobody writes to it meanwhile (I15).
+    #[inline(always)]
+    pub(in crate::tuning) unsafe fn store_what_is_there(address: usize) {
+        // Not by a read and a write of Rust's, which the compiler would leave out, and which would have to be nobody
+        // else's read: this is none.
+        // SAFETY: I15, by the caller: the byte is there, and no store to it gets lost.
+        unsafe {
+            asm!(
+                "mov {byte}, byte ptr [{address}]",
+                "mov byte ptr [{address}], {byte}",
+                address = in(reg) address,
+                byte = out(reg_byte) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    /// The line at `address` will be read soon.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_read(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // (Intel SDM 2B, PREFETCHh).
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
+    }
+
+    /// The line at `address` will be written soon.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_write(address: usize) {
+        // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before
+        // 2015 know this one as an instruction that does nothing.
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
+        // nor fault (Intel SDM 2B, PREFETCHW).
+        unsafe {
+            asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable))))]
+pub(super) mod cpu {
+    use std::arch::asm;
+
+    pub(in crate::tuning) const HAS_HINTS: bool = true;
+    pub(in crate::tuning) const ACQUIRES_LINES: bool = false;
+
+    /// Nothing: not measured.
+    ///
+    /// # Safety
+    ///
+    /// As where it does something (I15).
+    #[inline(always)]
+    pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
+
+    /// The line at `address` will be read soon.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_read(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // (Arm ARM, C6.2, PRFM).
+        unsafe {
+            asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
+    }
+
+    /// The line at `address` will be written soon.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_write(address: usize) {
+        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
+        // nor fault (Arm ARM, C6.2, PRFM).
+        unsafe {
+            asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+        }
+    }
+}
+
+/// There is no stable hint for this CPU, or the program is checked and not timed.
+#[cfg(not(all(
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(loom, miri, lapwing_portable))
+)))]
+pub(super) mod cpu {
+    pub(in crate::tuning) const HAS_HINTS: bool = false;
+    /// In a model they are acquired, so that it sees whether somebody else has them.
+    pub(in crate::tuning) const ACQUIRES_LINES: bool = cfg!(loom);
+
+    /// Nothing: nobody times it.
+    ///
+    /// # Safety
+    ///
+    /// As where it does something (I15).
+    #[inline(always)]
+    pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
+
+    /// Nothing.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_read(_: usize) {}
+
+    /// Nothing.
+    #[inline(always)]
+    pub(in crate::tuning) fn hint_to_write(_: usize) {}
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::{RefCell, UnsafeCell};
+
+    use super::*;
+
+    #[test]
+    fn lines_that_are_acquired_have_what_they_had() {
+        let slots: Vec<_> = (0..64_u64).map(|n| UnsafeCell::new([n, !n, n << 32])).collect();
+        for (from, to) in [(0, 64), (5, 11), (60, 70), (3, 3), (1 << 40, (1 << 40) + 64)] {
+            // SAFETY: I15: nobody else has these.
+            unsafe { Prefetch(Addresses::of_slice(&slots)).acquire(from..to) };
+            // SAFETY: as above; there is nothing.
+            unsafe { Prefetch(Addresses::of_slice(&[(); 8])).acquire(from..to) };
+        }
+        for (n, slot) in (0..).zip(slots) {
+            assert_eq!(slot.into_inner(), [n, !n, n << 32]);
+        }
+    }
+
+    #[test]
+    fn each_line_is_that_of_the_slot_in_which_it_begins() {
+        let first = 7 * LINE - 24;
+        let slots = Prefetch(Addresses::at(first, 8, 24));
+        let lines = |sequences| {
+            let lines = RefCell::new(vec![]);
+            slots.for_each_line(sequences, |line| lines.borrow_mut().push(line));
+            lines.into_inner()
+        };
+        assert_eq!(lines(0..1), [0; 0], "it begins in the next slot");
+        assert_eq!(lines(0..8), [7, 8, 9].map(|n| n * LINE));
+        assert_eq!(lines(1..2), [7 * LINE]);
+        assert_eq!(lines(6..10), [9, 7].map(|n| n * LINE), "across the wrap");
+        let one_by_one: Vec<_> = (0..8).flat_map(|n| lines(n..n + 1)).collect();
+        assert_eq!(one_by_one, lines(0..8));
+    }
+
+    #[test]
+    fn lines_may_be_prefetched_across_the_wrap_and_where_there_is_no_ring() {
+        let slots = [[0_u64; 3]; 8];
+        for (from, to) in [(0, 8), (5, 11), (7, 8), (3, 3), (1 << 40, (1 << 40) + 8)] {
+            Prefetch(Addresses::of_slice(&slots)).to_write(from..to);
+            Prefetch(Addresses::of_slice(&[(); 8])).to_write(from..to);
+            Prefetch(Addresses::default()).to_write(from..to);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The advice that a consumer takes.
+
+use std::ops::Range;
+
+use super::line_ownership::LineOwnership;
+use super::looks::Looks;
+use super::prefetch::Prefetch;
+use super::prefetch_batch::PrefetchBatch;
+use crate::Sequence;
+use crate::protocol::advice::ReadAdvice;
+use crate::protocol::ring_buffer::Addresses;
+
+/// How to poll, what to prefetch, and which cache lines to own before they are released.
+///
+/// While the consumer waits, each poll in vain prefetches the event's line, so that it comes while the word's line does: a lone
+/// event takes one exchange of cache lines and not two. In a stream it would take a second line from the producer.
+#[derive(Debug)]
+pub(crate) struct TunedReads {
+    slots: Prefetch,
+    stamps: Option<Prefetch>,
+    looks: Looks,
+    batch: PrefetchBatch,
+    lines: LineOwnership,
+}
+
+impl ReadAdvice for TunedReads {
+    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
+        Self {
+            slots: Prefetch(slots),
+            stamps: stamps.map(Prefetch),
+            looks: Looks::starting_at(first),
+            batch: PrefetchBatch::of(slots, first),
+            lines: LineOwnership::of(slots.slots(), first),
+        }
+    }
+
+    #[inline]
+    fn waits_for(&self, next: Sequence) {
+        self.slots.first_line(next);
+    }
+
+    #[inline]
+    fn poll<T>(
+        &mut self,
+        next: Sequence,
+        look: impl Fn() -> T,
+        is_there: impl Fn(&T) -> bool,
+    ) -> Option<T> {
+        let slots = self.slots;
+        self.looks.poll(next, look, is_there, || slots.first_line(next))
+    }
+
+    #[inline]
+    fn found(&mut self, known: Range<Sequence>) {
+        self.batch.found(known);
+    }
+
+    #[inline]
+    fn wants_lines_of(&mut self, done: Range<Sequence>) -> bool {
+        self.lines.wants(done)
+    }
+
+    #[inline(never)]
+    unsafe fn acquire_lines(&self, events: Range<Sequence>) {
+        if let Some(stamps) = self.stamps {
+            // SAFETY: I15, by the caller: a stamp is written with the claim, and again with that of the next lap.
+            unsafe { stamps.acquire(events.clone()) };
+        }
+        // SAFETY: I15, by the caller.
+        unsafe { self.slots.acquire(events) };
+    }
+}

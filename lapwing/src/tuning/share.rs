@@ -1,0 +1,105 @@
+//! How much of what is there one worker of a group claims: a fair share, but no less than is worth the
+//! claim. Not here: the claim (`group`), where its events come from (`worker`).
+//!
+//! Where an event takes less time than a claim that others want as well, fair shares of a few events
+//! keep all of them busy with claiming. So a worker measures how long its events take. It believes a
+//! slow claim at once and a quick one slowly: too small a claim costs time, too large a one keeps from
+//! others what they could have done.
+
+use std::time::Instant;
+
+/// A claim is at least so much work, in nanoseconds, if there is as much: some times what it costs.
+const LEAST_NS: u64 = 2_000;
+/// Most events of a claim that is larger than a fair share. See `perf/results/experiments.md`.
+const MOST_OF_LEAST: u64 = 64;
+/// How much of what it knows is the last claim, where that was quicker: an eighth.
+const LEARNING: u64 = 8;
+
+/// What a worker knows of how long its events take.
+#[derive(Debug)]
+pub(crate) struct Share {
+    /// When it claimed what it has, and how many events that were.
+    claimed: Option<(Instant, u64)>,
+    /// Nanoseconds for an event, [`LEAST_NS`] at most.
+    event_ns: u64,
+}
+
+impl Share {
+    /// That of a worker that expects the worst.
+    pub(crate) fn new() -> Self {
+        Self { claimed: None, event_ns: LEAST_NS }
+    }
+
+    /// How many events to claim of the `there` that `sharers` workers may claim.
+    pub(crate) fn of(&self, there: u64, sharers: u64) -> u64 {
+        let least = (LEAST_NS / self.event_ns.max(1)).min(MOST_OF_LEAST);
+        (there / sharers).max(least.min(there)).max(1)
+    }
+
+    /// The worker has claimed `events`.
+    pub(crate) fn begin(&mut self, events: u64) {
+        self.claimed = Some((Instant::now(), events));
+    }
+
+    /// The worker has finished what it claimed.
+    pub(crate) fn end(&mut self) {
+        if let Some((start, events)) = self.claimed.take() {
+            let claim_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.learn(claim_ns / events.max(1));
+        }
+    }
+
+    /// Each event of a claim took so long.
+    fn learn(&mut self, event_ns: u64) {
+        let quicker = (self.event_ns * (LEARNING - 1) + event_ns.min(LEAST_NS)) / LEARNING;
+        self.event_ns = event_ns.min(LEAST_NS).max(quicker);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A share that knows of `claims`, each with events of so many nanoseconds.
+    fn after(claims: &[u64]) -> Share {
+        let mut share = Share::new();
+        claims.iter().for_each(|&event_ns| share.learn(event_ns));
+        share
+    }
+
+    #[test]
+    fn shares_are_fair_at_first_and_where_events_take_long() {
+        for share in [Share::new(), after(&[5_000_000; 100]), after(&[LEAST_NS; 100])] {
+            let shares = [1, 7, 8, 16, 800].map(|there| share.of(there, 8));
+            assert_eq!(shares, [1, 1, 1, 2, 100]);
+        }
+    }
+
+    #[test]
+    fn share_of_quick_events_is_worth_its_claim() {
+        let share = after(&[5; 100]);
+        let shares = [1, 7, 63, 64, 100, 800].map(|there| share.of(there, 8));
+        assert_eq!(shares, [1, 7, 63, 64, 64, 100]);
+        assert_eq!(after(&[200; 100]).of(800, 800), 10);
+    }
+
+    #[test]
+    fn one_slow_claim_makes_shares_fair_at_once() {
+        let mut share = after(&[5; 100]);
+        share.learn(u64::MAX);
+        assert_eq!(share.of(64, 8), 8);
+        (0..100).for_each(|_| share.learn(5));
+        assert_eq!(share.of(64, 8), 64);
+    }
+
+    #[test]
+    fn claims_are_timed_from_their_begin_to_their_end() {
+        let mut share = after(&[5; 100]);
+        share.end(); // of nothing
+        assert_eq!(share.of(64, 64), 64);
+        share.begin(1);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        share.end();
+        assert_eq!(share.of(64, 64), 1);
+    }
+}

@@ -58,7 +58,7 @@ impl<E> StageReader<E> {
     }
 
     /// A few rounds of polls of a reader that hands the wait to its strategy if they show nothing.
-    #[inline]
+    #[inline(always)]
     fn spin_first(&mut self) -> Spun {
         for _ in 0..ROUNDS_BEFORE_A_WAIT {
             match self.reader.spin() {
@@ -87,7 +87,7 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.turn()
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_stopping(&self) -> bool {
         self.reader.is_stopping()
     }
@@ -128,7 +128,7 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.is_ready()
     }
 
-    #[inline]
+    #[inline(always)]
     fn await_next(&mut self) -> Spun {
         if self.spins {
             self.reader.spin()
@@ -165,7 +165,7 @@ impl<E> Source<E> for StageReader<E> {
         (&mut *self.strategy, load)
     }
 
-    #[inline]
+    #[inline(always)]
     fn activity(&self) -> &Activity {
         self.reader.activity()
     }
@@ -183,7 +183,7 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.mark_failed(events);
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, sequence: Sequence) {
         self.reader.release(sequence);
     }

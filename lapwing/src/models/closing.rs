@@ -181,13 +181,13 @@ fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::Requested)));
 }
 
-/// O8: once a close has returned no claim is granted, whatever the claim window is.
+/// O33: once a close has returned no claim is granted, whatever the claim window is.
 #[test]
 fn loom_no_claim_after_a_close() {
     no_claim_after(|control| control.close());
 }
 
-/// O8: as above, with a halt.
+/// O33: as above, with a halt.
 #[test]
 fn loom_no_claim_after_a_halt() {
     no_claim_after(|control| control.halt(HaltCause::Requested));

@@ -28,6 +28,14 @@ pub trait ClaimAdvice: Debug + Send {
         limit
     }
 
+    /// Whether the only producer of a ring is to keep a count of its claims instead of reading the cursor. The count saves it the
+    /// cursor's cache line, which a consumer that waits for each event has taken; each claim is then checked. `backlog` says how
+    /// many events before `claim` the first stage has not finished.
+    fn keeps_count(&mut self, claim: &Range<Sequence>, backlog: impl FnOnce() -> u64) -> bool {
+        let _ = (claim, backlog);
+        false
+    }
+
     /// What the counter of several producers is expected to be; `None` to read it. A wrong answer is a compare-and-swap
     /// that fails.
     fn expected_counter(&self) -> Option<Sequence> {

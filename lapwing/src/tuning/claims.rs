@@ -5,14 +5,16 @@ use std::ops::Range;
 use super::back_off::BackOff;
 use super::claim_window::ClaimWindow;
 use super::expected_counter::ExpectedCounter;
+use super::own_count::OwnCount;
 use crate::Sequence;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::ring_buffer::Addresses;
 
-/// A claim window that prefetches, an expected counter, and a back-off.
+/// A claim window that prefetches; a count of its own, an expected counter, and a back-off.
 #[derive(Debug)]
 pub struct TunedClaims {
     window: ClaimWindow,
+    count: OwnCount,
     expected: ExpectedCounter,
     back_off: BackOff,
 }
@@ -21,6 +23,7 @@ impl ClaimAdvice for TunedClaims {
     fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
         Self {
             window: ClaimWindow::new(slots, stamps, first),
+            count: OwnCount::starting_at(first),
             expected: ExpectedCounter::default(),
             back_off: BackOff::default(),
         }
@@ -30,12 +33,16 @@ impl ClaimAdvice for TunedClaims {
         self.window.after(claim, limit)
     }
 
-    #[inline]
+    fn keeps_count(&mut self, claim: &Range<Sequence>, backlog: impl FnOnce() -> u64) -> bool {
+        self.count.is_kept(claim, backlog)
+    }
+
+    #[inline(always)]
     fn expected_counter(&self) -> Option<Sequence> {
         self.expected.get()
     }
 
-    #[inline]
+    #[inline(always)]
     fn claimed(&mut self, claim: &Range<Sequence>, was_expected: bool) {
         if was_expected {
             self.expected.confirm(claim.end);

@@ -28,19 +28,19 @@ pub(super) struct ExpectedCounter {
 
 impl ExpectedCounter {
     /// The counter, if it is to be expected.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self) -> Option<Sequence> {
         (self.length > EXPECTED_AFTER).then_some(self.end)
     }
 
     /// The producer has claimed up to `end`, from what was expected.
-    #[inline]
+    #[inline(always)]
     pub(super) fn confirm(&mut self, end: Sequence) {
         self.end = end;
     }
 
     /// The producer has claimed `claim`, from what the counter was.
-    #[inline]
+    #[inline(always)]
     pub(super) fn follow(&mut self, claim: &Range<Sequence>) {
         self.length = if claim.start == self.end { self.length.saturating_add(1) } else { 1 };
         self.end = claim.end;

@@ -44,7 +44,7 @@ impl LineOwnership {
     }
 
     /// Whether to acquire the lines of `done`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wants(&mut self, done: Range<Sequence>) -> bool {
         done.end - done.start >= FEWEST && self.decide(done.end)
     }

@@ -38,7 +38,7 @@ impl Looks {
     }
 
     /// Polls by `look` for the event of `next` until it `is_there`; after a poll in vain comes `missed`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll<T>(
         &mut self,
         next: Sequence,
@@ -63,7 +63,7 @@ impl Looks {
 
 /// `is_there`, which the CPU predicts to be true.
 #[cfg(feature = "predicted-branch")]
-#[inline]
+#[inline(always)]
 fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     let prediction = super::predicted_branch::Prediction::new();
     move |seen| prediction.holds(is_there(seen))
@@ -71,13 +71,13 @@ fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
 
 /// `is_there`.
 #[cfg(not(feature = "predicted-branch"))]
-#[inline]
+#[inline(always)]
 fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     is_there
 }
 
 /// Polls `times` times, each in vain followed by what is `between`; the first thing seen that `is_there`.
-#[inline]
+#[inline(always)]
 fn repeat<T>(
     times: u32,
     look: impl Fn() -> T,

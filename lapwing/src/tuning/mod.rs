@@ -3,6 +3,7 @@
 //! ```text
 //! claims            advice for producers
 //!   claim_window      prefetches slots to write, a part of the ring ahead
+//!   own_count         claims without a load of the cursor, where a consumer waits for each event
 //!   expected_counter  claims without a load of the counter, where no other producer claims
 //!   back_off          pauses after a claim that another producer won
 //! reads             advice for consumers
@@ -24,6 +25,7 @@ mod claims;
 mod expected_counter;
 mod line_ownership;
 mod looks;
+mod own_count;
 #[cfg(feature = "predicted-branch")]
 #[allow(unsafe_code)]
 mod predicted_branch;

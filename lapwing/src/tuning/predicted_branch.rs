@@ -22,7 +22,7 @@
 //! would load for an event that is not there yet, also lines that other threads write.
 //!
 //! Only where it was measured, which is Linux on x86-64. Elsewhere, where the system keeps a second copy of return addresses
-//! and compares (a shadow stack), and with `--cfg LAPWING_X`, it is an ordinary branch.
+//! and compares (a shadow stack), and without the feature `predicted-branch`, it is an ordinary branch.
 
 use std::marker::PhantomData;
 
@@ -57,7 +57,7 @@ impl Prediction {
 #[cfg(all(
     target_arch = "x86_64",
     target_os = "linux",
-    not(any(loom, miri, lapwing_portable, LAPWING_X))
+    not(any(loom, miri, lapwing_portable, lapwing_plain))
 ))]
 mod cpu {
     use std::arch::asm;
@@ -124,7 +124,7 @@ mod cpu {
 #[cfg(not(all(
     target_arch = "x86_64",
     target_os = "linux",
-    not(any(loom, miri, lapwing_portable, LAPWING_X))
+    not(any(loom, miri, lapwing_portable, lapwing_plain))
 )))]
 mod cpu {
     /// No.

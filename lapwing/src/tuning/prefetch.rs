@@ -32,7 +32,7 @@ impl Prefetch {
     }
 
     /// Prefetches the first line of the slot of `sequence`, to read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn first_line(self, sequence: Sequence) {
         cpu::hint_to_read(self.0.of_slot(sequence));
     }

@@ -34,12 +34,12 @@ impl ReadAdvice for TunedReads {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn waits_for(&self, next: Sequence) {
         self.slots.first_line(next);
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll<T>(
         &mut self,
         next: Sequence,
@@ -50,12 +50,12 @@ impl ReadAdvice for TunedReads {
         self.looks.poll(next, look, is_there, || slots.first_line(next))
     }
 
-    #[inline]
+    #[inline(always)]
     fn found(&mut self, known: Range<Sequence>) {
         self.batch.found(known);
     }
 
-    #[inline]
+    #[inline(always)]
     fn wants_lines_of(&mut self, done: Range<Sequence>) -> bool {
         self.lines.wants(done)
     }

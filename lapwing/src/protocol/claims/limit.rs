@@ -31,8 +31,13 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         Self { window: first, limit: first, advice }
     }
 
+    /// First sequence that is not granted without a check.
+    pub(super) fn window(&self) -> Sequence {
+        self.window
+    }
+
     /// Whether claims up to `end` are granted without a check.
-    #[inline]
+    #[inline(always)]
     pub(super) fn covers(&self, end: Sequence) -> bool {
         end <= self.window
     }
@@ -42,7 +47,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
     /// # Errors
     ///
     /// As [`gate::read_limit`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn reach(
         &mut self,
         control: &Control,

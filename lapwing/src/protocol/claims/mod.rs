@@ -14,6 +14,7 @@ mod gate;
 mod limit;
 mod multi;
 mod single;
+mod window;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -21,6 +22,7 @@ use std::ops::Range;
 pub(crate) use gate::oldest_own_claim;
 pub(crate) use multi::MultiClaims;
 pub(crate) use single::SingleClaims;
+pub(crate) use window::ClaimWindow;
 
 use crate::Sequence;
 use crate::error::{Stopped, TryPublishError};

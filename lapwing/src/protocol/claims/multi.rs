@@ -29,7 +29,7 @@ pub struct MultiClaims<A> {
 }
 
 impl<A: ClaimAdvice> MultiClaims<A> {
-    #[inline]
+    #[inline(always)]
     fn stamps(control: &Control) -> &Stamps {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
     }
@@ -37,7 +37,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
     /// Claims from the counter up to what `end_of` makes of it, given the limit, which it may read anew: in one step, so that
     /// nothing is ever claimed beyond the limit. A counter that is closed is beyond every limit, and the look at the limit
     /// learns why: no claim asks whether the ring is open.
-    #[inline]
+    #[inline(always)]
     fn claim(
         &mut self,
         control: &Control,
@@ -53,7 +53,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
 
     /// Claims from what the counter is expected to be. `None` if there is no such number, or if it is wrong: it may be old, so
     /// nothing is made of an error either.
-    #[inline]
+    #[inline(always)]
     fn claim_as_expected(
         &mut self,
         control: &Control,
@@ -156,7 +156,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
         Self { limit: ClaimLimit::new(advice, 0), open }
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         // `move`: borrowed, the count would be stored before each swap, which waits for stores.
         let claim = self.claim(control, move |limit, claimed| {
@@ -182,7 +182,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
         Ok(claim)
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
         if control.published.flags() & ENDED != 0 {
             Self::check_not_halted(control)?;

@@ -1,8 +1,4 @@
 //! One producer: a plain counter, and one release store to publish. No lock, no read-modify-write.
-//!
-//! The cursor says what is next to claim: only this producer stores it. It keeps no copy, since a third store for each event
-//! costs 0.7 to 0.85 of a stream's throughput where stores wait for cache lines (`perf/results/experiments.md`, "Stores in
-//! flight").
 
 use std::ops::Range;
 
@@ -19,21 +15,41 @@ use crate::sync::{Ordering, fence, own};
 
 /// The claims of the only producer of a ring. A claim that is given up is claimed again.
 #[derive(Debug)]
-pub struct SingleClaims<A>(ClaimLimit<A>);
-
-/// First sequence that is not published, hence the next to claim.
-#[inline]
-fn next(control: &Control) -> Sequence {
-    own(&control.cursor)
+pub struct SingleClaims<A> {
+    limit: ClaimLimit<A>,
+    /// The next sequence to claim, if the producer keeps a count. Then the window is closed, so each claim is checked.
+    count: Option<Sequence>,
 }
 
 impl<A: ClaimAdvice> SingleClaims<A> {
-    /// A claim that needs a look at the gate or at the end of the ring.
+    /// The next sequence to claim. Without a count it is the cursor, which only this producer stores.
+    fn next(&self, control: &Control) -> Sequence {
+        self.count.unwrap_or_else(|| own(&control.cursor))
+    }
+
+    /// Checks a claim against the end of the ring and the gate.
     #[cold]
     #[inline(never)]
-    fn check(&mut self, control: &Control, claim: Range<Sequence>) -> Result<(), TryPublishError> {
+    fn check(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         check_open(control)?;
-        self.0.reach(control, claim)
+        let next = self.next(control);
+        let claim = next..next + count;
+        self.limit.reach(control, claim.clone())?;
+        self.grant(control, &claim);
+        Ok(next)
+    }
+
+    /// `claim` is granted: opens the window for the next ones, or keeps a count.
+    fn grant(&mut self, control: &Control, claim: &Range<Sequence>) {
+        let backlog = || claim.start.saturating_sub(control.finished_by_first());
+        let keeps_count = self.limit.advice.keeps_count(claim, backlog);
+        self.count = keeps_count.then_some(claim.end);
+        control.window.open(if keeps_count { 0 } else { self.limit.window() });
+        // O33: between the window and the look for the flag.
+        control.fence.light();
+        if control.published.flags() & ENDED != 0 {
+            control.window.close();
+        }
     }
 }
 
@@ -43,16 +59,19 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
 
     fn new(control: &Control, slots: Addresses) -> Self {
         let first = control.claimed();
-        Self(ClaimLimit::new(A::new(slots, None, first), first))
+        Self { limit: ClaimLimit::new(A::new(slots, None, first), first), count: None }
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        let next = next(control);
-        if !self.0.covers(next + count) || control.published.flags() & ENDED != 0 {
-            self.check(control, next..next + count)?;
+        let end = control.window.end();
+        if end != 0 {
+            let next = own(&control.cursor);
+            if next + count <= end {
+                return Ok(next);
+            }
         }
-        Ok(next)
+        self.check(control, count)
     }
 
     fn try_claim_up_to(
@@ -61,16 +80,17 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
         check_open(control)?;
-        let next = next(control);
-        Ok(next..self.0.reach_up_to(control, next, next + most)?)
+        let next = self.next(control);
+        let claim = next..self.limit.reach_up_to(control, next, next + most)?;
+        self.grant(control, &claim);
+        Ok(claim)
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
-        debug_assert_eq!(first, next(control), "a single producer publishes in order");
+        debug_assert_eq!(first, own(&control.cursor), "a single producer publishes in order");
         let end = first + count;
-        // O1, Release: pairs with the Acquire in `barrier::published`; carries the events below
-        // `end`.
+        // O1, Release: pairs with the Acquire in `cursor::end`; carries the events below `end`.
         control.cursor.store(end, Ordering::Release);
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
         // the compiler's order, `FOLLOW_UP` is raised.
@@ -78,7 +98,11 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
         if control.published.flags() == 0 { Ok(()) } else { follow_up(control, end) }
     }
 
-    fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
+    fn abandon(&mut self, _: &Control, first: Sequence, _: u64) {
+        if let Some(count) = &mut self.count {
+            *count = first;
+        }
+    }
 }
 
 /// What comes after the store of the cursor, up to `end`, unless no flag is raised and no thread sleeps.
@@ -92,6 +116,8 @@ fn follow_up(control: &Control, end: Sequence) -> Result<(), Stopped> {
 
 /// Whether events up to `end`, just published, came before the close or the halt that the caller has seen.
 fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
+    // The thread that ends the ring may not have come to that yet: no claim after this one is granted.
+    control.window.close();
     let why = why_ended(control);
     if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
 }

@@ -237,6 +237,38 @@ impl ClaimAdvice for LastEnd {
 
 type Expecting = MultiClaims<LastEnd>;
 
+/// Advice to keep a count, or not, by turns of so many claims.
+#[derive(Debug)]
+struct CountsByTurns(u64);
+
+impl ClaimAdvice for CountsByTurns {
+    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
+        Self(3)
+    }
+
+    fn window(&mut self, claim: &Range<Sequence>, _: Sequence) -> Sequence {
+        claim.end
+    }
+
+    fn keeps_count(&mut self, claim: &Range<Sequence>, _: impl FnOnce() -> u64) -> bool {
+        claim.start / self.0 % 2 == 1
+    }
+}
+
+#[test]
+fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
+    let (mut single, control) = ring::<SingleClaims<CountsByTurns>>(1 << 10);
+    for next in (0..100).map(|round| 4 * round) {
+        let first = single.try_claim(&control, 1).unwrap();
+        single.abandon(&control, first, 1);
+        assert_eq!(single.try_claim_up_to(&control, 3), Ok(next..next + 3));
+        single.publish(&control, next, 3).unwrap();
+        assert_eq!(claim_and_publish(&mut single, &control, 1), next + 3);
+    }
+    control.close();
+    assert_eq!(single.try_claim(&control, 1), Err(TryPublishError::Closed));
+}
+
 /// A ring with `capacity` slots of which a producer has claimed and published so many alone that it expects to be.
 fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
     let ((mut sequencer, control), events) = (ring::<Expecting>(capacity), 24);

@@ -50,8 +50,9 @@ impl Control {
             // claims came first; their events come with their stamps (O4).
             return Some(self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release) & !CLAIMS_CLOSED);
         }
-        // The producer stores the cursor, then looks for the flag; here the other way round (O8).
+        // The producer stores the cursor, or its window, then looks for the flag; here the other way round (O8, O33).
         let is_fenced = self.fence.heavy();
+        self.window.close();
         // O8, Relaxed: only the number is used.
         is_fenced.then(|| self.cursor.load(Ordering::Relaxed))
     }

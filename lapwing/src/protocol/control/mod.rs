@@ -5,6 +5,7 @@
 //! line(s)   word                    written by                read by
 //! 1         cursor                  producers                 first stages (single), producers (multi)
 //! 1         life                    close, halt               consumers, at each look; producers, at the gate
+//! 1         window (single only)    the producer; close, halt the producer, before each claim
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
 //!                                   close, halt; a producer   threads are shared, whoever lets go
 //!                                   that keeps a note
@@ -33,6 +34,7 @@ use crate::Sequence;
 use crate::error::HaltCause;
 use crate::open_claim::OpenClaims;
 use crate::padded::Padded;
+use crate::protocol::claims::ClaimWindow;
 use crate::protocol::failures::Failures;
 use crate::protocol::life::Life;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
@@ -70,6 +72,8 @@ pub(crate) struct Control {
     /// [`CLAIMS_CLOSED`]; what is published stands in the stamps.
     pub(crate) cursor: Padded<AtomicU64>,
     pub(crate) life: Padded<Life>,
+    /// Single producer: how far it may claim without a check.
+    pub(crate) window: Padded<ClaimWindow>,
     /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
     /// anything that advances. Its flags tell producers of an end, and of more to do.
     pub(crate) published: Padded<EventCount>,
@@ -127,6 +131,7 @@ impl Control {
         let control = Self {
             cursor: Padded(AtomicU64::new(0)),
             life: Padded::default(),
+            window: Padded::default(),
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
@@ -213,6 +218,12 @@ impl Control {
     /// Whether `stage` has not finished everything below `sequence`. One that has left holds nobody.
     pub(crate) fn is_behind(&self, stage: StageIndex, sequence: Sequence) -> bool {
         self.sequence_of(stage) < sequence
+    }
+
+    /// How far the first stage has finished, as advice; everything, if there is none.
+    pub(crate) fn finished_by_first(&self) -> Sequence {
+        // O13, Relaxed: a look.
+        self.stages.first().map_or(DETACHED, |stage| stage.sequence.load(Ordering::Relaxed))
     }
 
     /// Whether there is a stage that `stage` may hold up while it keeps its CPU, one after it or beside it. If all others

@@ -57,7 +57,7 @@ impl Epoch {
     /// The mark and the flags: 0 if there is nothing to do.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u32 {
-        // O6 and O8, Relaxed: ordered after the caller's store by the light fence.
+        // O6, O8 and O33, Relaxed: ordered after the caller's store by the light fence.
         self.word.load(Ordering::Relaxed) & (EPOCH - 1)
     }
 

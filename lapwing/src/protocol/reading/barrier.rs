@@ -31,14 +31,14 @@ impl Barrier {
     }
 
     /// Whether the stage is a first one, which waits for nothing but a publication.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_first(&self) -> bool {
         self.upstream.is_empty()
     }
 
     /// The notices of the events, if they have some. A notice that shows proves that its event may be read; one that does
     /// not proves nothing.
-    #[inline]
+    #[inline(always)]
     pub(super) fn notices(&self) -> Option<Notices> {
         self.notices
     }
@@ -58,7 +58,7 @@ impl Barrier {
     }
 
     /// First sequence that may not be read, of a ring without stamps.
-    #[inline]
+    #[inline(always)]
     pub(super) fn end(&self, control: &Control) -> Sequence {
         if self.is_first() {
             return cursor::end(control);

@@ -48,7 +48,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// # Errors
     ///
     /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
         if let Some(lone) = self.poll_lone() {
             return Ok(lone);
@@ -79,7 +79,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// What is left of what the last look has shown, up to the wrap at most, if there is something and the ring is open.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rest(&mut self) -> Option<Range<Sequence>> {
         let is_there = self.known > self.next && self.is_still_open();
         let rest = self.next..self.known.min(self.limit(UNLIMITED));
@@ -87,14 +87,14 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// The batch that is read next.
-    #[inline]
+    #[inline(always)]
     fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
         self.advice.found(batch.start..self.known);
         batch
     }
 
     /// First sequence that the next batch cannot have, if it is to have at most `max` events.
-    #[inline]
+    #[inline(always)]
     fn limit(&self, max: u64) -> Sequence {
         let longest = self.next + max.min(self.max_batch);
         self.ring.buffer.wrap_after(self.next).min(longest)
@@ -104,7 +104,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     ///
     /// A word that says how far is published shows all that is there, and is not looked at again before that is done: each
     /// look takes its line from the producer. Stamps are looked at one by one, none sooner than it is needed.
-    #[inline]
+    #[inline(always)]
     fn horizon(&self, from: Sequence, limit: Sequence) -> Sequence {
         let control = &self.ring.control;
         if from >= limit || control.stamps.is_some() { limit } else { from + control.capacity }
@@ -114,7 +114,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// [`poll`](Self::poll) that found nothing.
     ///
     /// A lone event is seen sooner that way: what the loop has seen is the batch.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn spin(&mut self) -> Spun {
         let Self { ring, barrier, advice, next, .. } = self;
         let (control, barrier, next) = (&*ring.control, &*barrier, *next);
@@ -148,7 +148,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 
     /// The events below `end`, which a look has just shown to a reader that had found nothing, as many as a batch may have.
     /// `None` if the ring is not open, and they may not count.
-    #[inline]
+    #[inline(always)]
     fn poll_shown(&mut self, end: Sequence) -> Option<Range<Sequence>> {
         if end <= self.next || !self.is_still_open() {
             return None;
@@ -161,7 +161,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 
     /// The next event alone, by its notice, if that shows and one event is as good as all that are there. The cursor's line stays
     /// with the producer, which has it for the next event.
-    #[inline]
+    #[inline(always)]
     fn poll_lone(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
         if !is_one_enough || !self.barrier.notices()?.show(self.next) || !self.is_still_open() {
@@ -173,7 +173,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Whether the ring was open after the look that has shown something.
-    #[inline]
+    #[inline(always)]
     fn is_still_open(&self) -> bool {
         let control = &self.ring.control;
         // O8: between the look at the cursor, or at a notice, which came after it, and the look for a close.

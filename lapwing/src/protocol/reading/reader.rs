@@ -143,7 +143,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Whether it is asked to leave.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn is_stopping(&self) -> bool {
         self.words.is_stopping(self.turn)
     }
@@ -159,7 +159,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// What its consumer is doing, for monitors.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn activity(&self) -> &Activity {
         &self.words.activity
     }
@@ -169,7 +169,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// # Safety
     ///
     /// The reader has `batch`, which does not cross the wrap, for as long as the slice is used (I2).
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
         unsafe { self.ring.buffer.slice(batch) }
@@ -219,7 +219,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Releases everything below `sequence`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
         if self.advice.wants_lines_of(self.next..sequence) {

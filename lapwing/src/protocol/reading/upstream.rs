@@ -7,7 +7,7 @@ use crate::protocol::control::{Control, DETACHED, StageIndex};
 /// them have left: then what is published decides.
 ///
 /// Each word brings what its stage wrote (O3), and what that stage had acquired.
-#[inline]
+#[inline(always)]
 pub(super) fn end(control: &Control, stages: &[StageIndex]) -> Option<Sequence> {
     let finished = control.finished_by_all(stages);
     (finished != DETACHED).then_some(finished)

@@ -96,7 +96,10 @@ pub mod wait;
 
 pub use placement::Placement;
 pub use protocol::seats::StartAt;
-pub use topology::{Builder, Chain, Disruptor, Graph, Seat, Seats, Side, Stage, StageId, Workers};
+pub use topology::{
+    Alone, Builder, Chain, Disruptor, Graph, Position, Seat, Seats, Side, Stage, StageId, Unplaced,
+    Workers,
+};
 
 pub use consumer::{
     Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, Exclusive, Failure,

@@ -57,11 +57,6 @@ pub enum SeatError {
         /// The stage.
         stage: String,
     },
-    /// The stage names others that it comes after: the place of a seat in the graph is given.
-    GivenOrder {
-        /// The stage.
-        stage: String,
-    },
     /// The stage is to be [acknowledged](crate::Stage::acknowledged), which a seat cannot be.
     Acknowledged {
         /// The stage.
@@ -88,9 +83,6 @@ impl fmt::Display for SeatError {
             }
             Self::ZeroMaxBatch { stage } => {
                 write!(f, "the longest batch must have at least one event: stage={stage:?}")
-            }
-            Self::GivenOrder { stage } => {
-                write!(f, "a stage in a seat cannot choose whom it comes after: stage={stage:?}")
             }
             Self::Acknowledged { stage } => {
                 write!(f, "a stage in a seat cannot be acknowledged: stage={stage:?}")

@@ -2,19 +2,22 @@
 
 use std::collections::HashSet;
 
-use super::graph::{Body, Node};
-use super::stage::Stage;
-use super::workers::Workers;
+use super::graph::{Body, Graph, Node};
+use super::stage::Settings;
+use super::team::Team;
 use crate::error::BuildError;
 use crate::placement::is_thread_name;
 use crate::protocol::control::{StageIndex, ancestors};
 
-/// Checks `nodes` and returns the stages that each one comes after.
+/// Checks the stages of `graph` and returns those that each one comes after.
 ///
 /// # Errors
 ///
 /// The first of the graph's faults, in the order of its stages.
-pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, BuildError> {
+pub(super) fn check<'env, E: Send + 'env>(
+    graph: &Graph<'env, E>,
+) -> Result<Vec<Box<[StageIndex]>>, BuildError> {
+    let nodes = &graph.nodes;
     if nodes.is_empty() {
         return Err(BuildError::NoConsumers);
     }
@@ -36,10 +39,8 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
             return Err(BuildError::ZeroMaxBatch { stage: name() });
         }
         check_settings(node)?;
-        let Some(after) = &node.upstream else {
-            return Err(BuildError::UnknownStage { stage: name() });
-        };
-        upstream.push(after.clone().into_boxed_slice());
+        let after = graph.upstream(node);
+        upstream.push(after.ok_or_else(|| BuildError::UnknownStage { stage: name() })?);
     }
     check_exclusive(nodes, &ancestors(&upstream))?;
     Ok(upstream)
@@ -47,8 +48,8 @@ pub(super) fn check<E>(nodes: &[Node<'_, E>]) -> Result<Vec<Box<[StageIndex]>>, 
 
 /// No setting of a stage is without effect.
 fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
-    let Node { stage, abilities, body, .. } = node;
-    let has_handler = !matches!(body, Body::Poller);
+    let Node { stage, part } = node;
+    let (abilities, has_handler) = (part.abilities, !matches!(part.body, Body::Poller));
     let (on_error, on_panic) = (stage.on_error.is_some(), stage.on_panic.is_some());
     // Each with whether it is set, and whether the stage has what it needs.
     let settings = [
@@ -67,8 +68,8 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
 
 /// A group has as many workers as it may, and each has a name that nobody else has.
 fn check_workers<E>(
-    stage: &Stage,
-    workers: &Workers<E>,
+    stage: &Settings,
+    workers: &Team<E>,
     names: &mut HashSet<String>,
 ) -> Result<(), BuildError> {
     if workers.max().is_none() {
@@ -88,7 +89,7 @@ fn check_exclusive<E>(
     nodes: &[Node<'_, E>],
     ancestors: &[Box<[StageIndex]>],
 ) -> Result<(), BuildError> {
-    for (writer, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_exclusive) {
+    for (writer, node) in nodes.iter().enumerate().filter(|(_, node)| node.part.is_exclusive) {
         let is_beside = |&other: &usize| {
             other != writer
                 && !ancestors[writer].contains(&other)

@@ -5,17 +5,20 @@
 mod batch_length;
 mod builder;
 mod check;
+mod disruptor;
 mod graph;
 mod placing;
+mod position;
 mod seats;
 mod side;
 mod stage;
+mod team;
 mod wiring;
-mod workers;
 
-pub use builder::{Builder, Disruptor};
+pub use builder::Builder;
+pub use disruptor::Disruptor;
 pub use graph::{Graph, StageId};
+pub use position::{Alone, Position};
 pub use seats::{Seat, Seats};
 pub use side::{Chain, Side};
-pub use stage::Stage;
-pub use workers::Workers;
+pub use stage::{Stage, Unplaced, Workers};

@@ -2,7 +2,7 @@
 //! which thread is whose (`placement`).
 
 use super::graph::{Body, Node};
-use super::stage::Stage;
+use super::stage::Settings;
 use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::placement::{Place, Placement, Plan, Wish, WishedConsumer};
@@ -22,7 +22,7 @@ pub(super) fn place<E>(
 }
 
 fn wish<E>(node: &Node<'_, E>) -> Wish {
-    let Node { stage, body, .. } = node;
+    let (stage, body) = (&node.stage, &node.part.body);
     let own = |name, pin| WishedConsumer { name, pin };
     let consumers = match body {
         Body::Poller => Vec::new(),
@@ -42,7 +42,7 @@ fn wish<E>(node: &Node<'_, E>) -> Wish {
     }
 }
 
-impl Stage {
+impl Settings {
     /// The same, of one consumer, at its place.
     pub(super) fn placed(mut self, place: &Place) -> Self {
         let is_own = !place.is_shared && place.thread == self.name;

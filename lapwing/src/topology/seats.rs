@@ -10,8 +10,8 @@
 use std::any::Any;
 use std::fmt;
 
-use super::Stage;
 use super::batch_length;
+use super::stage::{Settings, Stage};
 use crate::Sequence;
 use crate::consumer::{
     Consumer, EventHandler, IntoAction, PerBatch, PerEvent, Poller, Post, Processor, Recovery,
@@ -32,7 +32,7 @@ use crate::wait::AnyWaitStrategy;
 /// nothing is overwritten before it has read it. When it leaves, others may have its seat. The ring
 /// goes on as long as there is one consumer, in the graph or in a seat.
 ///
-/// Where the graph ends with a stage that [clears](crate::Builder::then_clear) events, those in
+/// Where the graph ends with a stage that [clears](crate::Builder::clear) events, those in
 /// seats see what it leaves: cleared events.
 ///
 /// It is not one of the stages that [`Running`](crate::Running) looks after: once the ring is
@@ -43,7 +43,7 @@ use crate::wait::AnyWaitStrategy;
 /// use lapwing::{Disruptor, Outcome, StartAt};
 ///
 /// let (mut producer, consumers) =
-///     Disruptor::single_producer(64, || 0_u64).seats(2).then("sum", |_, _, _| {}).build()?;
+///     Disruptor::single_producer(64, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
 /// let seats = consumers.seats();
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 0)?;
@@ -70,14 +70,14 @@ use crate::wait::AnyWaitStrategy;
 /// ```compile_fail,E0277
 /// use std::cell::Cell;
 /// let ring = lapwing::Disruptor::single_producer(8, || Cell::new(0)).seats(1);
-/// let (_producer, consumers) = ring.then_mut("a", |event, _, _| event.set(1)).build().unwrap();
+/// let (_producer, consumers) = ring.stage("a").write(|event, _, _| event.set(1)).build().unwrap();
 /// let seats = consumers.seats();
 /// ```
 ///
 /// ```
 /// use std::sync::Mutex;
 /// let ring = lapwing::Disruptor::single_producer(8, || Mutex::new(0)).seats(1);
-/// let (_producer, consumers) = ring.then_mut("a", |_, _, _| {}).build().unwrap();
+/// let (_producer, consumers) = ring.stage("a").write(|_, _, _| {}).build().unwrap();
 /// let seats = consumers.seats();
 /// assert_eq!(seats.free(), 1);
 /// ```
@@ -102,7 +102,7 @@ impl<E> Seats<E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(2).then("sum", |_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
     /// let taken = seats.take("late", StartAt::Now)?;
     /// assert_eq!(seats.free(), 1);
@@ -120,8 +120,7 @@ impl<E: Send + Sync> Seats<E> {
     /// Takes a free seat. From now on, producers wait for whoever sits there; what it does is said
     /// to the [`Seat`].
     ///
-    /// The stage's name is no other's as long as the consumer is there. Its order is given, so it
-    /// names no stage to come [after](Stage::after).
+    /// The stage's name is no other's as long as the consumer is there.
     ///
     /// What the consumer is to be is said later, so this call refuses no setting that depends on it. A
     /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a policy not with
@@ -132,7 +131,7 @@ impl<E: Send + Sync> Seats<E> {
     /// use lapwing::{Disruptor, SeatError, Stage, StartAt, wait::Blocking};
     ///
     /// # let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
     /// let seats = consumers.seats();
     /// let late = Stage::new("late").wait(Blocking::default()).max_batch(4);
@@ -149,7 +148,7 @@ impl<E: Send + Sync> Seats<E> {
     /// ring is halted, or if something is wrong with the stage. A ring that is closed can still be
     /// joined, to read what it holds.
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
-        let stage = stage.into();
+        let stage = stage.into().settings;
         let name = || stage.name.clone();
         if self.ring.control.seating.is_empty() {
             return Err(SeatError::NoSeats);
@@ -159,9 +158,6 @@ impl<E: Send + Sync> Seats<E> {
         }
         if stage.max_batch == Some(0) {
             return Err(SeatError::ZeroMaxBatch { stage: name() });
-        }
-        if !stage.after.is_empty() {
-            return Err(SeatError::GivenOrder { stage: name() });
         }
         if stage.is_acknowledged {
             return Err(SeatError::Acknowledged { stage: name() });
@@ -192,7 +188,7 @@ impl<E> fmt::Debug for Seats<E> {
 /// use lapwing::{Disruptor, StartAt};
 ///
 /// # let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
 /// # let _all = consumers.take_poller("all")?;
 /// let seat = consumers.seats().take("late", StartAt::Now)?;
 /// producer.publish(|event| *event = 7)?; // kept for whoever will sit there
@@ -202,7 +198,7 @@ impl<E> fmt::Debug for Seats<E> {
 #[must_use = "producers wait for a seat as long as it is taken"]
 pub struct Seat<E> {
     seats: Seats<E>,
-    stage: Stage,
+    stage: Settings,
     guest: Guest,
 }
 
@@ -212,7 +208,7 @@ impl<E: Send + Sync> Seat<E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.name(), "late");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -226,7 +222,7 @@ impl<E: Send + Sync> Seat<E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -241,7 +237,7 @@ impl<E: Send + Sync> Seat<E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
@@ -260,7 +256,7 @@ impl<E: Send + Sync> Seat<E> {
     /// # use std::thread;
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
     /// let seat = consumers.seats().take("late", StartAt::Now)?;
     /// let mut sum = 0;
@@ -288,7 +284,7 @@ impl<E: Send + Sync> Seat<E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
     /// let seat = consumers.seats().take("late", StartAt::Now)?;
     /// let mut sum = 0;
@@ -322,7 +318,7 @@ impl<E: Send + Sync> Seat<E> {
     /// #     }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0).seats(1).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
     /// let late = consumers.seats().take("late", StartAt::Now)?.read_handler(Sum(0));
     /// let late = thread::spawn(move || late.run());
@@ -353,14 +349,14 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.has_handler();
         let longest = batch_length::shared(self.seats.ring.control.capacity);
         let (reader, stage) = self.into_reader(longest);
-        let Stage { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
+        let Settings { name, pin, thread, timeout, on_error, on_panic, .. } = stage;
         let post = Post::new(reader, timeout, Recovery::new(on_error, on_panic));
         let processor = Processor::<E, Shared, _, _, _>::new(post, || work, hand_back);
         Consumer::new(name, (pin, thread), processor)
     }
 
     /// The reading end, whose batches have `longest` events at most if the stage does not say.
-    fn into_reader(self, longest: u64) -> (StageReader<E>, Stage) {
+    fn into_reader(self, longest: u64) -> (StageReader<E>, Settings) {
         let Self { seats, mut stage, guest } = self;
         let wait = stage.wait.take().unwrap_or_else(|| seats.default_wait());
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);

@@ -83,7 +83,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         graph: Graph<'env, E>,
     ) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         count_cpus();
-        let mut upstream = check(&graph.nodes)?;
+        let mut upstream = check(&graph)?;
         let first_sequence = check_first_sequence(self.first_sequence)?;
         check_seats(self.seats)?;
         let plan = place(&self.placement, &self.name, &graph.nodes)?;
@@ -192,12 +192,12 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
             return;
         }
         let reader = reader();
-        let poller = match node.body {
+        let poller = match node.part.body {
             Body::Handler(make) => {
                 let stage = node.stage.placed(&self.plan.of_stage(index)[0]);
                 return self.made.consumers.push(make(reader, stage));
             }
-            _ if node.is_exclusive => UntakenPoller::Exclusive(Poller::new(reader)),
+            _ if node.part.is_exclusive => UntakenPoller::Exclusive(Poller::new(reader)),
             _ => UntakenPoller::Shared(Poller::new(reader)),
         };
         self.made.pollers.insert(name, Some(poller));
@@ -208,7 +208,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let stage = &node.stage;
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
         let capacity = self.ring.control.capacity;
-        let longest = match &node.body {
+        let longest = match &node.part.body {
             Body::Handler(_) => self.longest_batch,
             Body::Workers(..) => batch_length::shared(capacity),
             // Whoever polls lets go of what is done when it likes.
@@ -226,7 +226,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         name: String,
         mut node: Node<'env, E>,
     ) {
-        let Body::Workers(workers, bodies) = node.body else {
+        let Body::Workers(workers, bodies) = node.part.body else {
             return;
         };
         let words = self.groups.next().expect("each group has words");
@@ -271,7 +271,7 @@ struct Rooms<E> {
 impl<E> Rooms<E> {
     fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
         let failures =
-            nodes.iter().map(|node| node.abilities.may_fail.then(|| Room::reserve(capacity)));
+            nodes.iter().map(|node| node.part.abilities.may_fail.then(|| Room::reserve(capacity)));
         let groups = nodes.iter().filter_map(Node::workers);
         let owners = groups.map(|group| group.keys.as_ref().map(|_| Room::reserve(capacity)));
         Ok(Self {
@@ -320,7 +320,7 @@ fn add_seats<E>(
     upstream: &mut Vec<Box<[StageIndex]>>,
     count: usize,
 ) -> Seating {
-    let last_writer = nodes.iter().rposition(|node| node.is_exclusive);
+    let last_writer = nodes.iter().rposition(|node| node.part.is_exclusive);
     let words = acknowledged.iter().filter(|(stage, _)| Some(*stage) == last_writer);
     let words = words.map(|&(_, words)| words);
     let group = groups.iter().filter(|group| Some(group[0]) == last_writer);

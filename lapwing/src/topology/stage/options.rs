@@ -1,80 +1,20 @@
-//! What a stage is asked to be, apart from what it does: name, waiting, CPU, batches.
+//! What a stage may be asked to be, apart from what it does: waiting, CPU, batches, failures.
 
-use std::fmt;
 use std::time::Duration;
 
-use super::graph::StageId;
-use crate::consumer::{FailurePolicy, KeptPolicy};
+use super::Stage;
+use crate::consumer::FailurePolicy;
 use crate::unshared::Unshared;
-use crate::wait::{AnyWaitStrategy, WaitStrategy};
+use crate::wait::WaitStrategy;
 
-/// Name and settings of a stage. A `&str` or a `String` is one with that name and no settings.
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{Disruptor, Stage};
-/// use lapwing::wait::Blocking;
-///
-/// let risk = Stage::new("risk").wait(Blocking::default()).max_batch(64);
-/// let (producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
-///     .then_mut("enrich", |event, _, _| *event += 1)
-///     .then(risk, |event, _, _| assert!(*event > 0))
-///     .build()?;
-/// assert_eq!(consumers.names().collect::<Vec<_>>(), ["enrich", "risk"]);
-/// # drop(producer);
-/// # Ok::<(), lapwing::BuildError>(())
-/// ```
-#[must_use = "a stage is given to a builder or a graph"]
-pub struct Stage {
-    pub(crate) name: String,
-    pub(crate) wait: Option<Box<dyn AnyWaitStrategy>>,
-    pub(crate) pin: Option<usize>,
-    pub(crate) thread: Option<String>,
-    pub(crate) is_blocking: bool,
-    /// The stage whose thread is its own as well, whichever that is.
-    pub(crate) beside: Option<usize>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) max_batch: Option<usize>,
-    pub(crate) is_acknowledged: bool,
-    pub(crate) on_error: Option<KeptPolicy>,
-    pub(crate) on_panic: Option<KeptPolicy>,
-    pub(crate) after: Vec<StageId>,
-}
-
-impl Stage {
-    /// A stage with this name, which is also its thread's. Names are unique in a graph, not empty,
-    /// and have no NUL; [`build`](crate::Builder::build) checks it.
-    ///
-    /// ```
-    /// use lapwing::{BuildError, Disruptor, Stage};
-    ///
-    /// let nameless = Disruptor::single_producer(8, || 0_u64).then_poller(Stage::new(""));
-    /// assert_eq!(nameless.build().err(), Some(BuildError::InvalidName { stage: String::new() }));
-    /// ```
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            wait: None,
-            pin: None,
-            thread: None,
-            is_blocking: false,
-            beside: None,
-            timeout: None,
-            max_batch: None,
-            is_acknowledged: false,
-            on_error: None,
-            on_panic: None,
-            after: Vec::new(),
-        }
-    }
-
+impl<P> Stage<P> {
     /// How this stage waits, instead of the ring's [default](crate::Builder::wait).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage, wait::BusySpin};
+    /// use lapwing::{Disruptor, wait::BusySpin};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_poller(Stage::new("hot").wait(BusySpin))
+    ///     .stage("hot").wait(BusySpin).poller()
     ///     .build()?;
     /// let mut hot = consumers.take_poller("hot")?;
     /// producer.publish(|event| *event = 7)?;
@@ -82,7 +22,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
-        self.wait = Some(Box::new(strategy));
+        self.settings.wait = Some(Box::new(strategy));
         self
     }
 
@@ -97,17 +37,17 @@ impl Stage {
     /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage, StartError};
+    /// use lapwing::{Disruptor, StartError};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("hot").pin(usize::MAX), |_, _, _| {})
+    ///     .stage("hot").pin(usize::MAX).read(|_, _, _| {})
     ///     .build()?;
     /// let error = consumers.start().unwrap_err(); // no machine has that many
     /// assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }));
     /// # Ok::<(), lapwing::BuildError>(())
     /// ```
     pub fn pin(mut self, cpu: usize) -> Self {
-        self.pin = Some(cpu);
+        self.settings.pin = Some(cpu);
         self
     }
 
@@ -125,7 +65,7 @@ impl Stage {
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
-    /// use lapwing::{Disruptor, Stage};
+    /// use lapwing::Disruptor;
     ///
     /// /// Holds money back before the match, gives the rest free after it.
     /// #[derive(Default)]
@@ -134,11 +74,11 @@ impl Stage {
     /// let risk = Arc::new(Mutex::new(Risk::default())); // locked once a batch, by one thread only
     /// let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
     /// let (mut orders, consumers) = Disruptor::single_producer(64, || 0_u64)
-    ///     .then_batch(Stage::new("hold").on_thread("risk"), move |orders, _| {
+    ///     .stage("hold").on_thread("risk").read_batch(move |orders, _| {
     ///         before.lock().unwrap().held += orders.iter().sum::<u64>();
     ///     })
-    ///     .then("match", |_, _, _| {})
-    ///     .then_batch(Stage::new("free").on_thread("risk"), move |orders, _| {
+    ///     .stage("match").read(|_, _, _| {})
+    ///     .stage("free").on_thread("risk").read_batch(move |orders, _| {
     ///         after.lock().unwrap().free += orders.iter().sum::<u64>();
     ///     })
     ///     .build()?;
@@ -152,7 +92,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread(mut self, thread: impl Into<String>) -> Self {
-        self.thread = Some(thread.into());
+        self.settings.thread = Some(thread.into());
         self
     }
 
@@ -163,20 +103,20 @@ impl Stage {
     /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement, Stage};
+    /// use lapwing::{Disruptor, Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(1))
-    ///     .then("decode", |_, _, _| {})
-    ///     .then(Stage::new("journal").blocking(), |_, _, _| { /* write, flush */ })
-    ///     .then("match", |_, _, _| {})
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("journal").blocking().read(|_, _, _| { /* write, flush */ })
+    ///     .stage("match").read(|_, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("journal", vec!["journal"])]);
     /// # Ok::<(), lapwing::BuildError>(())
     /// ```
     pub fn blocking(mut self) -> Self {
-        self.is_blocking = true;
+        self.settings.is_blocking = true;
         self
     }
 
@@ -203,14 +143,14 @@ impl Stage {
     /// let (alarm, alarms) = mpsc::channel();
     /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
     /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).then_handler(stage, Watchdog(alarm)).build()?;
+    ///     Disruptor::single_producer(8, || 0).stage(stage).read_handler(Watchdog(alarm)).build()?;
     /// let running = consumers.start()?;
     /// assert_eq!((alarms.recv()?, alarms.recv()?), (0, 0)); // nothing is published
     /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.settings.timeout = Some(timeout);
         self
     }
 
@@ -225,10 +165,10 @@ impl Stage {
     /// producers follow more closely, and costs a cache line each.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage};
+    /// use lapwing::Disruptor;
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_poller(Stage::new("few").max_batch(2))
+    ///     .stage("few").max_batch(2).poller()
     ///     .build()?;
     /// let mut few = consumers.take_poller("few")?;
     /// producer.publish_batch(3, |_| {})?;
@@ -236,7 +176,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn max_batch(mut self, events: usize) -> Self {
-        self.max_batch = Some(events);
+        self.settings.max_batch = Some(events);
         self
     }
 
@@ -252,11 +192,11 @@ impl Stage {
     /// says how far those of a last stage are.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage};
+    /// use lapwing::Disruptor;
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_poller(Stage::new("journal").acknowledged())
-    ///     .then_poller("reply")
+    ///     .stage("journal").acknowledged().poller()
+    ///     .stage("reply").poller()
     ///     .build()?;
     /// let mut journal = consumers.take_poller("journal")?;
     /// let mut reply = consumers.take_poller("reply")?;
@@ -269,7 +209,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn acknowledged(mut self) -> Self {
-        self.is_acknowledged = true;
+        self.settings.is_acknowledged = true;
         self
     }
 
@@ -279,11 +219,11 @@ impl Stage {
     /// [`build`](crate::Builder::build) returns [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Action, Disruptor, Stage};
+    /// use lapwing::{Action, Disruptor};
     ///
     /// let mut sum = 0;
     /// let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
-    ///     .then(Stage::new("sum").on_error(Action::Skip), |line, _, _| {
+    ///     .stage("sum").on_error(Action::Skip).read(|line, _, _| {
     ///         sum += line.parse::<u64>()?;
     ///         Ok::<_, std::num::ParseIntError>(())
     ///     })
@@ -299,7 +239,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_error(mut self, policy: impl FailurePolicy) -> Self {
-        self.on_error = Some(Unshared::new(Box::new(policy)));
+        self.settings.on_error = Some(Unshared::new(Box::new(policy)));
         self
     }
 
@@ -311,11 +251,11 @@ impl Stage {
     /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Retries, Stage};
+    /// use lapwing::{Disruptor, Retries};
     ///
     /// let mut tries = 0;
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("send").on_panic(Retries::with_restart().attempts(3)), |_, _, _| {
+    ///     .stage("send").on_panic(Retries::with_restart().attempts(3)).read(|_, _, _| {
     ///         tries += 1;
     ///         assert!(tries == 3, "not yet");
     ///     })
@@ -327,61 +267,7 @@ impl Stage {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_panic(mut self, policy: impl FailurePolicy) -> Self {
-        self.on_panic = Some(Unshared::new(Box::new(policy)));
+        self.settings.on_panic = Some(Unshared::new(Box::new(policy)));
         self
-    }
-
-    /// A stage that this one comes after, in a [`Graph`](crate::Graph): it gets each event when
-    /// that stage has finished it. A builder adds what its own order asks for. An id of another
-    /// graph is [`BuildError::UnknownStage`](crate::BuildError::UnknownStage).
-    ///
-    /// ```
-    /// use lapwing::{Disruptor, Graph, Stage};
-    ///
-    /// let mut graph = Graph::new();
-    /// let left = graph.poller("left");
-    /// let right = graph.poller("right");
-    /// graph.poller(Stage::new("both").after(left).after(right));
-    /// let ring = Disruptor::single_producer(8, || 0).graph(graph);
-    /// let (mut producer, mut consumers) = ring.build()?;
-    /// # let mut left = consumers.take_poller("left")?;
-    /// # let mut right = consumers.take_poller("right")?;
-    /// # let mut both = consumers.take_poller("both")?;
-    /// producer.publish(|event| *event = 7)?;
-    /// left.poll()?.consume_all();
-    /// assert!(both.poll().is_err());
-    /// right.poll()?.consume_all();
-    /// assert_eq!(both.poll()?.as_slice(), [7]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn after(mut self, stage: StageId) -> Self {
-        self.after.push(stage);
-        self
-    }
-}
-
-impl From<&str> for Stage {
-    fn from(name: &str) -> Self {
-        Self::new(name)
-    }
-}
-
-impl From<String> for Stage {
-    fn from(name: String) -> Self {
-        Self::new(name)
-    }
-}
-
-impl fmt::Debug for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stage")
-            .field("name", &self.name)
-            .field("pin", &self.pin)
-            .field("thread", &self.thread)
-            .field("is_blocking", &self.is_blocking)
-            .field("timeout", &self.timeout)
-            .field("max_batch", &self.max_batch)
-            .field("after", &self.after)
-            .finish_non_exhaustive()
     }
 }

@@ -1,134 +1,25 @@
 //! The fluent front: stages in the order in which events pass them. Where only one stage runs at a
 //! time it may write; where several do, [`Side`](super::Side) has no verb that does.
 
-mod verbs;
-mod workers;
-
 use std::fmt;
 
-use super::graph::{Graph, StageId};
+use super::graph::{Graph, Part, StageId};
+use super::side::Side;
+use super::stage::{Settings, Stage};
 use super::wiring::Parts;
 use crate::Sequence;
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
 use crate::producer::Producer;
-use crate::producer::{Multi, Sequencer, Single};
+use crate::producer::Sequencer;
 use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
-/// Where a ring begins: [`single_producer`](Self::single_producer) or
-/// [`multi_producer`](Self::multi_producer).
-///
-/// Slots lie side by side, the first at the beginning of a cache line. So an event of 64 bytes has one line, whatever its alignment; one
-/// of 48, say, lies across two every other time, unless its type is `#[repr(align(64))]`: a stream does not notice, but a lone event
-/// takes longer from CPU to CPU.
-///
-/// ```
-/// use lapwing::{Disruptor, MultiProducer, SingleProducer};
-///
-/// let ring = Disruptor::single_producer(8, || 0_u64).then_poller("all");
-/// let (one, _readers): (SingleProducer<u64>, _) = ring.build()?;
-/// let ring = Disruptor::multi_producer(16, || 0_u64).then_poller("all");
-/// let (many, _readers): (MultiProducer<u64>, _) = ring.build()?;
-/// assert_eq!((one.capacity(), many.capacity()), (8, 16));
-/// # Ok::<(), lapwing::BuildError>(())
-/// ```
-#[derive(Debug)]
-pub struct Disruptor(());
-
-impl Disruptor {
-    /// A ring of `capacity` events made by `factory`, for one producer.
-    ///
-    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it. What
-    /// `factory` returns is written to its slot at once, so `build` needs stack for one event, beside what
-    /// `factory` itself needs.
-    ///
-    /// ```
-    /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)
-    ///     .then("check", |event, sequence, _| assert_eq!(*event, sequence))
-    ///     .build()?;
-    /// let running = consumers.start()?;
-    /// for number in 0..10 {
-    ///     assert_eq!(producer.publish(|event| *event = number)?, number);
-    /// }
-    /// running.shutdown()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn single_producer<'env, E: Send + 'env>(
-        capacity: usize,
-        mut factory: impl FnMut() -> E + 'env,
-    ) -> Builder<'env, E, Single> {
-        Builder::new(capacity, Factory::of(move |_| factory()))
-    }
-
-    /// As [`single_producer`](Self::single_producer), with the index of its slot given to each
-    /// event's factory.
-    ///
-    /// ```
-    /// let (mut producer, _consumers) =
-    ///     lapwing::Disruptor::single_producer_indexed(4, |slot| slot).then_poller("all").build()?;
-    /// let (mut first, mut second) = (None, None);
-    /// producer.publish(|event| first = Some(*event))?;
-    /// producer.publish(|event| second = Some(*event))?;
-    /// assert_eq!((first, second), (Some(0), Some(1)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn single_producer_indexed<'env, E: Send + 'env>(
-        capacity: usize,
-        factory: impl FnMut(usize) -> E + 'env,
-    ) -> Builder<'env, E, Single> {
-        Builder::new(capacity, Factory::of(factory))
-    }
-
-    /// A ring of `capacity` events made by `factory`, for any number of producers, in one total
-    /// order; `capacity` as for [`single_producer`](Self::single_producer).
-    ///
-    /// All of them claim by one word. Where no order between producers is needed, a ring of each producer's own is
-    /// several times as fast, its stages on one thread: [`Consumer::run_together`](crate::Consumer::run_together).
-    ///
-    /// ```
-    /// let (mut producer, consumers) = lapwing::Disruptor::multi_producer(1024, || 0_u64)
-    ///     .then("check", |event, _, _| assert!(*event > 0))
-    ///     .build()?;
-    /// let running = consumers.start()?;
-    /// let mut second = producer.clone();
-    /// let thread = std::thread::spawn(move || second.publish(|event| *event = 2));
-    /// producer.publish(|event| *event = 1)?;
-    /// thread.join().unwrap()?;
-    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn multi_producer<'env, E: Send + 'env>(
-        capacity: usize,
-        mut factory: impl FnMut() -> E + 'env,
-    ) -> Builder<'env, E, Multi> {
-        Builder::new(capacity, Factory::of(move |_| factory()))
-    }
-
-    /// As [`multi_producer`](Self::multi_producer), with the index of its slot given to each
-    /// event's factory.
-    ///
-    /// ```
-    /// let (mut producer, _consumers) =
-    ///     lapwing::Disruptor::multi_producer_indexed(4, |slot| slot).then_poller("all").build()?;
-    /// let mut made = Vec::new();
-    /// producer.publish_batch(4, |slots| made.extend(slots.iter_mut().map(|event| *event)))?;
-    /// assert_eq!(made, [0, 1, 2, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn multi_producer_indexed<'env, E: Send + 'env>(
-        capacity: usize,
-        factory: impl FnMut(usize) -> E + 'env,
-    ) -> Builder<'env, E, Multi> {
-        Builder::new(capacity, Factory::of(factory))
-    }
-}
-
 /// A ring to be: its size, its waiting, and its stages, in the order in which events pass them.
 ///
-/// Each `then…` adds a stage that runs alone, after all before it: it may change events. Stages
-/// side by side come from [`then_all`](Self::then_all) and only read. Nothing runs, and no thread
+/// [`stage`](Self::stage) begins a stage that runs alone, after all before it: it may change events. Stages
+/// side by side come from [`side_by_side`](Self::side_by_side) and only read. Nothing runs, and no thread
 /// exists, before [`Consumers::start`].
 ///
 /// ```
@@ -142,10 +33,13 @@ impl Disruptor {
 /// }
 ///
 /// let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
-///     .then_mut("notional", |trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
-///     .then_all(|side| {
-///         side.read("journal", |trade, sequence, _| assert_eq!(trade.price, sequence))
-///             .read("risk", |trade, _, _| assert_eq!(trade.notional, 2 * trade.price))
+///     .stage("notional")
+///     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
+///     .side_by_side(|side| {
+///         side.stage("journal")
+///             .read(|trade, sequence, _| assert_eq!(trade.price, sequence))
+///             .stage("risk")
+///             .read(|trade, _, _| assert_eq!(trade.notional, 2 * trade.price))
 ///     })
 ///     .build()?;
 /// let running = consumers.start()?;
@@ -155,21 +49,6 @@ impl Disruptor {
 /// let report = running.shutdown()?;
 /// assert!(report.stages().all(|stage| stage.processed() == 100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// Stages that read need events that threads may share; a stage that changes them is alone and does
-/// not:
-///
-/// ```compile_fail,E0277
-/// use std::cell::Cell;
-/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0))
-///     .then("a", |event, _, _| event.set(1));
-/// ```
-///
-/// ```
-/// use std::cell::Cell;
-/// let _ = lapwing::Disruptor::single_producer(8, || Cell::new(0))
-///     .then_mut("a", |event, _, _| event.set(1));
 /// ```
 #[must_use = "nothing exists before `build`"]
 pub struct Builder<'env, E, S> {
@@ -200,7 +79,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
     ///     .name("orders")
-    ///     .then_poller("all")
+    ///     .stage("all").poller()
     ///     .build()?;
     /// assert_eq!(producer.monitor().snapshot().ring, "orders");
     /// # Ok::<(), lapwing::BuildError>(())
@@ -218,7 +97,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .wait(Blocking::default())
-    ///     .then_poller("all")
+    ///     .stage("all").poller()
     ///     .build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
@@ -238,7 +117,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
     ///     .producer_wait(Yielding::default())
-    ///     .then("check", |event, sequence, _| assert_eq!(*event, sequence))
+    ///     .stage("check").read(|event, sequence, _| assert_eq!(*event, sequence))
     ///     .build()?;
     /// let running = consumers.start()?;
     /// for number in 0..10 {
@@ -263,7 +142,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// let journal = [7, 8, 9]; // of a process that ended after three events
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .first_sequence(journal.len() as u64)
-    ///     .then_poller("all")
+    ///     .stage("all").poller()
     ///     .build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(poller.sequence(), 3);
@@ -287,7 +166,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// use lapwing::{Disruptor, StartAt};
     ///
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
     /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
@@ -306,8 +185,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// use lapwing::{Disruptor, Graph, Placement};
     ///
     /// let mut graph = Graph::new();
-    /// graph.read("left", |event: &u64, sequence, _| assert_eq!(*event, sequence));
-    /// graph.read("right", |event: &u64, sequence, _| assert_eq!(*event, sequence));
+    /// graph.stage("left").read(|event: &u64, sequence, _| assert_eq!(*event, sequence));
+    /// graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence));
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
     ///     .placement(Placement::threads(1))
     ///     .graph(graph)
@@ -325,6 +204,91 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
+    /// Begins a stage that runs alone, after all before it: a name, or a [`Stage`] with settings. More settings may
+    /// follow; a verb such as [`read`](Stage::read) or [`write`](Stage::write) adds the stage and returns the builder.
+    ///
+    /// ```
+    /// use lapwing::{Disruptor, wait::BusySpin};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("double").wait(BusySpin).write(|event, _, _| *event *= 2)
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14)) // of a published 7
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stage(self, stage: impl Into<Stage>) -> Stage<Self> {
+        stage.into().at(self)
+    }
+
+    /// Adds a stage after those that are here.
+    pub(super) fn push(mut self, mut stage: Settings, part: Part<'env, E>) -> Self {
+        stage.after.extend(&self.last);
+        self.last = vec![self.graph.push(stage, part)];
+        self
+    }
+
+    /// Adds stages side by side, each of which reads every event. The next stage waits for all of
+    /// them.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .side_by_side(|side| side
+    ///         .stage("left").read(|event, _, _| assert_eq!(*event, 7))
+    ///         .stage("right").read(|event, _, _| assert_eq!(*event, 7)))
+    ///     .stage("zero").write(|event, _, _| *event = 0) // when both have read it
+    ///     .build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn side_by_side(
+        mut self,
+        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
+    ) -> Self
+    where
+        E: Sync,
+    {
+        self.last = stages(Side::new(&mut self.graph, self.last)).into_last();
+        self
+    }
+
+    /// Adds a last look at each event that is done, to let go of what it keeps alive: a stage
+    /// `"clear"` that runs alone, on the thread of the stage before it if that is a single one with a
+    /// handler. Without it, an event lives in its slot until it is overwritten, a lap later; and so does
+    /// what was written into a claim that was given up, which no stage sees.
+    ///
+    /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers, pollers
+    /// and seats. An event that owns one of these, such as a producer for replies to its own
+    /// ring, keeps the ring alive from inside. Unless it is cleared, that ring and all of its events are
+    /// never freed, and the ring is not closed when the other producers are dropped.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || None::<Arc<str>>)
+    ///     .stage("print").read(|text, _, _| assert!(text.is_some()))
+    ///     .clear(|text| *text = None)
+    ///     .build()?;
+    /// let running = consumers.start()?;
+    /// let text: Arc<str> = Arc::from("a long text");
+    /// producer.publish(|event| *event = Some(Arc::clone(&text)))?;
+    /// running.shutdown()?;
+    /// assert_eq!(Arc::strong_count(&text), 1); // the ring keeps nothing
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn clear(self, mut clear: impl FnMut(&mut E) + Send + 'env) -> Self {
+        let beside = self.last.first().and_then(|last| self.graph.with_handler(*last));
+        let mut stage = self.stage("clear");
+        stage.settings.beside = beside;
+        stage.write(move |event, _, _| clear(event))
+    }
+
     /// Adds the stages of a graph that was made as the program runs. Those that come after none
     /// come after the stages that are here; the next stage waits for those that none comes after.
     ///
@@ -333,12 +297,12 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// let mut graph = Graph::new();
     /// for shard in 0..3 {
-    ///     graph.read(format!("shard {shard}"), |event: &u64, _, _| assert_eq!(*event, 14));
+    ///     graph.stage(format!("shard {shard}")).read(|event: &u64, _, _| assert_eq!(*event, 14));
     /// }
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_mut("double", |event, _, _| *event *= 2)
+    ///     .stage("double").write(|event, _, _| *event *= 2)
     ///     .graph(graph)
-    ///     .then_mut("clear", |event, _, _| *event = 0)
+    ///     .stage("clear").write(|event, _, _| *event = 0)
     ///     .build()?;
     /// assert_eq!(consumers.names().count(), 5);
     /// # let running = consumers.start()?;
@@ -358,11 +322,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// ```
     /// use lapwing::{BuildError, Disruptor};
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {});
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {});
     /// let (producer, consumers) = ring.build()?;
     /// assert_eq!((producer.capacity(), consumers.names().count()), (8, 1));
     ///
-    /// let odd = Disruptor::single_producer(1000, || 0_u64).then_poller("all");
+    /// let odd = Disruptor::single_producer(1000, || 0_u64).stage("all").poller();
     /// assert_eq!(odd.build().unwrap_err(), BuildError::Capacity { requested: 1000 });
     /// # Ok::<(), BuildError>(())
     /// ```

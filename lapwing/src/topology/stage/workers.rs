@@ -1,15 +1,35 @@
-//! What a worker group is asked to be, apart from its stage: how many workers, and on which CPUs.
+//! How many workers share the events of a stage, by which keys, and on which CPUs, as a program writes it. Not here: what
+//! they do (`worker_verbs`).
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::stage::Stage;
-use crate::consumer::SharedKeys;
-use crate::protocol::group::{MAX_WORKERS, worker_name};
-use crate::unshared::Unshared;
+use super::Stage;
+use crate::protocol::group::MAX_WORKERS;
+use crate::topology::position::Position;
+use crate::topology::team::Team;
 
-/// How many workers share the events of a stage: each event goes to exactly one of them. A number is as
-/// good as [`Workers::new`] with it.
+impl<'env, P: Position<'env>> Stage<P> {
+    /// Has a group of `workers`, `1..=64`, share the events: each event goes to one of them.
+    /// [`build`](crate::Builder::build) checks the number. Settings of the stage stand before this call, those of the
+    /// group after it.
+    ///
+    /// ```
+    /// use lapwing::{BuildError, Disruptor};
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64);
+    /// let ring = ring.stage("none").workers(0).read(|_worker| |_, _, _| {});
+    /// let stage = "none".to_owned();
+    /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
+    /// ```
+    pub fn workers(self, workers: usize) -> Workers<P, P::Event> {
+        Workers { stage: self, team: Team::new(workers) }
+    }
+}
+
+/// A stage whose events several workers share, from [`Stage::workers`]: each event goes to exactly one of them. Settings
+/// such as [`by_key`](Self::by_key) may follow, and a verb ends it, as it does a [`Stage`]. A verb calls `make` for each
+/// worker, with the worker's number, 0 for the first.
 ///
 /// A worker claims some of the events that are there, its fair share, and gives way to nobody until it
 /// has handled them. Which worker gets which event, and in what order events are finished, is left to
@@ -30,16 +50,16 @@ use crate::unshared::Unshared;
 /// one's outcome says so.
 ///
 /// ```
-/// use lapwing::{Disruptor, Workers};
+/// use lapwing::Disruptor;
 ///
 /// #[derive(Default)]
 /// struct Order { quantity: u64, unit_price: u64, price: u64 }
 ///
 /// let (mut orders, consumers) = Disruptor::single_producer(64, Order::default)
-///     .then_workers_mut("price", Workers::new(4), |_worker| {
-///         |order: &mut Order, _, _| order.price = order.quantity * order.unit_price
+///     .stage("price").workers(4).write(|_worker| {
+///         |order, _, _| order.price = order.quantity * order.unit_price
 ///     })
-///     .then("book", |order, sequence, _| assert_eq!(order.price, sequence * 3))
+///     .stage("book").read(|order, sequence, _| assert_eq!(order.price, sequence * 3))
 ///     .build()?;
 /// let running = consumers.start()?; // the threads "price-0" to "price-3", and "book"
 /// for quantity in 0..1000 {
@@ -50,41 +70,22 @@ use crate::unshared::Unshared;
 /// assert_eq!(of_workers.map(|worker| worker.processed()).sum::<u64>(), 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "it is given to a builder or a graph"]
-pub struct Workers<E> {
-    pub(super) size: usize,
-    pub(super) max: Option<usize>,
-    cpus: Vec<usize>,
-    /// Which events go to the same worker, if that matters.
-    pub(super) keys: Option<SharedKeys<E>>,
-    /// Whether their handlers hand over what they know of a key.
-    pub(super) hands_over: bool,
+#[must_use = "a stage is added by a verb, such as `read`"]
+pub struct Workers<P, E> {
+    pub(super) stage: Stage<P>,
+    pub(super) team: Team<E>,
 }
 
-impl<E> Workers<E> {
-    /// A group of `workers`, `1..=64`; [`build`](crate::Builder::build) checks it.
-    ///
-    /// ```
-    /// use lapwing::{BuildError, Disruptor, Workers};
-    ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_workers("none", Workers::new(0), |_| |_: &u64, _, _| {});
-    /// let stage = "none".to_owned();
-    /// assert_eq!(ring.build().err(), Some(BuildError::Workers { stage, requested: 0, max: 64 }));
-    /// ```
-    pub fn new(workers: usize) -> Self {
-        Self { size: workers, max: None, cpus: Vec::new(), keys: None, hands_over: false }
-    }
-
+impl<P, E> Workers<P, E> {
     /// Most workers that the group may be [resized](crate::WorkerGroup::resize) to as the ring runs.
     /// Each has its thread from the start; those that are not to work sleep. As many as there are at
     /// the start by default.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Workers};
+    /// use lapwing::Disruptor;
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     ///     .build()?;
     /// let running = consumers.start()?; // three threads, two of which sleep
     /// let work = running.workers("work").unwrap();
@@ -94,7 +95,7 @@ impl<E> Workers<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn up_to(mut self, max: usize) -> Self {
-        self.max = Some(max);
+        self.team.max = Some(max);
         self
     }
 
@@ -127,7 +128,7 @@ impl<E> Workers<E> {
     /// **What a handler keeps for a key does not move by itself:** the new worker of a key begins without
     /// it, so an average per key would silently begin anew. Handlers that implement
     /// [`HandOver`](crate::HandOver) move it; they are added by
-    /// [`then_keyed_handlers`](crate::Builder::then_keyed_handlers).
+    /// [`read_keyed_handlers`](Self::read_keyed_handlers).
     ///
     /// A worker that [stops](crate::Action::Stop) leaves its events to another one, in their order, the
     /// event that it stopped at included. Later events of its keys go to those that are left. If `key`
@@ -137,7 +138,7 @@ impl<E> Workers<E> {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use lapwing::{Disruptor, EventHandler, Sequence, Workers};
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
     /// #[derive(Default)]
     /// struct Trade { account: u64, amount: u64 }
@@ -152,9 +153,11 @@ impl<E> Workers<E> {
     ///     }
     /// }
     ///
-    /// let workers = Workers::new(2).by_key(|trade: &Trade| trade.account);
     /// let (mut trades, consumers) = Disruptor::single_producer(64, Trade::default)
-    ///     .then_worker_handlers("balances", workers, |_worker| Balances::default())
+    ///     .stage("balances")
+    ///     .workers(2)
+    ///     .by_key(|trade| trade.account)
+    ///     .read_handlers(|_worker| Balances::default())
     ///     .build()?;
     /// let running = consumers.start()?;
     /// for amount in 1..=100 {
@@ -168,7 +171,7 @@ impl<E> Workers<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn by_key(mut self, key: impl Fn(&E) -> u64 + Send + Sync + 'static) -> Self {
-        self.keys = Some(Arc::new(key));
+        self.team.keys = Some(Arc::new(key));
         self
     }
 
@@ -177,74 +180,23 @@ impl<E> Workers<E> {
     /// own is for the first worker, where none is said here.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Workers};
+    /// use lapwing::Disruptor;
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_workers("work", Workers::new(3).pin([2, 3]), |_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(3).pin([2, 3]).read(|_| |_, _, _| {})
     ///     .build()?;
     /// let cpus: Vec<_> = consumers.into_iter().map(|worker| worker.pin()).collect();
     /// assert_eq!(cpus, [Some(2), Some(3), None]);
     /// # Ok::<(), lapwing::BuildError>(())
     /// ```
     pub fn pin(mut self, cpus: impl IntoIterator<Item = usize>) -> Self {
-        self.cpus = cpus.into_iter().take(MAX_WORKERS).collect();
+        self.team.cpus = cpus.into_iter().take(MAX_WORKERS).collect();
         self
     }
-
-    /// Most workers, if that is a number that can be.
-    pub(super) fn max(&self) -> Option<usize> {
-        let max = self.max.unwrap_or(self.size);
-        let is_possible = 0 < self.size && self.size <= max && max <= MAX_WORKERS;
-        is_possible.then_some(max)
-    }
-
-    /// Names of the workers of `stage`; none for a number that cannot be.
-    pub(super) fn names(&self, stage: &str) -> impl Iterator<Item = String> {
-        (0..self.max().unwrap_or(0)).map(move |worker| worker_name(stage, worker))
-    }
-
-    /// The number that is not possible, and the greatest that is.
-    pub(super) fn out_of_range(&self) -> (usize, usize) {
-        let most = self.max.unwrap_or(self.size);
-        let limit = self.max.unwrap_or(MAX_WORKERS).min(MAX_WORKERS);
-        let is_size = self.size == 0 || self.size > limit;
-        (if is_size { self.size } else { most }, limit)
-    }
-
-    /// The CPU that `worker` of `stage` asks for.
-    pub(super) fn pin_of(&self, stage: &Stage, worker: usize) -> Option<usize> {
-        let only_of_first = stage.pin.filter(|_| worker == 0);
-        self.cpus.get(worker).copied().or(only_of_first)
-    }
-
-    /// What is asked of each worker of `stage`, apart from where it runs.
-    pub(super) fn stages(&self, stage: &mut Stage) -> Vec<Stage> {
-        let on_error = stage.on_error.take().map(Unshared::into_inner);
-        let on_panic = stage.on_panic.take().map(Unshared::into_inner);
-        let of_worker = |name: String| {
-            let mut own = Stage::new(name);
-            own.timeout = stage.timeout;
-            own.on_error = on_error.clone().map(Unshared::new);
-            own.on_panic = on_panic.clone().map(Unshared::new);
-            own
-        };
-        self.names(&stage.name).map(of_worker).collect()
-    }
 }
 
-impl<E> From<usize> for Workers<E> {
-    fn from(workers: usize) -> Self {
-        Self::new(workers)
-    }
-}
-
-impl<E> fmt::Debug for Workers<E> {
+impl<P, E> fmt::Debug for Workers<P, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workers")
-            .field("size", &self.size)
-            .field("max", &self.max)
-            .field("cpus", &self.cpus)
-            .field("is_by_key", &self.keys.is_some())
-            .finish_non_exhaustive()
+        f.debug_struct("Workers").field("stage", &self.stage).field("team", &self.team).finish()
     }
 }

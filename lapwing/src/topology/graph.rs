@@ -3,27 +3,25 @@
 //! A stage names the stages that it comes after by their ids, which exist only once those stages
 //! do: so no cycle can be written down.
 
-mod verbs;
-mod workers;
-
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Stage, Workers};
+use super::stage::{Settings, Stage};
+use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
 /// A stage of a [`Graph`], to be named by stages that come after it.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, Graph, Stage, StageId};
+/// use lapwing::{BuildError, Disruptor, Graph, StageId};
 ///
 /// let (mut graph, mut other) = (Graph::new(), Graph::new());
-/// let first: StageId = graph.read("first", |_: &u64, _, _| {});
-/// graph.read(Stage::new("second").after(first), |_, _, _| {});
+/// let first: StageId = graph.stage("first").read(|_: &u64, _, _| {});
+/// graph.stage("second").after(first).read(|_, _, _| {});
 /// assert!(Disruptor::single_producer(8, || 0).graph(graph).build().is_ok());
 ///
-/// other.read(Stage::new("lost").after(first), |_: &u64, _, _| {});
+/// other.stage("lost").after(first).read(|_: &u64, _, _| {});
 /// let error = Disruptor::single_producer(8, || 0).graph(other).build().unwrap_err();
 /// assert_eq!(error, BuildError::UnknownStage { stage: "lost".into() });
 /// ```
@@ -45,18 +43,18 @@ pub struct StageId {
 /// let mut graph = Graph::new();
 /// let mut shards = Vec::new();
 /// for shard in 0..4 {
-///     shards.push(graph.read(format!("shard {shard}"), move |event: &u64, _, _| {
+///     shards.push(graph.stage(format!("shard {shard}")).read(move |event: &u64, _, _| {
 ///         assert!(event % 4 <= 3, "shard {shard}");
 ///     }));
 /// }
-/// let last = shards.into_iter().fold(Stage::new("clear"), Stage::after);
-/// graph.write(last, |event: &mut u64, _, _| *event = 0);
+/// let last = shards.into_iter().fold(graph.stage("clear"), Stage::after);
+/// last.write(|event, _, _| *event = 0);
 /// let (producer, consumers) = Disruptor::multi_producer(64, || 0).graph(graph).build()?;
 /// # drop((producer, consumers));
 ///
 /// let mut graph = Graph::new();
-/// graph.write("left", |event: &mut u64, _, _| *event += 1);
-/// graph.read("right", |event: &u64, _, _| assert!(*event > 0));
+/// graph.stage("left").write(|event: &mut u64, _, _| *event += 1);
+/// graph.stage("right").read(|event, _, _| assert!(*event > 0));
 /// let error = Disruptor::single_producer(64, || 0).graph(graph).build().unwrap_err();
 /// assert_eq!(error, BuildError::Overlap { exclusive: "left".into(), other: "right".into() });
 /// # Ok::<(), BuildError>(())
@@ -68,11 +66,14 @@ pub struct Graph<'env, E> {
     pub(super) nodes: Vec<Node<'env, E>>,
 }
 
-/// A stage in its graph: upstream stages come before it in the list.
+/// A stage in its graph: those that it comes after stand before it in the list.
 pub(super) struct Node<'env, E> {
-    pub(super) stage: Stage,
-    /// Stages that it comes after; `None` for an id of another graph.
-    pub(super) upstream: Option<Vec<usize>>,
+    pub(super) stage: Settings,
+    pub(super) part: Part<'env, E>,
+}
+
+/// What a stage does, as its verb says.
+pub(crate) struct Part<'env, E> {
     pub(super) is_exclusive: bool,
     pub(super) abilities: Abilities,
     pub(super) body: Body<'env, E>,
@@ -89,7 +90,7 @@ pub(super) struct Abilities {
 
 impl Abilities {
     /// Those of `stage` with a handler `H` that returns an `R`.
-    fn of<E, A: Access, H: Work<E, A>, R: IntoAction>(stage: &Stage) -> Self {
+    pub(super) fn of<E, A: Access, H: Work<E, A>, R: IntoAction>(stage: &Settings) -> Self {
         Self {
             may_fail: !R::ALWAYS_CONTINUES || stage.on_panic.is_some(),
             hears_timeouts: H::HEARS_TIMEOUTS,
@@ -101,21 +102,21 @@ impl Abilities {
 /// What becomes of a stage once there is a ring.
 pub(super) enum Body<'env, E> {
     /// A handler, which a thread will run.
-    Handler(Box<dyn FnOnce(StageReader<E>, Stage) -> Consumer<'env> + Send + 'env>),
+    Handler(Box<dyn FnOnce(StageReader<E>, Settings) -> Consumer<'env> + Send + 'env>),
     /// A poller, which will be taken by name.
     Poller,
     /// A worker group: a handler for each worker.
-    Workers(Workers<E>, Vec<WorkerBody<'env, E>>),
+    Workers(Team<E>, Vec<WorkerBody<'env, E>>),
 }
 
 /// What becomes of a worker once there is a ring.
 pub(super) type WorkerBody<'env, E> =
-    Box<dyn FnOnce(Worker<E>, Stage) -> Consumer<'env> + Send + 'env>;
+    Box<dyn FnOnce(Worker<E>, Settings) -> Consumer<'env> + Send + 'env>;
 
 impl<E> Node<'_, E> {
     /// How many workers share its events, if it is a group.
-    pub(super) fn workers(&self) -> Option<&Workers<E>> {
-        match &self.body {
+    pub(super) fn workers(&self) -> Option<&Team<E>> {
+        match &self.part.body {
             Body::Workers(workers, _) => Some(workers),
             Body::Handler(_) | Body::Poller => None,
         }
@@ -137,18 +138,41 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
     }
 
+    /// Begins a stage. Its verb adds it and returns its id, for the stages that come [after](Stage::after) it.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, Graph};
+    /// let mut graph = Graph::new();
+    /// let double = graph.stage("double").write(|event: &mut u64, _, _| *event *= 2);
+    /// graph.stage("left").after(double).read(|event, _, _| assert_eq!(*event, 14));
+    /// graph.stage("right").after(double).read(|event, _, _| assert_eq!(*event, 14)); // beside it
+    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// # let running = consumers.start()?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// # running.shutdown()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stage(&mut self, stage: impl Into<Stage>) -> Stage<&mut Self> {
+        stage.into().at(self)
+    }
+
+    pub(super) fn push(&mut self, stage: Settings, part: Part<'env, E>) -> StageId {
+        self.nodes.push(Node { stage, part });
+        StageId { graph: self.id, index: self.nodes.len() - 1 }
+    }
+
     /// Moves the stages of `other` here, after `after`, and returns those that none of them comes
     /// after; `after` if there are no stages.
     pub(super) fn append(&mut self, other: Self, after: &[StageId]) -> Vec<StageId> {
         let offset = self.nodes.len();
         let mut last: BTreeSet<usize> = (offset..offset + other.nodes.len()).collect();
         for mut node in other.nodes {
-            if let Some(upstream) = &mut node.upstream {
-                upstream.iter_mut().for_each(|index| *index += offset);
-                if upstream.is_empty() {
-                    upstream.extend(after.iter().map(|id| id.index));
-                }
-                last.retain(|index| !upstream.contains(index));
+            for id in node.stage.after.iter_mut().filter(|id| id.graph == other.id) {
+                *id = StageId { graph: self.id, index: offset + id.index };
+                last.remove(&id.index);
+            }
+            if node.stage.after.is_empty() {
+                node.stage.after.extend(after);
             }
             self.nodes.push(node);
         }
@@ -161,20 +185,13 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// The place in the graph of a stage with one handler, for another one to share its thread.
     pub(super) fn with_handler(&self, id: StageId) -> Option<usize> {
         // The workers of a group have a thread each.
-        matches!(self.nodes[id.index].body, Body::Handler(_)).then_some(id.index)
+        matches!(self.nodes[id.index].part.body, Body::Handler(_)).then_some(id.index)
     }
 
-    fn push(
-        &mut self,
-        stage: Stage,
-        is_exclusive: bool,
-        abilities: Abilities,
-        body: Body<'env, E>,
-    ) -> StageId {
-        let is_ours = |id: &StageId| (id.graph == self.id).then_some(id.index);
-        let upstream = stage.after.iter().map(is_ours).collect();
-        self.nodes.push(Node { stage, upstream, is_exclusive, abilities, body });
-        StageId { graph: self.id, index: self.nodes.len() - 1 }
+    /// The stages that `node` comes after; `None` if it names one of another graph.
+    pub(super) fn upstream(&self, node: &Node<'env, E>) -> Option<Box<[usize]>> {
+        let index_of = |id: &StageId| (id.graph == self.id).then_some(id.index);
+        node.stage.after.iter().map(index_of).collect()
     }
 }
 

@@ -1,0 +1,195 @@
+//! Stages beside others: side by side, or one after another beside others. Each gets every event, none may change it.
+
+use std::fmt;
+
+use super::graph::{Graph, Part, StageId};
+use super::stage::{Settings, Stage};
+
+/// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). All of them read; a
+/// verb that changes events is not there:
+///
+/// ```compile_fail,E0599
+/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
+///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
+/// ```
+///
+/// ```compile_fail,E0594
+/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
+///     .side_by_side(|side| side.stage("left").read(|event, _, _| *event += 1));
+/// ```
+///
+/// ```
+/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
+///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
+/// ```
+#[must_use = "return the side from the closure"]
+pub struct Side<'graph, 'env, E> {
+    graph: &'graph mut Graph<'env, E>,
+    /// What every stage of this side comes after.
+    after: Vec<StageId>,
+    /// What the stages after this side wait for.
+    last: Vec<StageId>,
+}
+
+impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
+    pub(super) fn new(graph: &'graph mut Graph<'env, E>, after: Vec<StageId>) -> Self {
+        Self { graph, after, last: Vec::new() }
+    }
+
+    /// What the stages after this side wait for: for an empty side, those before it.
+    pub(super) fn into_last(self) -> Vec<StageId> {
+        if self.last.is_empty() { self.after } else { self.last }
+    }
+
+    pub(super) fn push(mut self, mut stage: Settings, part: Part<'env, E>) -> Self {
+        stage.after.extend(&self.after);
+        self.last.push(self.graph.push(stage, part));
+        self
+    }
+
+    /// Begins a stage beside the others. Its verb, such as [`read`](Stage::read), returns the side.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+    ///     .build()?;
+    /// let mut left = consumers.take_poller("left")?;
+    /// let mut right = consumers.take_poller("right")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(left.poll()?.as_slice(), right.poll()?.as_slice());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stage(self, stage: impl Into<Stage>) -> Stage<Self> {
+        stage.into().at(self)
+    }
+
+    /// Adds stages one after another, beside the others.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .side_by_side(|side| side
+    ///         .stage("journal").poller()
+    ///         .chain(|chain| chain.stage("first").poller().stage("second").poller()))
+    ///     .build()?;
+    /// # let mut journal = consumers.take_poller("journal")?;
+    /// # let mut first = consumers.take_poller("first")?;
+    /// # let mut second = consumers.take_poller("second")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert!(journal.poll().is_ok() && first.poll().is_ok());
+    /// assert!(second.poll().is_err()); // not before the first has consumed the event
+    /// first.poll()?.consume_all();
+    /// assert!(second.poll().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn chain(
+        mut self,
+        stages: impl for<'g> FnOnce(Chain<'g, 'env, E>) -> Chain<'g, 'env, E>,
+    ) -> Self {
+        let chain = stages(Chain { graph: self.graph, last: self.after.clone() });
+        self.last.extend(chain.last);
+        self
+    }
+}
+
+impl<E> fmt::Debug for Side<'_, '_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Side").field("after", &self.after).field("last", &self.last).finish()
+    }
+}
+
+/// Stages one after another beside others, within [`Side::chain`]. They read, since others run
+/// beside them.
+///
+/// ```
+/// use lapwing::Disruptor;
+///
+/// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .side_by_side(|side| side
+///         .stage("journal").read(|_, _, _| {})
+///         .chain(|chain| chain
+///             .stage("decode").read(|_, _, _| {})
+///             .side_by_side(|side| side
+///                 .stage("left").read(|_, _, _| {})
+///                 .stage("right").read(|_, _, _| {}))))
+///     .stage("zero").write(|event, _, _| *event = 0)
+///     .build()?;
+/// assert_eq!(consumers.names().count(), 5);
+/// # drop(producer);
+/// # Ok::<(), lapwing::BuildError>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| {
+///     side.chain(|chain| chain.stage("decode").write(|event, _, _| *event += 1))
+/// });
+/// ```
+#[must_use = "return the chain from the closure"]
+pub struct Chain<'graph, 'env, E> {
+    graph: &'graph mut Graph<'env, E>,
+    /// What the next stage comes after.
+    last: Vec<StageId>,
+}
+
+impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
+    /// Begins a stage after those that are here. Its verb, such as [`read`](Stage::read), returns the chain.
+    ///
+    /// ```
+    /// # use lapwing::{Disruptor, PollError};
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .side_by_side(|side| {
+    ///         side.chain(|chain| chain.stage("first").poller().stage("second").poller())
+    ///     })
+    ///     .build()?;
+    /// let mut first = consumers.take_poller("first")?;
+    /// let mut second = consumers.take_poller("second")?;
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(second.poll().err(), Some(PollError::Empty));
+    /// first.poll()?.consume_all();
+    /// assert_eq!(second.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stage(self, stage: impl Into<Stage>) -> Stage<Self> {
+        stage.into().at(self)
+    }
+
+    pub(super) fn push(mut self, mut stage: Settings, part: Part<'env, E>) -> Self {
+        stage.after.extend(&self.last);
+        self.last = vec![self.graph.push(stage, part)];
+        self
+    }
+
+    /// Adds stages side by side, after those that are here. The next stage waits for all of them.
+    ///
+    /// ```
+    /// # use lapwing::Disruptor;
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .side_by_side(|side| side.chain(|chain| chain
+    ///         .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+    ///         .stage("last").poller()))
+    ///     .build()?;
+    /// # let mut left = consumers.take_poller("left")?;
+    /// # let mut right = consumers.take_poller("right")?;
+    /// # let mut last = consumers.take_poller("last")?;
+    /// # producer.publish(|event| *event = 7)?;
+    /// left.poll()?.consume_all();
+    /// assert!(last.poll().is_err()); // not before both have consumed the event
+    /// right.poll()?.consume_all();
+    /// assert!(last.poll().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn side_by_side(
+        mut self,
+        stages: impl for<'g> FnOnce(Side<'g, 'env, E>) -> Side<'g, 'env, E>,
+    ) -> Self {
+        self.last = stages(Side::new(self.graph, self.last)).into_last();
+        self
+    }
+}
+
+impl<E> fmt::Debug for Chain<'_, '_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").field("last", &self.last).finish_non_exhaustive()
+    }
+}

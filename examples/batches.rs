@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut expected_sequence = 0;
 
     let (mut producer, consumers) = Disruptor::single_producer(256, u64::default)
-        .then_batch("sum", |numbers, first_sequence| {
+        .stage("sum")
+        .read_batch(|numbers, first_sequence| {
             assert_eq!(first_sequence, expected_sequence, "slices follow each other without a gap");
             expected_sequence += numbers.len() as u64;
             sum += numbers.iter().sum::<u64>();

@@ -29,11 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut both = 0_u64;
 
     let (mut producer, consumers) = Disruptor::single_producer(256, Number::default)
-        .then_all(|side| {
-            side.read("fizz", |number, _, _| number.fizz.store(number.value % 3 == 0, Relaxed))
-                .read("buzz", |number, _, _| number.buzz.store(number.value % 5 == 0, Relaxed))
+        .side_by_side(|side| {
+            side.stage("fizz")
+                .read(|number, _, _| number.fizz.store(number.value % 3 == 0, Relaxed))
+                .stage("buzz")
+                .read(|number, _, _| number.buzz.store(number.value % 5 == 0, Relaxed))
         })
-        .then("fizzbuzz", |number, _, _| {
+        .stage("fizzbuzz")
+        .read(|number, _, _| {
             if number.fizz.load(Relaxed) && number.buzz.load(Relaxed) {
                 both += 1;
             }

@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc;
 use std::thread;
 
-use lapwing::{Acknowledger, Disruptor, Sequence, Stage};
+use lapwing::{Acknowledger, Disruptor, Sequence};
 
 const ORDERS: u64 = 20_000;
 
@@ -54,7 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut lines = Vec::new();
     let mut replies = 0;
     let (mut producer, mut consumers) = Disruptor::single_producer(4096, Order::default)
-        .then_batch(Stage::new("journal").acknowledged(), move |orders, first| {
+        .stage("journal")
+        .acknowledged()
+        .read_batch(move |orders, first| {
             lines.clear();
             for order in orders {
                 writeln!(lines, "{} {}", order.account, order.pieces)?;
@@ -64,7 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             let _ = note.send(first + orders.len() as u64);
             Ok::<(), std::io::Error>(()) // an error halts the ring
         })
-        .then("reply", |_, _, _| replies += 1) // the file has it
+        .stage("reply")
+        .read(|_, _, _| replies += 1) // the file has it
         .build()?;
     let disk = consumers.take_acknowledger("journal")?;
 

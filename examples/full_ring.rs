@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (orders_booked, prices_booked) = (&mut booked_orders, &mut booked_prices);
     let (open, is_open) = mpsc::channel::<()>();
     let (mut orders, consumers) = Disruptor::multi_producer(SLOTS, || Message::Nothing)
-        .then("book", move |message, sequence, _| {
+        .stage("book")
+        .read(move |message, sequence, _| {
             if sequence == 0 {
                 let _ = is_open.recv(); // until the ring is full
             }
@@ -82,7 +83,8 @@ fn publish_from_a_handler() -> Result<(), Box<dyn Error>> {
     let (hand_over, handed_over) = mpsc::channel::<MultiProducer<u64>>();
     let mut own = None;
     let (mut producer, consumers) = Disruptor::multi_producer(2, || 0_u64)
-        .then("echo", move |event, sequence, _| {
+        .stage("echo")
+        .read(move |event, sequence, _| {
             let own = own.get_or_insert_with(|| handed_over.recv().expect("main sends it"));
             if sequence == 0 {
                 let answers = [(); 2].map(|()| own.publish(|answer| *answer = event + 1));

@@ -16,7 +16,8 @@ const NAMES: [&str; 3] = ["plover", "sandpiper", "lapwing"];
 fn main() -> Result<(), Box<dyn Error>> {
     // Two slots for three events: the third one laps the ring.
     let (mut producer, consumers) = Disruptor::single_producer(2, String::new)
-        .then("print", |greeting, sequence, _end_of_batch| {
+        .stage("print")
+        .read(|greeting, sequence, _end_of_batch| {
             println!("event {sequence}: {greeting}");
         })
         .build()?;

@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut ledger = 0;
     let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
         .seats(2)
-        .then("ledger", |price, _, _| ledger += price)
+        .stage("ledger")
+        .read(|price, _, _| ledger += price)
         .build()?;
     let seats = consumers.seats();
 

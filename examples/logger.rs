@@ -88,7 +88,8 @@ impl Logging {
         let mut output = BufWriter::new(output);
         let (producer, consumers) = Disruptor::multi_producer(slots, Line::new)
             .name("log")
-            .then("write", move |line, _, end_of_batch| -> io::Result<()> {
+            .stage("write")
+            .read(move |line, _, end_of_batch| -> io::Result<()> {
                 writeln!(output, "{line}")?; // an error halts the ring, and `shutdown` returns it
                 if end_of_batch { output.flush() } else { Ok(()) }
             })

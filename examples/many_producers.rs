@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut next = [0_u64; PRODUCERS];
 
     let (producer, consumers) = Disruptor::multi_producer(1024, Entry::default)
-        .then("ledger", |entry, _, _| {
+        .stage("ledger")
+        .read(|entry, _, _| {
             assert_eq!(
                 entry.number, next[entry.producer],
                 "out of order: producer={}",

@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{Bottleneck, Culprit, Disruptor, Monitor, Stage, StageState, Throughput};
+use lapwing::{Bottleneck, Culprit, Disruptor, Monitor, StageState, Throughput};
 
 const ORDERS: u64 = 200;
 /// Number of events that the disk takes before it stops.
@@ -48,17 +48,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (repair, disk) = mpsc::channel::<()>();
     let (mut producer, consumers) = Disruptor::single_producer(16, u64::default)
         .name("orders")
-        .then_mut("decode", |order, _, _| *order += 1)
-        .then_all(|side| {
+        .stage("decode")
+        .write(|order, _, _| *order += 1)
+        .side_by_side(|side| {
             // Short batches, so that each look shows how far it is.
-            side.read(Stage::new("journal").max_batch(1), move |_, sequence, _| {
-                if sequence < ANSWERED {
-                    thread::sleep(WRITE);
-                } else {
-                    let _ = disk.recv(); // until `repair` is dropped
-                }
-            })
-            .read("risk", |_, _, _| {})
+            side.stage("journal")
+                .max_batch(1)
+                .read(move |_, sequence, _| {
+                    if sequence < ANSWERED {
+                        thread::sleep(WRITE);
+                    } else {
+                        let _ = disk.recv(); // until `repair` is dropped
+                    }
+                })
+                .stage("risk")
+                .read(|_, _, _| {})
         })
         .build()?;
 

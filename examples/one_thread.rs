@@ -13,13 +13,13 @@
 use std::error::Error;
 use std::sync::{Arc, Mutex, Weak};
 
-use lapwing::{Disruptor, Stage};
+use lapwing::Disruptor;
 
 const ACCOUNTS: usize = 4;
 const ORDERS: usize = 10_000;
 const START: i64 = 10_000;
 
-/// An order owns what it was sent with. `then_clear` takes that out when everybody has seen it.
+/// An order owns what it was sent with. `clear` takes that out when everybody has seen it.
 #[derive(Default)]
 struct Order {
     account: usize,
@@ -85,12 +85,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let after = before.clone();
 
     let (mut producer, consumers) = Disruptor::single_producer(256, Order::default)
-        .then_batch_mut(Stage::new("hold").on_thread("risk"), move |orders, _| before.hold(orders))
-        .then_mut("match", |order, _, _| {
+        .stage("hold")
+        .on_thread("risk")
+        .write_batch(move |orders, _| before.hold(orders))
+        .stage("match")
+        .write(|order, _, _| {
             order.is_matched = order.is_held && has_seller(order.price);
         })
-        .then_batch(Stage::new("settle").on_thread("risk"), move |orders, _| after.settle(orders))
-        .then_clear(|order| order.message = None)
+        .stage("settle")
+        .on_thread("risk")
+        .read_batch(move |orders, _| after.settle(orders))
+        .clear(|order| order.message = None)
         .build()?;
 
     let running = consumers.start()?; // the threads "risk" and "match"

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use lapwing::{Action, Disruptor, EventHandler, Failure, Retries, Sequence, Shared, Stage};
+use lapwing::{Action, Disruptor, EventHandler, Failure, Retries, Sequence, Shared};
 
 const ORDERS: u64 = 1_000;
 const MOST_PIECES: u64 = 90;
@@ -96,11 +96,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         .or(Action::Skip);
 
     let (mut producer, consumers) = Disruptor::single_producer(64, Order::default)
-        .then(Stage::new("risk").on_error(skip_and_tell), |order, _, _| {
-            if order.pieces > MOST_PIECES { Err(OverLimit(order.pieces)) } else { Ok(()) }
-        })
-        .then_handler(Stage::new("send").on_error(send), Sender::default())
-        .then_handler("book", Book::default())
+        .stage("risk")
+        .on_error(skip_and_tell)
+        .read(
+            |order, _, _| {
+                if order.pieces > MOST_PIECES { Err(OverLimit(order.pieces)) } else { Ok(()) }
+            },
+        )
+        .stage("send")
+        .on_error(send)
+        .read_handler(Sender::default())
+        .stage("book")
+        .read_handler(Book::default())
         .build()?;
 
     let running = consumers.start()?;

@@ -39,9 +39,12 @@ impl EventHandler<Sale> for Total {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut producer, consumers) = Disruptor::single_producer(64, Sale::default)
-        .then_mut("net", |sale, _, _| sale.net = sale.pieces * sale.unit_price)
-        .then_mut("tax", |sale, _, _| sale.tax = sale.net * TAX_PERCENT / 100)
-        .then_handler("total", Total::default())
+        .stage("net")
+        .write(|sale, _, _| sale.net = sale.pieces * sale.unit_price)
+        .stage("tax")
+        .write(|sale, _, _| sale.tax = sale.net * TAX_PERCENT / 100)
+        .stage("total")
+        .read_handler(Total::default())
         .build()?;
 
     let running = consumers.start()?;

@@ -14,7 +14,7 @@
 
 use std::error::Error;
 
-use lapwing::{Disruptor, Placement, Stage};
+use lapwing::{Disruptor, Placement};
 
 const ORDERS: u64 = 10_000;
 
@@ -32,12 +32,17 @@ fn run(title: &str, placement: Placement) -> Result<u64, Box<dyn Error>> {
     let (mut orders, consumers) = Disruptor::single_producer(256, Order::default)
         .name("orders")
         .placement(placement)
-        .then_mut("decode", |order, _, _| order.price = order.text % 100)
-        .then_mut("risk", |order, _, _| order.is_accepted = order.price < 90)
-        .then_mut("match", |order, _, _| {
+        .stage("decode")
+        .write(|order, _, _| order.price = order.text % 100)
+        .stage("risk")
+        .write(|order, _, _| order.is_accepted = order.price < 90)
+        .stage("match")
+        .write(|order, _, _| {
             order.is_matched = order.is_accepted && order.price % 3 == 0;
         })
-        .then(Stage::new("journal").blocking(), |order, _, _| {
+        .stage("journal")
+        .blocking()
+        .read(|order, _, _| {
             matched += u64::from(order.is_matched); // and a write to a file, in earnest
         })
         .build()?;

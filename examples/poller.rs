@@ -20,7 +20,7 @@ const KEYS_PER_FRAME: usize = 100;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut producer, mut consumers) =
-        Disruptor::single_producer(1024, u64::default).then_poller("screen").build()?;
+        Disruptor::single_producer(1024, u64::default).stage("screen").poller().build()?;
     let mut screen = consumers.take_poller("screen")?;
 
     // The producer is dropped at the end of its thread, which closes the ring.

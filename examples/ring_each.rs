@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for thread in 0..THREADS {
         let file = Arc::clone(&file);
         let (producer, consumers) = Disruptor::single_producer(4096, Line::default)
-            .then_batch(format!("write-{thread}"), move |lines: &[Line], _| {
+            .stage(format!("write-{thread}"))
+            .read_batch(move |lines: &[Line], _| {
                 file.lock().unwrap().extend_from_slice(lines);
             })
             .build()?;

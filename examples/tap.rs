@@ -54,7 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (writer, mut prices) = tap::<Quote>(64)?;
     let mut seen_by_book = 0;
     let (mut market, consumers) = Disruptor::single_producer(1024, Quote::default)
-        .then_all(|side| side.read("book", |_, _, _| seen_by_book += 1).read_handler("tap", writer))
+        .side_by_side(|side| {
+            side.stage("book").read(|_, _, _| seen_by_book += 1).stage("tap").read_handler(writer)
+        })
         .build()?;
 
     let frames = thread::scope(|scope| -> Result<u64, Box<dyn Error>> {

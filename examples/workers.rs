@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use lapwing::{Disruptor, EventHandler, Sequence, Stage, Workers};
+use lapwing::{Disruptor, EventHandler, Sequence};
 
 const OPTIONS: u64 = 3_000;
 const ACCOUNTS: u64 = 30;
@@ -47,15 +47,17 @@ fn price(strike: f64) -> f64 {
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut quotes, mut expected) = (Vec::new(), 0.0);
     let (mut market, consumers) = Disruptor::single_producer(256, Quote::default)
-        .then_workers_mut(Stage::new("price").max_batch(8), Workers::new(2).up_to(3), |_worker| {
-            |quote: &mut Quote, _, _| quote.price = price(quote.strike)
-        })
-        .then_worker_handlers(
-            "risk",
-            Workers::new(2).by_key(|quote: &Quote| quote.account),
-            |_worker| Risk::default(),
-        )
-        .then("book", |quote, sequence, _| quotes.push((sequence, quote.price)))
+        .stage("price")
+        .max_batch(8)
+        .workers(2)
+        .up_to(3)
+        .write(|_worker| |quote: &mut Quote, _, _| quote.price = price(quote.strike))
+        .stage("risk")
+        .workers(2)
+        .by_key(|quote: &Quote| quote.account)
+        .read_handlers(|_worker| Risk::default())
+        .stage("book")
+        .read(|quote, sequence, _| quotes.push((sequence, quote.price)))
         .build()?;
 
     let mut report = std::thread::scope(|scope| {

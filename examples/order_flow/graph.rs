@@ -60,31 +60,36 @@ pub fn run(
     let mut bad_lines = BadLines::default();
 
     let (producer, consumers) = Disruptor::single_producer(CAPACITY, Line::default)
-        .then_mut("parse", |line, _, _| line.message = Message::parse(&line.text))
-        .then_all(|side| {
-            side.read("journal", |line, _, end_of_batch| {
-                if line.message.is_ok() {
-                    journal.record(line.number, &line.text);
-                }
-                if end_of_batch {
-                    journal.flush();
-                }
-            })
-            .read("book", |line, _, _| {
-                if let Ok(message) = &line.message {
-                    book.apply(message);
-                }
-            })
-            .read("tape", |line, _, _| {
-                if let Ok(message) = &line.message {
-                    tape.record(message);
-                }
-            })
-            .read("bad lines", |line, _, _| {
-                if let Err(reason) = &line.message {
-                    bad_lines.record(line.number, reason);
-                }
-            })
+        .stage("parse")
+        .write(|line, _, _| line.message = Message::parse(&line.text))
+        .side_by_side(|side| {
+            side.stage("journal")
+                .read(|line, _, end_of_batch| {
+                    if line.message.is_ok() {
+                        journal.record(line.number, &line.text);
+                    }
+                    if end_of_batch {
+                        journal.flush();
+                    }
+                })
+                .stage("book")
+                .read(|line, _, _| {
+                    if let Ok(message) = &line.message {
+                        book.apply(message);
+                    }
+                })
+                .stage("tape")
+                .read(|line, _, _| {
+                    if let Ok(message) = &line.message {
+                        tape.record(message);
+                    }
+                })
+                .stage("bad lines")
+                .read(|line, _, _| {
+                    if let Err(reason) = &line.message {
+                        bad_lines.record(line.number, reason);
+                    }
+                })
         })
         .build()?;
 

@@ -21,10 +21,11 @@
 //!
 //! let (mut journal, mut exposure) = (Vec::new(), 0);
 //! let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
-//!     .then_mut("notional", |trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
-//!     .then_all(|side| side
-//!         .read("journal", |trade, sequence, _| journal.push((sequence, trade.price)))
-//!         .read("risk", |trade, _, _| exposure += trade.notional))
+//!     .stage("notional")
+//!     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
+//!     .side_by_side(|side| side
+//!         .stage("journal").read(|trade, sequence, _| journal.push((sequence, trade.price)))
+//!         .stage("risk").read(|trade, _, _| exposure += trade.notional))
 //!     .build()?;
 //!
 //! thread::scope(|scope| {
@@ -132,7 +133,7 @@ pub use error::{
 /// use lapwing::{Disruptor, Sequence};
 ///
 /// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let first: Sequence = producer.publish(|event| *event = 7)?;
 /// poller.poll()?.consume_all();
@@ -148,7 +149,7 @@ pub type Sequence = u64;
 /// use lapwing::{BuildError, Disruptor, MAX_CAPACITY};
 ///
 /// let requested = 2 * MAX_CAPACITY;
-/// let result = Disruptor::single_producer(requested, || ()).then_poller("all").build();
+/// let result = Disruptor::single_producer(requested, || ()).stage("all").poller().build();
 /// assert_eq!(result.err(), Some(BuildError::Capacity { requested }));
 /// ```
 pub const MAX_CAPACITY: usize = 1 << 30;
@@ -161,7 +162,7 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 ///
 /// let requested = MAX_FIRST_SEQUENCE + 1;
 /// let ring = Disruptor::single_producer(8, || 0_u64).first_sequence(requested);
-/// assert_eq!(ring.then_poller("all").build().err(), Some(BuildError::FirstSequence { requested }));
+/// assert_eq!(ring.stage("all").poller().build().err(), Some(BuildError::FirstSequence { requested }));
 /// ```
 pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 
@@ -171,7 +172,7 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 /// use lapwing::{BuildError, Disruptor, MAX_SEATS};
 ///
 /// let requested = MAX_SEATS + 1;
-/// let ring = Disruptor::single_producer(8, || ()).seats(requested).then_poller("all");
+/// let ring = Disruptor::single_producer(8, || ()).seats(requested).stage("all").poller();
 /// assert_eq!(ring.build().err(), Some(BuildError::Seats { requested }));
 /// ```
 pub const MAX_SEATS: usize = 256;

@@ -7,8 +7,8 @@ use std::thread;
 
 use common::{Kind, repeats, watched};
 use lapwing::{
-    AcknowledgeError, Action, HaltCause, Outcome, PollError, PublishError, Stage, StartError,
-    TakeError, TryPublishError,
+    AcknowledgeError, Action, HaltCause, Outcome, PollError, PublishError, StartError, TakeError,
+    TryPublishError,
 };
 
 common::for_both_producers! {
@@ -29,8 +29,11 @@ common::for_both_producers! {
 
 fn miri_c63_deferred_acknowledgement_holds_producer_and_dependants<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-        .then_poller(Stage::new("journal").acknowledged())
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
@@ -49,7 +52,7 @@ fn miri_c63_deferred_acknowledgement_holds_producer_and_dependants<K: Kind>() {
 
 fn acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(1, || 0_u64).then_poller(Stage::new("journal").acknowledged()).build().unwrap();
+        K::ring(1, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     producer.publish(|event| *event = 7).unwrap();
@@ -61,7 +64,7 @@ fn acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early<K: Kind
 
 fn acknowledgement_of_what_does_not_exist_is_an_error_and_changes_nothing<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller(Stage::new("journal").acknowledged()).build().unwrap();
+        K::ring(4, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let _journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
@@ -74,7 +77,7 @@ fn acknowledgement_of_what_does_not_exist_is_an_error_and_changes_nothing<K: Kin
 
 fn acknowledgement_never_goes_back<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller(Stage::new("journal").acknowledged()).build().unwrap();
+        K::ring(4, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let _journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -86,7 +89,7 @@ fn acknowledgement_never_goes_back<K: Kind>() {
 
 fn clones_acknowledge_for_the_same_stage<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller(Stage::new("journal").acknowledged()).build().unwrap();
+        K::ring(4, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let _journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -101,7 +104,7 @@ fn clones_acknowledge_for_the_same_stage<K: Kind>() {
 
 fn last_acknowledger_that_is_dropped_too_early_halts_the_ring<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(1, || 0_u64).then_poller(Stage::new("journal").acknowledged()).build().unwrap();
+        K::ring(1, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     producer.publish(|_| {}).unwrap();
@@ -117,8 +120,11 @@ fn last_acknowledger_that_is_dropped_too_early_halts_the_ring<K: Kind>() {
 
 fn acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("journal").acknowledged(), |_, _, _| {})
-        .then("reply", |_, _, _| {})
+        .stage("journal")
+        .acknowledged()
+        .read(|_, _, _| {})
+        .stage("reply")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
@@ -132,8 +138,11 @@ fn acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing<K: Kind>(
 
 fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-        .then(Stage::new("journal").acknowledged(), |_, _, _| Action::Stop)
-        .then("reply", |_, _, _| {})
+        .stage("journal")
+        .acknowledged()
+        .read(|_, _, _| Action::Stop)
+        .stage("reply")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
@@ -149,8 +158,11 @@ fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
 
 fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-        .then_poller(Stage::new("journal").acknowledged())
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let journal = consumers.take_poller("journal").unwrap();
@@ -166,10 +178,8 @@ fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
 }
 
 fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
-    let (_producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("journal").acknowledged(), |_, _, _| {})
-        .build()
-        .unwrap();
+    let (_producer, consumers) =
+        K::ring(4, || 0_u64).stage("journal").acknowledged().read(|_, _, _| {}).build().unwrap();
     let error = consumers.start().unwrap_err();
     let is_named =
         matches!(&error, StartError::UntakenAcknowledger { stage } if stage == "journal");
@@ -178,8 +188,11 @@ fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
 
 fn taking_what_is_not_there_is_an_error<K: Kind>() {
     let (_producer, mut consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("journal").acknowledged(), |_, _, _| {})
-        .then("reply", |_, _, _| {})
+        .stage("journal")
+        .acknowledged()
+        .read(|_, _, _| {})
+        .stage("reply")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     assert!(matches!(
@@ -199,11 +212,11 @@ fn taking_what_is_not_there_is_an_error<K: Kind>() {
 
 fn two_stages_each_have_their_own_acknowledger<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(2, || 0_u64)
-        .then_all(|side| {
-            side.poller(Stage::new("disk").acknowledged())
-                .poller(Stage::new("replica").acknowledged())
+        .side_by_side(|side| {
+            side.stage("disk").acknowledged().poller().stage("replica").acknowledged().poller()
         })
-        .then_poller("reply")
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let mut pollers = ["disk", "replica"].map(|name| consumers.take_poller(name).unwrap());
@@ -223,10 +236,13 @@ fn c63_every_event_reaches_the_reply_only_after_its_acknowledgement<K: Kind>() {
     watched(|| {
         let (to_disk, writes) = mpsc::channel();
         let (mut producer, mut consumers) = K::ring(64, || 0_u64)
-            .then(Stage::new("journal").acknowledged(), move |_, sequence, _| {
+            .stage("journal")
+            .acknowledged()
+            .read(move |_, sequence, _| {
                 to_disk.send(sequence).unwrap();
             })
-            .then_poller("reply")
+            .stage("reply")
+            .poller()
             .build()
             .unwrap();
         let disk = consumers.take_acknowledger("journal").unwrap();

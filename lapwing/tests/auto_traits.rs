@@ -124,7 +124,7 @@ fn a_static_keeps_a_producer_that_every_thread_clones() {
     static PRODUCER: OnceLock<MultiProducer<u64>> = OnceLock::new();
 
     let (producer, mut consumers) =
-        Disruptor::multi_producer(8, || 0_u64).then_poller("all").build().unwrap();
+        Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     PRODUCER.set(producer).unwrap();
     let publish = |value| {
@@ -162,7 +162,7 @@ fn the_error_of_a_shutdown_is_an_error_that_may_go_anywhere() {
 
     fn run() -> Result<Report, AnyError> {
         let (producer, consumers) =
-            Disruptor::single_producer(8, || 0_u64).then("all", |_, _, _| {}).build()?;
+            Disruptor::single_producer(8, || 0_u64).stage("all").read(|_, _, _| {}).build()?;
         let running = consumers.start()?;
         running.halt();
         drop(producer);
@@ -184,7 +184,8 @@ fn a_handler_that_is_not_sync_comes_back_from_a_report_that_is_shared() {
     }
 
     let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-        .then_handler("sum", Sum(Cell::new(0)))
+        .stage("sum")
+        .read_handler(Sum(Cell::new(0)))
         .build()
         .unwrap();
     let consumers = Mutex::new(consumers);

@@ -136,8 +136,10 @@ impl<K: Kind> Ends<K> {
         let (mut producer, mut consumers) = K::ring(1, || 0_u64)
             .wait(strategy.clone())
             .producer_wait(strategy)
-            .then_poller("first")
-            .then_poller("second")
+            .stage("first")
+            .poller()
+            .stage("second")
+            .poller()
             .build()
             .unwrap();
         let first = consumers.take_poller("first").unwrap();
@@ -325,9 +327,12 @@ fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
     };
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .producer_wait(BusySpin)
-        .then(stage(0), |_, _, _| {})
-        .then(stage(1), |_, _, _| {})
-        .then(stage(2), |_, _, _| {})
+        .stage(stage(0))
+        .read(|_, _, _| {})
+        .stage(stage(1))
+        .read(|_, _, _| {})
+        .stage(stage(2))
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -344,7 +349,8 @@ fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
         let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
             .producer_wait(BusySpin)
             .wait(Sleeping { spins: 0, yields: 0, sleep: LONG })
-            .then("sleeps", |event, _, _| assert_eq!(*event, 7))
+            .stage("sleeps")
+            .read(|event, _, _| assert_eq!(*event, 7))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -365,8 +371,12 @@ fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
         let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
         let (_producer, consumers) = K::ring(8, || 0_u64)
             .wait(Announced(Arc::clone(&is_waiting), asleep))
-            .then(Stage::new("first").on_thread("both"), |_, _, _| {})
-            .then(Stage::new("second").on_thread("both"), |_, _, _| {})
+            .stage("first")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("second")
+            .on_thread("both")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -510,9 +520,13 @@ impl Rule for TimesOutOnTime {
         let stage = |name| Stage::new(name).timeout(timeout).wait(strategy.clone());
         let (mut producer, mut consumers) = K::ring(4, || 0_u64)
             .producer_wait(BusySpin)
-            .then_handler(stage("first"), handler(0))
-            .then_poller(Stage::new("holds").wait(BusySpin))
-            .then_handler(stage("later"), handler(1))
+            .stage(stage("first"))
+            .read_handler(handler(0))
+            .stage("holds")
+            .wait(BusySpin)
+            .poller()
+            .stage(stage("later"))
+            .read_handler(handler(1))
             .build()
             .unwrap();
         let mut holds = consumers.take_poller("holds").unwrap();
@@ -540,8 +554,10 @@ impl Rule for HandlesItsBacklogFirst {
         let handler = Punctual { timeout, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
         let stage = Stage::new("all there").timeout(timeout).wait(strategy);
         let (mut producer, mut consumers) = K::ring(64, || 0_u64)
-            .then_poller("first")
-            .then_handler(stage.max_batch(3), handler)
+            .stage("first")
+            .poller()
+            .stage(stage.max_batch(3))
+            .read_handler(handler)
             .build()
             .unwrap();
         let mut first = consumers.take_poller("first").unwrap();
@@ -577,7 +593,9 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
     let handler =
         Punctual { timeout: forever, last: Instant::now(), timeouts: Arc::clone(&timeouts) };
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .then_handler(Stage::new("never times out").timeout(forever), handler)
+        .stage("never times out")
+        .timeout(forever)
+        .read_handler(handler)
         .build()
         .unwrap();
     let mut running = consumers.start().unwrap();
@@ -609,7 +627,8 @@ fn each_of_several_producers_waits_in_its_own_way() {
         let (mut producer, mut consumers) = Disruptor::multi_producer(1, || 0_u64)
             .producer_wait(Yielding::default())
             .wait(BusySpin)
-            .then_poller("all")
+            .stage("all")
+            .poller()
             .build()
             .unwrap();
         let mut poller = consumers.take_poller("all").unwrap();

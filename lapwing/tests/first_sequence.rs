@@ -9,7 +9,7 @@ use std::thread;
 use common::{Kind, Lcg, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
 use lapwing::{
     Backlog, BatchError, BuildError, Disruptor, MAX_FIRST_SEQUENCE, Outcome, PollError, Poller,
-    PublishError, Sequence, Stage, TryPublishError,
+    PublishError, Sequence, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -45,7 +45,7 @@ fn ring_with_poller<K: Kind>(
     capacity: usize,
     first: Sequence,
 ) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let ring = K::ring(capacity, || 0).first_sequence(first).then_poller("poller");
+    let ring = K::ring(capacity, || 0).first_sequence(first).stage("poller").poller();
     let (producer, mut consumers) = ring.build().unwrap();
     (producer, consumers.take_poller("poller").unwrap())
 }
@@ -73,11 +73,14 @@ fn miri_ring_begins_at_its_first_sequence<K: Kind>() {
 fn first_sequence_that_is_too_high_is_refused<K: Kind>() {
     for requested in [MAX_FIRST_SEQUENCE + 1, 1 << 63, (1 << 63) - 1, u64::MAX] {
         let ring = K::ring(4, || -> u64 { unreachable!("no event is made") });
-        let refused = ring.first_sequence(requested).then_poller("poller").build().err().unwrap();
+        let refused =
+            ring.first_sequence(requested).stage("poller").poller().build().err().unwrap();
         assert_eq!(refused, BuildError::FirstSequence { requested });
         assert!(refused.to_string().ends_with(&format!("requested={requested}")), "{refused}");
     }
-    assert!(K::ring(4, || 0).first_sequence(MAX_FIRST_SEQUENCE).then_poller("p").build().is_ok());
+    assert!(
+        K::ring(4, || 0).first_sequence(MAX_FIRST_SEQUENCE).stage("p").poller().build().is_ok()
+    );
 }
 
 fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
@@ -147,12 +150,16 @@ fn graph_drains_wherever_a_ring_begins<K: Kind>() {
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(8, || 0_u64)
             .first_sequence(first)
-            .then_mut("double", |event, _, _| *event *= 2)
-            .then_all(|side| {
-                side.read("check", |event, sequence, _| assert_eq!(*event / 2, sequence))
-                    .read("pass", |_, _, _| {})
+            .stage("double")
+            .write(|event, _, _| *event *= 2)
+            .side_by_side(|side| {
+                side.stage("check")
+                    .read(|event, sequence, _| assert_eq!(*event / 2, sequence))
+                    .stage("pass")
+                    .read(|_, _, _| {})
             })
-            .then("collect", |event, sequence, _| seen.push((sequence, *event / 2)))
+            .stage("collect")
+            .read(|event, sequence, _| seen.push((sequence, *event / 2)))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -169,7 +176,7 @@ fn graph_drains_wherever_a_ring_begins<K: Kind>() {
 }
 
 fn ring_that_is_closed_before_its_first_event_ends<K: Kind>() {
-    let ring = K::ring(8, || 0_u64).first_sequence(77).then("all", |_, _, _| unreachable!());
+    let ring = K::ring(8, || 0_u64).first_sequence(77).stage("all").read(|_, _, _| unreachable!());
     let (producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     let nothing = [Backlog { stage: "all".to_owned(), events: 0 }];
@@ -183,7 +190,7 @@ fn ring_that_is_closed_before_its_first_event_ends<K: Kind>() {
 fn stage_that_left_hands_on_where_the_ring_began<K: Kind>() {
     let ring = K::ring(2, || 0_u64).first_sequence(77);
     let (mut producer, mut consumers) =
-        ring.then_poller("gone").then_poller("stays").build().unwrap();
+        ring.stage("gone").poller().stage("stays").poller().build().unwrap();
     drop(consumers.take_poller("gone").unwrap());
     let mut stays = consumers.take_poller("stays").unwrap();
     for sequence in 77..87 {
@@ -195,7 +202,9 @@ fn stage_that_left_hands_on_where_the_ring_began<K: Kind>() {
 fn acknowledgement_begins_with_the_ring<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .first_sequence(77)
-        .then_poller(Stage::new("journal").acknowledged())
+        .stage("journal")
+        .acknowledged()
+        .poller()
         .build()
         .unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
@@ -212,7 +221,9 @@ fn panic_names_the_sequence_and_counts_from_the_first<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .first_sequence(77)
-        .then(Stage::new("bad").max_batch(1), |_, sequence, _| {
+        .stage("bad")
+        .max_batch(1)
+        .read(|_, sequence, _| {
             assert!(sequence < 79, "{ON_PURPOSE}");
         })
         .build()
@@ -229,7 +240,8 @@ fn handler_is_told_of_its_own_full_ring_wherever_it_begins<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .first_sequence(MAX_FIRST_SEQUENCE - 1)
-        .then("echo", move |_, _, _| {
+        .stage("echo")
+        .read(move |_, _, _| {
             let Ok(mut producer) = producers.try_recv() else { return };
             assert_eq!(producer.publish(|_| {}), Ok(MAX_FIRST_SEQUENCE));
             assert_eq!(producer.publish(|_| unreachable!()), Err(PublishError::WouldDeadlock));
@@ -249,7 +261,8 @@ fn clones_go_on_from_the_first_sequence_together() {
         let events = repeats(5_000);
         let (producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
             .first_sequence(FIRST)
-            .then_poller("all")
+            .stage("all")
+            .poller()
             .build()
             .unwrap();
         let mut poller = consumers.take_poller("all").unwrap();

@@ -35,7 +35,8 @@ const POLICIES: [WhenFull; 4] =
     [WhenFull::Wait, WhenFull::Timeout(MOMENT), WhenFull::Refuse, WhenFull::DropNew];
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
     (producer, consumers.take_poller("poller").unwrap())
 }
 
@@ -247,7 +248,7 @@ fn handler_may_offer_to_its_own_full_ring<K: Kind>() {
         assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
         assert_eq!(producer.dropped(), 1);
     };
-    let (mut producer, consumers) = K::ring(2, || 0_u64).then("all", offer).build().unwrap();
+    let (mut producer, consumers) = K::ring(2, || 0_u64).stage("all").read(offer).build().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     hand_over.send(producer).unwrap();
     let report = consumers.start().unwrap().join().unwrap();
@@ -269,7 +270,7 @@ fn panic_of_a_fill_closure_is_not_a_dropped_event<K: Kind>() {
 #[test]
 fn clone_counts_its_own_dropped_events() {
     let (mut first, mut consumers) =
-        Disruptor::multi_producer(1, || 0_u64).then_poller("poller").build().unwrap();
+        Disruptor::multi_producer(1, || 0_u64).stage("poller").poller().build().unwrap();
     let _poller = consumers.take_poller("poller").unwrap();
     first.offer_batch(1, WhenFull::DropNew, |_| {}).unwrap();
     first.offer(WhenFull::DropNew, |_| unreachable!()).unwrap();
@@ -320,7 +321,7 @@ fn every_offer_is_received_or_counted<K: Kind>(
 fn miri_every_offer_of_one_producer_is_received_or_counted() {
     watched(|| {
         let (producer, mut consumers) =
-            Disruptor::single_producer(8, || (0, 0)).then_poller("all").build().unwrap();
+            Disruptor::single_producer(8, || (0, 0)).stage("all").poller().build().unwrap();
         let poller = consumers.take_poller("all").unwrap();
         every_offer_is_received_or_counted::<common::One>(vec![producer], poller);
     });
@@ -330,7 +331,7 @@ fn miri_every_offer_of_one_producer_is_received_or_counted() {
 fn miri_every_offer_of_several_producers_is_received_or_counted() {
     watched(|| {
         let (producer, mut consumers) =
-            Disruptor::multi_producer(8, || (0, 0)).then_poller("all").build().unwrap();
+            Disruptor::multi_producer(8, || (0, 0)).stage("all").poller().build().unwrap();
         let poller = consumers.take_poller("all").unwrap();
         let producers = vec![producer.clone(), producer.clone(), producer];
         every_offer_is_received_or_counted::<common::Many>(producers, poller);

@@ -150,7 +150,9 @@ fn handlers(report: &mut Report, max: usize) -> Vec<Counts> {
 /// Without the hook, each account that went to the other worker began at 0.
 fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
-        .then_keyed_handlers_mut("work", by_key(1, 2), |worker| counts(worker, &nothing()))
+        .stage("work")
+        .workers(by_key(1, 2))
+        .write_keyed_handlers(|worker| counts(worker, &nothing()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -166,8 +168,11 @@ fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
 
 fn resize_under_load<K: Kind>(capacity: usize, stage: Stage, events: u64) {
     let (producer, consumers) = K::ring(capacity, Trade::default)
-        .then_keyed_handlers_mut(stage, by_key(2, 4), |worker| counts(worker, &nothing()))
-        .then("after", |_, _, _| {})
+        .stage(stage)
+        .workers(by_key(2, 4))
+        .write_keyed_handlers(|worker| counts(worker, &nothing()))
+        .stage("after")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let mut producer = producer;
@@ -207,7 +212,9 @@ fn a_state_per_key_survives_resizes_on_one_thread<K: Kind>() {
 fn a_state_per_key_survives_workers_that_are_stopped_under_load_and_resizes<K: Kind>() {
     for round in 0..repeats(50) {
         let (mut producer, consumers) = K::ring(8, Trade::default)
-            .then_keyed_handlers_mut("work", by_key(2, 5), |worker| counts(worker, &nothing()))
+            .stage("work")
+            .workers(by_key(2, 5))
+            .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -268,7 +275,9 @@ where
     R: IntoAction + 'static,
 {
     let (mut producer, consumers) = K::ring(8, Trade::default)
-        .then_keyed_handlers_mut(stage, by_key(4, 4), |worker| Acts {
+        .stage(stage)
+        .workers(by_key(4, 4))
+        .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &nothing()),
             act: act.clone(),
         })
@@ -348,7 +357,9 @@ fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
     for strategy in [Blocking { yields: 0 }, Blocking::default()] {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .wait(strategy)
-            .then_keyed_handlers_mut("work", by_key(2, 2), |worker| counts(worker, &nothing()))
+            .stage("work")
+            .workers(by_key(2, 2))
+            .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -369,7 +380,9 @@ fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
 fn the_last_worker_that_leaves_keeps_all_states<K: Kind>() {
     for _ in 0..repeats(100) {
         let (mut producer, consumers) = K::ring(8, Trade::default)
-            .then_keyed_handlers_mut("work", by_key(2, 2), |worker| counts(worker, &nothing()))
+            .stage("work")
+            .workers(by_key(2, 2))
+            .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -407,9 +420,9 @@ impl HandOver for GivesAll {
 
 fn a_state_that_need_not_move_comes_back<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
-        .then_keyed_handlers_mut("work", by_key(1, 3), |worker| {
-            GivesAll(counts(worker, &nothing()))
-        })
+        .stage("work")
+        .workers(by_key(1, 3))
+        .write_keyed_handlers(|worker| GivesAll(counts(worker, &nothing())))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -431,7 +444,9 @@ fn panic_in<K: Kind>(call: Call, act: impl Fn(&Running<'_>)) -> Report {
     // Of no use: nobody knows what is lost.
     let stage = Stage::new("work").on_panic(Action::Skip);
     let (mut producer, consumers) = K::ring(64, Trade::default)
-        .then_keyed_handlers_mut(stage, by_key(1, 2), |worker| counts(worker, &hook))
+        .stage(stage)
+        .workers(by_key(1, 2))
+        .write_keyed_handlers(|worker| counts(worker, &hook))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -477,7 +492,9 @@ fn a_halt_while_keys_move_ends_all_workers<K: Kind>() {
         }
     });
     let (mut producer, consumers) = K::ring(64, Trade::default)
-        .then_keyed_handlers_mut("work", by_key(1, 3), |worker| counts(worker, &hook))
+        .stage("work")
+        .workers(by_key(1, 3))
+        .write_keyed_handlers(|worker| counts(worker, &hook))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -505,7 +522,9 @@ fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
         }
     });
     let (mut producer, consumers) = K::ring(4, Trade::default)
-        .then_keyed_handlers_mut("work", by_key(1, 2), |worker| Acts {
+        .stage("work")
+        .workers(by_key(1, 2))
+        .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &hook),
             act: |_: &mut Counts, _: &Trade| {},
         })
@@ -532,7 +551,9 @@ fn workers_without_keys_are_never_asked<K: Kind>() {
     });
     let workers = Workers::new(1).up_to(3);
     let (mut producer, consumers) = K::ring(8, Trade::default)
-        .then_keyed_handlers_mut("work", workers, |worker| Acts {
+        .stage("work")
+        .workers(workers)
+        .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &hook),
             act: |_: &mut Counts, _: &Trade| {},
         })

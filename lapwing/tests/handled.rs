@@ -56,9 +56,13 @@ fn ring() -> Builder<'static, u64, Multi> {
 fn claims_that_were_given_up_counted_as_events() {
     for is_together in [false, true] {
         let stages = ring()
-            .then("first", |_, _, _| {})
-            .then_batch_mut("batches", |_, _| {})
-            .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}));
+            .stage("first")
+            .read(|_, _, _| {})
+            .stage("batches")
+            .write_batch(|_, _| {})
+            .side_by_side(|side| {
+                side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+            });
         for stage in drain_with_gaps(stages, is_together) {
             let counts = (stage.processed(), stage.handled(), stage.skipped());
             assert_eq!(counts, (11, 4, 0), "{}", stage.name());
@@ -72,7 +76,7 @@ fn claims_that_were_given_up_counted_as_events_of_workers() {
     let by_key: fn() -> Workers<u64> = || Workers::new(3).by_key(|number: &u64| *number);
     for is_together in [false, true] {
         for workers in [shared, by_key] {
-            let ring = ring().then_workers("work", workers(), |_| |_: &u64, _, _| {});
+            let ring = ring().stage("work").workers(workers()).read(|_| |_: &u64, _, _| {});
             let finished = drain_with_gaps(ring, is_together);
             let sum = |count: fn(&Finished) -> u64| finished.iter().map(count).sum::<u64>();
             assert_eq!((sum(Finished::processed), sum(Finished::handled)), (11, 4));
@@ -85,7 +89,7 @@ fn a_ring_of_claims_that_were_given_up_has_no_event() {
     for laps in [1, 3] {
         let ring = Disruptor::multi_producer(4, || 0_u64).first_sequence(1000);
         let (mut producer, consumers) =
-            ring.then("all", |_, _, _| panic!("no event")).build().unwrap();
+            ring.stage("all").read(|_, _, _| panic!("no event")).build().unwrap();
         let running = consumers.start().unwrap();
         (0..4 * laps).for_each(|_| drop(producer.claim().unwrap()));
         let report = running.shutdown().unwrap();
@@ -107,30 +111,31 @@ fn fails_once(action: Action) -> impl FnMut(&u64, Sequence, bool) -> Action + Se
 fn event_that_is_given_again_is_handled_once<K: Kind>() {
     let again = [Action::Retry, Action::Rewind, Action::Restart];
     for action in again.map(|again| again(std::time::Duration::ZERO)) {
-        let finished = drain_one(K::ring(8, || 0).then("all", fails_once(action)), 5);
+        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
         assert_eq!(finished.handled(), 5, "{action:?}");
     }
 }
 
 fn event_that_is_skipped_is_handled<K: Kind>() {
-    let finished = drain_one(K::ring(8, || 0).then("all", fails_once(Action::Skip)), 5);
+    let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(Action::Skip)), 5);
     assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (5, 5, 1));
 }
 
 fn event_at_which_a_stage_ends_is_not_handled<K: Kind>() {
     quiet_panics();
     for action in [Action::Stop, Action::Halt] {
-        let finished = drain_one(K::ring(8, || 0).then("all", fails_once(action)), 5);
+        let finished = drain_one(K::ring(8, || 0).stage("all").read(fails_once(action)), 5);
         assert_eq!((finished.processed(), finished.handled()), (2, 2), "{action:?}");
     }
     let panics = |_: &u64, sequence, _| assert!(sequence < 2, "{}", ON_PURPOSE);
-    assert_eq!(drain_one(K::ring(8, || 0).then("all", panics), 5).handled(), 2);
+    assert_eq!(drain_one(K::ring(8, || 0).stage("all").read(panics), 5).handled(), 2);
 }
 
 fn batch_that_fails_is_not_handled<K: Kind>() {
     let stage = Stage::new("all").max_batch(2).on_error(Retries::of_batch().attempts(3));
     let ring = K::ring(8, || 0)
-        .then_batch(stage, |_, first| if first < 2 { Ok(()) } else { Err(ON_PURPOSE) });
+        .stage(stage)
+        .read_batch(|_, first| if first < 2 { Ok(()) } else { Err(ON_PURPOSE) });
     assert_eq!(drain_one(ring, 5).handled(), 2);
 }
 
@@ -140,7 +145,7 @@ fn stage_whose_factory_panics_has_handled_nothing<K: Kind>() {
         fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     }
     quiet_panics();
-    let ring = K::ring(8, || 0).then_local("all", || -> Nothing { panic!("{}", ON_PURPOSE) });
+    let ring = K::ring(8, || 0).stage("all").read_local(|| -> Nothing { panic!("{}", ON_PURPOSE) });
     let finished = drain_one(ring, 5);
     assert_eq!(finished.handled(), 0);
     assert_eq!(

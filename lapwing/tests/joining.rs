@@ -91,7 +91,7 @@ fn ring_with_poller<K: Kind>(
     capacity: usize,
     seats: usize,
 ) -> (ProducerOf<Page, K>, Poller<Page>, Seats<Page>) {
-    let ring = K::ring(capacity, Page::default).seats(seats).then_poller("stays");
+    let ring = K::ring(capacity, Page::default).seats(seats).stage("stays").poller();
     let (producer, mut consumers) = ring.build().unwrap();
     let poller = consumers.take_poller("stays").unwrap();
     (producer, poller, consumers.seats())
@@ -198,7 +198,8 @@ fn consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind>() 
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(4, Page::default)
         .seats(3)
-        .then("all", |page, sequence, _| all.see(page, sequence))
+        .stage("all")
+        .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
     let seats = consumers.seats();
@@ -214,7 +215,8 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
         let mut handled = 0;
         let (producer, consumers) = Disruptor::multi_producer(16, Page::default)
             .seats(2)
-            .then("all", |page, sequence, _| {
+            .stage("all")
+            .read(|page, sequence, _| {
                 page.check(sequence);
                 handled += 1;
             })
@@ -252,16 +254,19 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
 /// A seat beside a stage that writes would be a data race.
 fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
     let (mut first, mut all) = (Contiguous::default(), Contiguous::default());
-    let mut ring = K::ring(16, Page::default).seats(2).then("first", |page, _, _| _ = page);
-    ring = ring.then_mut("erase", |page, sequence, _| {
+    let mut ring = K::ring(16, Page::default).seats(2).stage("first").read(|page, _, _| _ = page);
+    ring = ring.stage("erase").write(|page, sequence, _| {
         first.see(page, sequence);
         *page = Page::of(u64::MAX);
     });
     let (producer, consumers) = ring
-        .then_mut("write", |page, sequence, _| *page = Page::of(sequence))
-        .then_all(|side| {
-            side.read("all", |page, sequence, _| all.see(page, sequence))
-                .read("beside", |page, sequence, _| page.check(sequence))
+        .stage("write")
+        .write(|page, sequence, _| *page = Page::of(sequence))
+        .side_by_side(|side| {
+            side.stage("all")
+                .read(|page, sequence, _| all.see(page, sequence))
+                .stage("beside")
+                .read(|page, sequence, _| page.check(sequence))
         })
         .build()
         .unwrap();
@@ -274,7 +279,8 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(8, Page::default)
         .seats(2)
-        .then("all", |page, sequence, _| all.see(page, sequence))
+        .stage("all")
+        .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
     let seats = consumers.seats();
@@ -305,7 +311,8 @@ fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(8, Page::default)
         .seats(2)
-        .then("all", |page, sequence, _| all.see(page, sequence))
+        .stage("all")
+        .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
     let seats = consumers.seats();
@@ -336,7 +343,8 @@ fn miri_consumers_come_and_go_under_load<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(4, Page::default)
         .seats(1)
-        .then("all", |page, sequence, _| all.see(page, sequence))
+        .stage("all")
+        .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
     let seats = consumers.seats();
@@ -440,7 +448,8 @@ fn producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves<K: Kind>() {
         let (mut producer, consumers) = K::ring(2, Page::default)
             .producer_wait(Blocking::default())
             .seats(1)
-            .then("all", |page, sequence, _| page.check(sequence))
+            .stage("all")
+            .read(|page, sequence, _| page.check(sequence))
             .build()
             .unwrap();
         let late = consumers.seats().take("late", StartAt::Now).unwrap();
@@ -459,7 +468,8 @@ fn consumer_in_a_seat_parks_and_is_woken_where_others_spin<K: Kind>() {
         .wait(Yielding::default())
         .producer_wait(BusySpin)
         .seats(1)
-        .then("all", |_, _, _| {})
+        .stage("all")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let late = Stage::new("late").wait(Blocking { yields: 0 });
@@ -508,7 +518,7 @@ fn seat_that_cannot_be_had_says_why<K: Kind>() {
     assert_eq!(take(named("one").max_batch(0)), Some(error));
     let error = SeatError::Acknowledged { stage: "one".to_owned() };
     assert_eq!(take(named("one").acknowledged()), Some(error));
-    let id = Graph::<Page>::new().poller("other");
+    let id = Graph::<Page>::new().stage("other").poller();
     let error = SeatError::GivenOrder { stage: "one".to_owned() };
     assert_eq!(take(named("one").after(id)), Some(error));
     assert_eq!(take(named("one")), None, "a name that was refused is free");
@@ -540,7 +550,7 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
     );
 
     let (producer_of_two, consumers) =
-        K::ring(8, Page::default).seats(1).then("all", |_, _, _| {}).build().unwrap();
+        K::ring(8, Page::default).seats(1).stage("all").read(|_, _, _| {}).build().unwrap();
     let seats = consumers.seats();
     consumers.start().unwrap().halt();
     assert_eq!(
@@ -595,7 +605,7 @@ fn consumer_in_a_seat_that_panics_halts_the_ring<K: Kind>() {
 
 fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
     let (mut producer, consumers) =
-        K::ring(8, Page::default).seats(1).then("all", |_, _, _| {}).build().unwrap();
+        K::ring(8, Page::default).seats(1).stage("all").read(|_, _, _| {}).build().unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap();
     let (go_on, gate) = mpsc::channel::<()>();
     let late = late.read(move |page, sequence, _| {
@@ -621,10 +631,10 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
     for stopped in names {
         let mut graph = Graph::new();
         for name in names {
-            graph.read(name, |page: &Page, sequence, _| page.check(sequence));
+            graph.stage(name).read(|page: &Page, sequence, _| page.check(sequence));
         }
         let ring = K::ring(4, Page::default).wait(Blocking::default()).graph(graph);
-        let (mut producer, consumers) = ring.then("last", |_, _, _| {}).build().unwrap();
+        let (mut producer, consumers) = ring.stage("last").read(|_, _, _| {}).build().unwrap();
         let running = consumers.start().unwrap();
         assert!((0..20).all(|_| publish(&mut producer)));
         running.stop_handle(stopped).unwrap().stop();
@@ -642,9 +652,12 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
 fn stage_after_one_that_is_stopped_goes_on_with_what_that_came_after<K: Kind>() {
     let seen = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, Page::default)
-        .then_mut("write", |page, sequence, _| *page = Page::of(sequence + 1))
-        .then("stopped", |_, _, _| {})
-        .then("last", |page, sequence, _| {
+        .stage("write")
+        .write(|page, sequence, _| *page = Page::of(sequence + 1))
+        .stage("stopped")
+        .read(|_, _, _| {})
+        .stage("last")
+        .read(|page, sequence, _| {
             page.check(sequence + 1);
             seen.fetch_add(1, Ordering::Relaxed);
         })
@@ -681,7 +694,8 @@ impl EventHandler<Page> for Counting {
 fn stopped_handler_is_handed_back<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Page::default)
         .seats(1)
-        .then_handler("counting", Counting::default())
+        .stage("counting")
+        .read_handler(Counting::default())
         .build()
         .unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap();
@@ -702,7 +716,7 @@ fn stopped_handler_is_handed_back<K: Kind>() {
 
 fn last_stage_that_is_stopped_halts_the_ring<K: Kind>() {
     let (mut producer, consumers) =
-        K::ring(4, Page::default).then("all", |_, _, _| {}).build().unwrap();
+        K::ring(4, Page::default).stage("all").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
     running.stop_handle("all").unwrap().stop();
     let report = running.join().unwrap();
@@ -727,8 +741,12 @@ fn stage_that_is_stopped_leaves_those_on_its_thread_running<K: Kind>() {
     for stopped in ["left", "right"] {
         let (mut producer, consumers) = K::ring(4, Page::default)
             .wait(Blocking { yields: 0 })
-            .then(Stage::new("left").on_thread("both"), |page, sequence, _| page.check(sequence))
-            .then(Stage::new("right").on_thread("both"), |page, sequence, _| page.check(sequence))
+            .stage("left")
+            .on_thread("both")
+            .read(|page, sequence, _| page.check(sequence))
+            .stage("right")
+            .on_thread("both")
+            .read(|page, sequence, _| page.check(sequence))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -745,8 +763,10 @@ fn stage_that_is_stopped_leaves_those_on_its_thread_running<K: Kind>() {
 
 fn stage_that_tries_an_event_for_ever_can_be_stopped<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Page::default)
-        .then("tries", |_, _, _| Action::Retry(PATIENCE))
-        .then("goes on", |_, _, _| {})
+        .stage("tries")
+        .read(|_, _, _| Action::Retry(PATIENCE))
+        .stage("goes on")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -778,10 +798,13 @@ fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
 fn consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, Page::default)
         .seats(1)
-        .then_mut(Stage::new("write").acknowledged(), |page, sequence, _| {
+        .stage("write")
+        .acknowledged()
+        .write(|page, sequence, _| {
             *page = Page::of(sequence + 1);
         })
-        .then("last", |_, _, _| {})
+        .stage("last")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let acknowledger = consumers.take_acknowledger("write").unwrap();
@@ -821,12 +844,8 @@ impl EventHandler<Page> for Judging {
 fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Page::default)
         .seats(1)
-        .then_mut(
-            "fails",
-            |_, sequence, _| {
-                if sequence % 3 == 0 { Action::Continue } else { Action::Skip }
-            },
-        )
+        .stage("fails")
+        .write(|_, sequence, _| if sequence % 3 == 0 { Action::Continue } else { Action::Skip })
         .build()
         .unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap();
@@ -871,7 +890,7 @@ fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
     let shared = Arc::default();
     let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
     let ring = K::ring(8, Page::default).wait(wait).seats(2);
-    let (mut producer, mut consumers) = ring.then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = ring.stage("all").poller().build().unwrap();
     let _all = consumers.take_poller("all").unwrap();
     let seats = consumers.seats();
     *shared.lock().unwrap() = Some(seats.clone());

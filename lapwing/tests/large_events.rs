@@ -49,7 +49,7 @@ fn an_event_is_on_the_stack_once_while_its_ring_is_built() {
             inside = inside.min(stack_pointer());
             [0_u8; EVENT_BYTES]
         };
-        let ring = Disruptor::single_producer(2, factory).then_poller("all");
+        let ring = Disruptor::single_producer(2, factory).stage("all").poller();
         drop(ring.build().unwrap());
         let taken = outside - inside;
         assert!(taken < EVENT_BYTES + FRAMES_BYTES, "taken={taken}");
@@ -60,7 +60,7 @@ fn an_event_is_on_the_stack_once_while_its_ring_is_built() {
 fn a_ring_of_large_events_is_built_and_used_on_a_small_stack() {
     on_a_small_stack(|| {
         let (mut producer, mut consumers) =
-            Disruptor::single_producer(4, || large(1)).then_poller("all").build().unwrap();
+            Disruptor::single_producer(4, || large(1)).stage("all").poller().build().unwrap();
         let mut all = consumers.take_poller("all").unwrap();
         producer.publish(|event| event[1] = 2).unwrap();
         producer.publish_batch(2, |slots| slots.iter_mut().for_each(|event| event[1] = 3)).unwrap();
@@ -78,7 +78,8 @@ fn a_ring_of_several_producers_is_built_and_cloned_into_on_a_small_stack() {
     on_a_small_stack(|| {
         let (mut first, mut consumers) =
             Disruptor::multi_producer_indexed(4, |index| large(index as u8))
-                .then_poller("all")
+                .stage("all")
+                .poller()
                 .build()
                 .unwrap();
         let mut all = consumers.take_poller("all").unwrap();
@@ -101,8 +102,10 @@ fn stages_of_large_events_are_built_on_a_small_stack() {
     let sum = on_a_small_stack(|| {
         let mut sum = 0;
         let (mut producer, consumers) = Disruptor::single_producer(2, || large(1))
-            .then_mut("double", |event, _, _| event[0] *= 2)
-            .then("sum", |event, _, _| sum += u64::from(event[0]))
+            .stage("double")
+            .write(|event, _, _| event[0] *= 2)
+            .stage("sum")
+            .read(|event, _, _| sum += u64::from(event[0]))
             .build()
             .unwrap();
         thread::scope(|scope| {

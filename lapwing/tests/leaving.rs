@@ -44,7 +44,8 @@ fn slow_ring<K: Kind>() -> (ProducerOf<u64, K>, Consumers<'static, u64>, Receive
         }
         number.send(*event).unwrap();
     };
-    let (producer, consumers) = K::ring(1 << 10, || 0_u64).then("slow", handle).build().unwrap();
+    let (producer, consumers) =
+        K::ring(1 << 10, || 0_u64).stage("slow").read(handle).build().unwrap();
     (producer, consumers, numbers)
 }
 
@@ -59,7 +60,8 @@ fn stuck_ring<K: Kind>() -> (ProducerOf<u64, K>, Running<'static>, Sender<()>, R
         let _ = gate.recv();
         number.send(*event).unwrap();
     };
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then("stuck", handle).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).stage("stuck").read(handle).build().unwrap();
     let running = consumers.start().unwrap();
     publish::<K>(&mut producer, 0..2);
     has_begun.recv().unwrap();
@@ -129,8 +131,10 @@ fn drop_ends_at_its_time_limit_though_a_poller_outside_holds_events<K: Kind>() {
     watched(|| {
         let (number, numbers) = mpsc::channel();
         let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-            .then_poller("up")
-            .then("down", move |event, _, _| number.send(*event).unwrap())
+            .stage("up")
+            .poller()
+            .stage("down")
+            .read(move |event, _, _| number.send(*event).unwrap())
             .build()
             .unwrap();
         let up = consumers.take_poller("up").unwrap();
@@ -178,7 +182,8 @@ fn drop_in_a_handler_closes_and_does_not_wait_for_itself<K: Kind>() {
             handed_over.try_iter().for_each(drop);
             number.send(*event).unwrap();
         };
-        let (mut producer, consumers) = K::ring(8, || 0_u64).then("all", handle).build().unwrap();
+        let (mut producer, consumers) =
+            K::ring(8, || 0_u64).stage("all").read(handle).build().unwrap();
         let mut running = consumers.start().unwrap();
         running.set_drop_timeout(Duration::MAX);
         hand_over.send(running).unwrap();
@@ -221,7 +226,8 @@ fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
                 result.send(running.shutdown_timeout(Duration::MAX)).unwrap();
             }
         };
-        let (mut producer, consumers) = K::ring(8, || 0_u64).then("all", handle).build().unwrap();
+        let (mut producer, consumers) =
+            K::ring(8, || 0_u64).stage("all").read(handle).build().unwrap();
         hand_over.send(consumers.start().unwrap()).unwrap();
         publish::<K>(&mut producer, 0..1);
         let result = results.recv().unwrap();
@@ -232,7 +238,8 @@ fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
 }
 
 fn second_shutdown_timeout_returned_an_empty_report_as_a_success<K: Kind>() {
-    let (_producer, consumers) = K::ring(8, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+    let (_producer, consumers) =
+        K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let mut running = consumers.start().unwrap();
     assert_eq!(running.shutdown_timeout(PATIENCE).unwrap().stages().count(), 1);
     let error = running.shutdown_timeout(PATIENCE).unwrap_err();
@@ -244,7 +251,7 @@ fn join_returned_an_empty_report_after_a_shutdown_timeout<K: Kind>() {
     let calls: [fn(Running<'static>) -> _; 2] = [Running::join, Running::shutdown];
     for call in calls {
         let (_producer, consumers) =
-            K::ring(8, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+            K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
         let mut running = consumers.start().unwrap();
         running.shutdown_timeout(PATIENCE).unwrap();
         let failed = call(running).unwrap_err();
@@ -260,7 +267,7 @@ fn scope_that_is_left_by_an_error_drains_and_ends<K: Kind>() {
     watched(|| {
         let mut seen = 0;
         let (mut producer, consumers) =
-            K::ring(8, || 0_u64).then("count", |_, _, _| seen += 1).build().unwrap();
+            K::ring(8, || 0_u64).stage("count").read(|_, _, _| seen += 1).build().unwrap();
         let result = thread::scope(|scope| {
             let _running = consumers.start_scoped(scope)?;
             producer.publish_batch(5, |_| {})?;
@@ -275,8 +282,13 @@ fn scope_that_is_left_by_an_error_drains_and_ends<K: Kind>() {
 fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Kind>() {
     quiet_panics();
     watched(|| {
-        let (mut producer, mut consumers) =
-            K::ring(8, || 0_u64).then_poller("up").then("down", |_, _, _| {}).build().unwrap();
+        let (mut producer, mut consumers) = K::ring(8, || 0_u64)
+            .stage("up")
+            .poller()
+            .stage("down")
+            .read(|_, _, _| {})
+            .build()
+            .unwrap();
         let _up = consumers.take_poller("up").unwrap();
         let leave = || {
             thread::scope(|scope| {
@@ -290,7 +302,8 @@ fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Ki
 }
 
 fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
     let claim = producer.claim().unwrap();
     running.halt();
@@ -306,7 +319,8 @@ fn detached_stages_end_with_the_last_producer<K: Kind>() {
     watched(|| {
         let (done, is_done) = mpsc::channel();
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then("all", move |_, sequence, _| done.send(sequence).unwrap())
+            .stage("all")
+            .read(move |_, sequence, _| done.send(sequence).unwrap())
             .build()
             .unwrap();
         consumers.start().unwrap().detach();
@@ -320,8 +334,11 @@ fn detached_stages_end_with_the_last_producer<K: Kind>() {
 fn shutdown_that_ran_out_of_time_can_be_halted_in_a_scope<K: Kind>() {
     watched(|| {
         let (go_on, gate) = mpsc::channel::<()>();
-        let (mut producer, consumers) =
-            K::ring(8, || 0_u64).then("slow", move |_, _, _| _ = gate.recv()).build().unwrap();
+        let (mut producer, consumers) = K::ring(8, || 0_u64)
+            .stage("slow")
+            .read(move |_, _, _| _ = gate.recv())
+            .build()
+            .unwrap();
         thread::scope(|scope| {
             let mut running = consumers.start_scoped(scope)?;
             producer.publish_batch(2, |_| {})?;

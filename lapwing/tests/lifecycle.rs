@@ -13,7 +13,7 @@ use common::{
 };
 use lapwing::{
     Backlog, Consumers, EventHandler, Exclusive, HaltCause, Outcome, PollError, Producer,
-    PublishError, Sequence, Sequencer, ShutdownError, Stage, StartError, Stopped, TakeError,
+    PublishError, Sequence, Sequencer, ShutdownError, StartError, Stopped, TakeError,
 };
 
 common::for_both_producers! {
@@ -77,8 +77,10 @@ impl EventHandler<u64, Exclusive> for Doubles {
 fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
     for round in 0..repeats(1_000) {
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then_handler("first", Calls::default())
-            .then_handler("second", Calls::default())
+            .stage("first")
+            .read_handler(Calls::default())
+            .stage("second")
+            .read_handler(Calls::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -95,7 +97,7 @@ fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
 
 fn events_published_before_the_start_are_handled<K: Kind>() {
     let (mut producer, consumers) =
-        K::ring(8, || 0_u64).then_handler("all", Calls::default()).build().unwrap();
+        K::ring(8, || 0_u64).stage("all").read_handler(Calls::default()).build().unwrap();
     (0..8).for_each(|number| _ = producer.try_publish(|event| *event = number).unwrap());
     drop(producer);
     let mut report = consumers.start().unwrap().join().unwrap();
@@ -103,7 +105,8 @@ fn events_published_before_the_start_are_handled<K: Kind>() {
 }
 
 fn dropping_the_last_producer_ends_join<K: Kind>() {
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
     let thread = thread::spawn(move || producer.publish(|_| {}).unwrap());
     let report = running.join().unwrap();
@@ -114,8 +117,10 @@ fn dropping_the_last_producer_ends_join<K: Kind>() {
 fn close_then_drain_then_join<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("slow", move |_, _, _| _ = gate.recv())
-        .then_handler("all", Calls::default())
+        .stage("slow")
+        .read(move |_, _, _| _ = gate.recv())
+        .stage("all")
+        .read_handler(Calls::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -136,7 +141,8 @@ fn threads_have_the_names_of_their_stages_and_end<K: Kind>() {
     let (name, names) = mpsc::channel();
     let stage = format!("{prefix}a name longer than the system keeps");
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(stage.clone(), move |_, _, _| {
+        .stage(stage.clone())
+        .read(move |_, _, _| {
             name.send(thread::current().name().map(ToOwned::to_owned)).unwrap();
         })
         .build()
@@ -157,9 +163,13 @@ fn failing_to_pin_is_an_error_that_leaves_no_thread<K: Kind>() {
     for absurd in [usize::MAX, usize::MAX / 2 + 1, 1023] {
         let prefix = unique_prefix();
         let (mut producer, consumers) = K::ring(2, || 0_u64)
-            .then(format!("{prefix}free"), |_, _, _| {})
-            .then(Stage::new(format!("{prefix}pinned")).pin(absurd), |_, _, _| {})
-            .then(format!("{prefix}last"), |_, _, _| {})
+            .stage(format!("{prefix}free"))
+            .read(|_, _, _| {})
+            .stage(format!("{prefix}pinned"))
+            .pin(absurd)
+            .read(|_, _, _| {})
+            .stage(format!("{prefix}last"))
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         producer.publish(|_| {}).unwrap();
@@ -177,9 +187,9 @@ fn pinning_to_a_cpu_of_ours_works<K: Kind>() {
     }
     let ours = first_allowed_cpu();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then(Stage::new("pinned").pin(ours), move |_, _, _| {
-            assert_eq!(allowed_cpus(), ours.to_string())
-        })
+        .stage("pinned")
+        .pin(ours)
+        .read(move |_, _, _| assert_eq!(allowed_cpus(), ours.to_string()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -202,9 +212,13 @@ fn miri_scoped_stages_borrow<K: Kind>() {
     let (mut sum, mut count) = (0, 0);
     let bonus = 1;
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_mut("add", |event, _, _| *event += bonus)
-        .then_all(|side| {
-            side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| count += 1)
+        .stage("add")
+        .write(|event, _, _| *event += bonus)
+        .side_by_side(|side| {
+            side.stage("sum")
+                .read(|event, _, _| sum += event)
+                .stage("count")
+                .read(|_, _, _| count += 1)
         })
         .build()
         .unwrap();
@@ -230,15 +244,18 @@ fn scope_of_the_stages_may_be_shorter_than_what_they_borrow<K: Kind>() {
     }
     let mut count = 0;
     let (producer, consumers) =
-        K::ring(2, || 0_u64).then("count", |_, _, _| count += 1).build().unwrap();
+        K::ring(2, || 0_u64).stage("count").read(|_, _, _| count += 1).build().unwrap();
     publish_beside(producer, consumers);
     assert_eq!(count, 1);
 }
 
 fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_handler("first", Calls::default())
-        .then_handler(Stage::new("second").pin(0), Calls::default())
+        .stage("first")
+        .read_handler(Calls::default())
+        .stage("second")
+        .pin(0)
+        .read_handler(Calls::default())
         .build()
         .unwrap();
     let consumers: Vec<_> = consumers.into_iter().collect();
@@ -265,8 +282,10 @@ fn miri_consumers_run_on_threads_of_the_callers_own<K: Kind>() {
 
 fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then("runs", |_, _, _| {})
-        .then("dropped", |_, _, _| {})
+        .stage("runs")
+        .read(|_, _, _| {})
+        .stage("dropped")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let mut consumers = consumers.into_iter();
@@ -278,8 +297,13 @@ fn consumer_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
 }
 
 fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(2, || 0_u64).then("never", |_, _, _| {}).then_poller("poller").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
+        .stage("never")
+        .read(|_, _, _| {})
+        .stage("poller")
+        .poller()
+        .build()
+        .unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|_| {}).unwrap();
     drop(consumers);
@@ -292,7 +316,8 @@ fn detached_stages_stay_at_work<K: Kind>() {
     let prefix = unique_prefix();
     let (number, numbers) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then(format!("{prefix}work"), move |event, _, _| number.send(*event).unwrap())
+        .stage(format!("{prefix}work"))
+        .read(move |event, _, _| number.send(*event).unwrap())
         .build()
         .unwrap();
     consumers.start().unwrap().detach();
@@ -306,7 +331,8 @@ fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
     let prefix = unique_prefix();
     let (number, numbers) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(format!("{prefix}work"), move |event, _, _| number.send(*event).unwrap())
+        .stage(format!("{prefix}work"))
+        .read(move |event, _, _| number.send(*event).unwrap())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -323,8 +349,11 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then(Stage::new("slow").max_batch(1), move |_, _, _| {
+        .stage("first")
+        .read(|_, _, _| {})
+        .stage("slow")
+        .max_batch(1)
+        .read(move |_, _, _| {
             at_work.send(()).unwrap();
             let _ = gate.recv();
         })
@@ -352,14 +381,17 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
     let (tell, told) = mpsc::channel();
     let handed_over = std::sync::Mutex::new(handed_over);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then("ends", move |_, _, _| {
+        .stage("first")
+        .read(|_, _, _| {})
+        .stage("ends")
+        .read(move |_, _, _| {
             let running = handed_over.lock().unwrap().recv().unwrap();
             let failed = running.shutdown().unwrap_err();
             let ends: Vec<_> = failed.report().stages().map(|end| end.outcome().clone()).collect();
             tell.send(ends).unwrap();
         })
-        .then("last", |_, _, _| {})
+        .stage("last")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     // Before anybody runs, since a call that is still under way when the ring is halted returns an error.
@@ -375,7 +407,7 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
 /// As `Running::backlog` promises.
 fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_all(|side| side.read("stage", |_, _, _| {}).poller("poller"))
+        .side_by_side(|side| side.stage("stage").read(|_, _, _| {}).stage("poller").poller())
         .build()
         .unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -391,10 +423,14 @@ fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
 
 fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_handler_mut("doubles", Doubles::default())
-        .then_handler("calls", Calls::default())
-        .then("closure", |_, _, _| {})
-        .then_local("local", Calls::default)
+        .stage("doubles")
+        .write_handler(Doubles::default())
+        .stage("calls")
+        .read_handler(Calls::default())
+        .stage("closure")
+        .read(|_, _, _| {})
+        .stage("local")
+        .read_local(Calls::default)
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -411,13 +447,17 @@ fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
 
 fn report_lists_stages_in_the_order_of_the_graph<K: Kind>() {
     let (producer, mut consumers) = K::ring(4, || 0_u64)
-        .then("z", |_, _, _| {})
-        .then_poller("poller")
-        .then_all(|side| {
-            side.chain(|chain| chain.read("m", |_, _, _| {}).read("n", |_, _, _| {}))
-                .read("a", |_, _, _| {})
+        .stage("z")
+        .read(|_, _, _| {})
+        .stage("poller")
+        .poller()
+        .side_by_side(|side| {
+            side.chain(|chain| chain.stage("m").read(|_, _, _| {}).stage("n").read(|_, _, _| {}))
+                .stage("a")
+                .read(|_, _, _| {})
         })
-        .then("b", |_, _, _| {})
+        .stage("b")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     assert!(consumers.names().eq(["z", "poller", "m", "n", "a", "b"]));

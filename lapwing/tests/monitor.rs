@@ -62,8 +62,9 @@ fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static,
     let [left, right, join] = names;
     K::ring(8, || 0)
         .name("orders")
-        .then_all(|side| side.poller(left).poller(right))
-        .then_poller(join)
+        .side_by_side(|side| side.stage(left).poller().stage(right).poller())
+        .stage(join)
+        .poller()
         .build()
         .unwrap()
 }
@@ -71,8 +72,9 @@ fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static,
 fn a_new_ring_shows_nothing_done<K: Kind>() {
     let (producer, consumers) = K::ring(8, || 0_u64)
         .name("orders")
-        .then("decode", |_, _, _| {})
-        .then_all(|side| side.read("journal", |_, _, _| {}).poller("ticks"))
+        .stage("decode")
+        .read(|_, _, _| {})
+        .side_by_side(|side| side.stage("journal").read(|_, _, _| {}).stage("ticks").poller())
         .build()
         .unwrap();
     let snapshot = producer.monitor().snapshot();
@@ -93,15 +95,17 @@ fn a_new_ring_shows_nothing_done<K: Kind>() {
 }
 
 fn a_ring_without_a_name_is_called_ring<K: Kind>() {
-    let (producer, _consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (producer, _consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     assert_eq!(producer.monitor().snapshot().ring, "ring");
 }
 
 fn a_handler_that_does_not_return_shows_in_its_handler<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("slow", move |_, sequence, _| pass(sequence))
-        .then("behind", |_, _, _| {})
+        .stage("slow")
+        .read(move |_, sequence, _| pass(sequence))
+        .stage("behind")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -144,7 +148,7 @@ fn every_method_of_a_handler_shows_as_its_handler<K: Kind>() {
     let (turnstile, pass) = Turnstile::new();
     let stage = Stage::new("slow").timeout(common::MOMENT);
     let (mut producer, consumers) =
-        K::ring(8, || 0_u64).then_handler(stage, Slow(pass)).build().unwrap();
+        K::ring(8, || 0_u64).stage(stage).read_handler(Slow(pass)).build().unwrap();
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();
     let monitor = running.monitor();
@@ -178,7 +182,7 @@ fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: 
     let (turnstile, pass) = Turnstile::new();
     let slow = Stage::new("slow").max_batch(2).on_panic(Action::Continue);
     let (mut producer, consumers) =
-        K::ring(8, || 0_u64).then_handler(slow, SlowlyReleased(pass)).build().unwrap();
+        K::ring(8, || 0_u64).stage(slow).read_handler(SlowlyReleased(pass)).build().unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(4, |_| {}).unwrap();
     let running = consumers.start().unwrap();
@@ -198,11 +202,15 @@ fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: 
 fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
     let release = |at: Sequence| if at == 1 { Action::ReleaseNow } else { Action::Continue };
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .then(Stage::new("early").max_batch(4), move |_, at, _| release(at))
-        .then_batch(Stage::new("whole").max_batch(4), |_, _| Action::ReleaseNow)
-        .then(Stage::new("fails").max_batch(4), |_, at, _| {
-            if at == 1 { Action::Skip } else { Action::Continue }
-        })
+        .stage("early")
+        .max_batch(4)
+        .read(move |_, at, _| release(at))
+        .stage("whole")
+        .max_batch(4)
+        .read_batch(|_, _| Action::ReleaseNow)
+        .stage("fails")
+        .max_batch(4)
+        .read(|_, at, _| if at == 1 { Action::Skip } else { Action::Continue })
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -216,7 +224,7 @@ fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
 }
 
 fn a_batch_of_a_poller_counts_when_it_is_dropped<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -235,7 +243,8 @@ fn a_batch_of_a_poller_counts_when_it_is_dropped<K: Kind>() {
 fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking { yields: 0 })
-        .then("sleeper", |_, _, _| {})
+        .stage("sleeper")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -255,8 +264,12 @@ fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
 }
 
 fn a_stage_that_yields_shows_waiting<K: Kind>() {
-    let (producer, consumers) =
-        K::ring(8, || 0_u64).wait(Yielding::default()).then("awake", |_, _, _| {}).build().unwrap();
+    let (producer, consumers) = K::ring(8, || 0_u64)
+        .wait(Yielding::default())
+        .stage("awake")
+        .read(|_, _, _| {})
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     let monitor = producer.monitor();
     wait_until(|| state(&monitor, "awake") == StageState::Waiting);
@@ -266,7 +279,8 @@ fn a_stage_that_yields_shows_waiting<K: Kind>() {
 
 fn a_stage_that_is_to_try_again_shows_pausing<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("retries", |_, _, _| Action::Retry(Duration::from_secs(3_600)))
+        .stage("retries")
+        .read(|_, _, _| Action::Retry(Duration::from_secs(3_600)))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -281,8 +295,10 @@ fn a_stage_that_is_to_try_again_shows_pausing<K: Kind>() {
 
 fn a_stage_that_stopped_shows_left<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("stops", |_, _, _| Action::Stop)
-        .then("goes on", |_, _, _| {})
+        .stage("stops")
+        .read(|_, _, _| Action::Stop)
+        .stage("goes on")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -299,7 +315,8 @@ fn a_stage_that_stopped_shows_left<K: Kind>() {
 
 fn a_stage_whose_handler_returned_an_error_shows_failed<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("fails", |_, _, _| Err::<(), _>(std::io::Error::other("on purpose")))
+        .stage("fails")
+        .read(|_, _, _| Err::<(), _>(std::io::Error::other("on purpose")))
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -312,8 +329,10 @@ fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
     let on_thread = |name| Stage::new(name).on_thread("both");
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking { yields: 0 })
-        .then(on_thread("first"), |_, _, _| {})
-        .then(on_thread("second"), |_, _, _| {})
+        .stage(on_thread("first"))
+        .read(|_, _, _| {})
+        .stage(on_thread("second"))
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -334,8 +353,11 @@ fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
 fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .name("orders")
-        .then_poller(Stage::new("journal").acknowledged())
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -361,7 +383,7 @@ reply    journal           1                  3          2  not asked          0
 }
 
 fn events_that_were_dropped_are_counted<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, _consumers) = K::ring(2, || 0_u64).stage("all").poller().build().unwrap();
     for _ in 0..5 {
         producer.offer(WhenFull::DropNew, |_| {}).unwrap();
     }
@@ -375,7 +397,7 @@ fn events_that_were_dropped_are_counted<K: Kind>() {
 fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
     for first in [3, 8, 1_000_003] {
         let (mut producer, mut consumers) =
-            K::ring(8, || 0_u64).first_sequence(first).then_poller("all").build().unwrap();
+            K::ring(8, || 0_u64).first_sequence(first).stage("all").poller().build().unwrap();
         let mut all = consumers.take_poller("all").unwrap();
         let monitor = producer.monitor();
         let check = |published, sequence, free_slots| {
@@ -397,8 +419,10 @@ fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
 fn a_stage_that_panicked_shows_failed<K: Kind>() {
     common::quiet_panics();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("panics", |_, sequence, _| assert!(sequence < 1, "on purpose"))
-        .then("behind", |_, _, _| {})
+        .stage("panics")
+        .read(|_, sequence, _| assert!(sequence < 1, "on purpose"))
+        .stage("behind")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -411,7 +435,8 @@ fn a_stage_that_panicked_shows_failed<K: Kind>() {
 }
 
 fn a_consumer_that_was_dropped_shows_failed<K: Kind>() {
-    let (producer, consumers) = K::ring(8, || 0_u64).then("lost", |_, _, _| {}).build().unwrap();
+    let (producer, consumers) =
+        K::ring(8, || 0_u64).stage("lost").read(|_, _, _| {}).build().unwrap();
     drop(consumers);
     let snapshot = producer.monitor().snapshot();
     assert_eq!((snapshot.state, snapshot.stages[0].state), (RingState::Halted, StageState::Failed));
@@ -419,7 +444,7 @@ fn a_consumer_that_was_dropped_shows_failed<K: Kind>() {
 
 fn a_stage_that_has_drained_shows_drained<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+        .side_by_side(|side| side.stage("sum").read(|_, _, _| {}).stage("ticks").poller())
         .build()
         .unwrap();
     let mut ticks = consumers.take_poller("ticks").unwrap();
@@ -437,7 +462,7 @@ fn a_stage_that_has_drained_shows_drained<K: Kind>() {
 
 fn a_stage_that_was_halted_shows_halted<K: Kind>() {
     let (producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+        .side_by_side(|side| side.stage("sum").read(|_, _, _| {}).stage("ticks").poller())
         .build()
         .unwrap();
     let mut ticks = consumers.take_poller("ticks").unwrap();
@@ -451,7 +476,8 @@ fn a_stage_that_was_halted_shows_halted<K: Kind>() {
 }
 
 fn a_poller_shows_what_is_done_with_it<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("ticks").build().unwrap();
+    let (mut producer, mut consumers) =
+        K::ring(8, || 0_u64).stage("ticks").poller().build().unwrap();
     let monitor = producer.monitor();
     let mut ticks = consumers.take_poller("ticks").unwrap();
     assert_eq!(ticks.poll().err(), Some(PollError::Empty));
@@ -473,9 +499,12 @@ fn a_poller_shows_what_is_done_with_it<K: Kind>() {
 
 fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_poller("first")
-        .then_poller("leaves")
-        .then_poller("last")
+        .stage("first")
+        .poller()
+        .stage("leaves")
+        .poller()
+        .stage("last")
+        .poller()
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -496,7 +525,7 @@ fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
 
 fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).seats(2).then_poller("all").build().unwrap();
+        K::ring(8, || 0_u64).seats(2).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let (seats, monitor) = (consumers.seats(), producer.monitor());
     let names =
@@ -526,7 +555,9 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
     let gate = Mutex::new(gate);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .seats(1)
-        .then_workers("work", 2, |_| {
+        .stage("work")
+        .workers(2)
+        .read(|_| {
             let gate = &gate;
             move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "nobody sends")
         })
@@ -548,7 +579,7 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
 }
 
 fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(2, |_| {}).unwrap();
@@ -568,7 +599,7 @@ fn a_producer_that_waits_on_a_full_ring_is_counted_while_it_waits<K: Kind>() {
 }
 
 fn a_closed_ring_shows_closed_and_a_halted_one_halted<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(3, |_| {}).unwrap();
     producer.close();
@@ -596,12 +627,15 @@ fn check(snapshot: &Snapshot, before: &Snapshot) {
 
 fn the_relations_of_a_snapshot_hold_while_the_ring_runs<K: Kind>() {
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .then_mut("first", |event, _, _| *event += 1)
-        .then_all(|side| {
-            side.read("left", |_, _, _| {})
-                .chain(|chain| chain.read("right", |_, _, _| {}).read("after right", |_, _, _| {}))
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .side_by_side(|side| {
+            side.stage("left").read(|_, _, _| {}).chain(|chain| {
+                chain.stage("right").read(|_, _, _| {}).stage("after right").read(|_, _, _| {})
+            })
         })
-        .then("last", |_, _, _| {})
+        .stage("last")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -639,7 +673,7 @@ fn the_relations_of_a_snapshot_hold_while_the_ring_runs<K: Kind>() {
 fn miri_a_monitor_outlives_its_ring_and_keeps_no_event<K: Kind>() {
     let ledger = Ledger::default();
     let (mut producer, mut consumers) =
-        K::ring(4, || ledger.token()).then_poller("all").build().unwrap();
+        K::ring(4, || ledger.token()).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(2, |_| {}).unwrap();
@@ -655,14 +689,15 @@ fn miri_a_monitor_outlives_its_ring_and_keeps_no_event<K: Kind>() {
 fn a_monitor_may_go_to_other_threads() {
     fn check<T: Clone + Send + Sync + 'static>(_: &T) {}
     let (producer, _consumers) =
-        Disruptor::single_producer(8, || 0_u64).then_poller("all").build().unwrap();
+        Disruptor::single_producer(8, || 0_u64).stage("all").poller().build().unwrap();
     check(&producer.monitor());
 }
 
 /// A claim that is held, behind one that is not, and ahead of one that is published.
 #[test]
 fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
-    let (mut producer, mut consumers) = Many::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) =
+        Many::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let monitor = producer.monitor();
     let (mut second, mut third) = (producer.clone(), producer.clone());
@@ -686,7 +721,8 @@ fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
 
 #[test]
 fn a_claim_that_was_given_up_counts_as_published_and_as_finished() {
-    let (mut producer, mut consumers) = Many::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) =
+        Many::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let monitor = producer.monitor();
     drop(producer.claim_batch(2).unwrap());
@@ -704,7 +740,8 @@ fn a_claim_that_was_given_up_counts_as_published_and_as_finished() {
 /// The claim of a single producer is private, and its event may come too late for a close.
 #[test]
 fn an_event_that_came_too_late_is_not_published() {
-    let (mut producer, mut consumers) = One::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) =
+        One::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let monitor = producer.monitor();
     let claim = producer.claim().unwrap();
     let snapshot = monitor.snapshot();
@@ -770,7 +807,7 @@ fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
 
 #[test]
 fn a_claim_that_is_held_is_in_the_table_and_in_the_drawings() {
-    let (mut producer, _consumers) = Many::ring(4, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, _consumers) = Many::ring(4, || 0_u64).stage("all").poller().build().unwrap();
     let monitor = producer.monitor();
     let _claim = producer.claim_batch(3).unwrap();
     let snapshot = monitor.snapshot();
@@ -784,11 +821,11 @@ fn a_claim_that_is_held_is_in_the_table_and_in_the_drawings() {
 #[test]
 fn any_name_gives_a_valid_drawing() {
     let mut graph = Graph::new();
-    let first = graph.poller("\"]; evil -> x [label=\"");
-    graph.poller(Stage::new("a\\").after(first));
-    graph.poller("two\nlines\r\t");
-    graph.poller("&lt;b>%%{init}%% `x` #quot; end");
-    graph.poller("1. Überblick_ → 價格");
+    let first = graph.stage("\"]; evil -> x [label=\"").poller();
+    graph.stage("a\\").after(first).poller();
+    graph.stage("two\nlines\r\t").poller();
+    graph.stage("&lt;b>%%{init}%% `x` #quot; end").poller();
+    graph.stage("1. Überblick_ → 價格").poller();
     let (producer, _consumers) =
         Disruptor::single_producer(8, || 0_u64).name("\"\\\n\0").graph(graph).build().unwrap();
     let snapshot = producer.monitor().snapshot();
@@ -836,7 +873,8 @@ fn a_look_waits_for_nobody() {
     watched(|| {
         let (turnstile, mut pass) = Turnstile::new();
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
-            .then("stuck", move |_, sequence, _| pass(sequence))
+            .stage("stuck")
+            .read(move |_, sequence, _| pass(sequence))
             .build()
             .unwrap();
         let monitor = producer.monitor();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Kind;
-use lapwing::{EventHandler, Sequence, TakeError, Workers};
+use lapwing::{EventHandler, Sequence, TakeError};
 
 common::for_both_producers! {
     error_of_a_poller_did_not_say_which_name_was_asked_for,
@@ -26,9 +26,12 @@ fn says(error: &TakeError, texts: &[&str]) {
 
 fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
     let (_producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_poller("ticks")
-        .then_poller_mut("writes")
-        .then("log", |_, _, _| {})
+        .stage("ticks")
+        .poller()
+        .stage("writes")
+        .poller_mut()
+        .stage("log")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let error = consumers.take_poller("tocks").unwrap_err();
@@ -44,8 +47,11 @@ fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
 
 fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
     let (_producer, consumers) = K::ring(8, || 0_u64)
-        .then_handler("log", Log)
-        .then_workers("work", Workers::new(2), |_| |_: &u64, _, _| {})
+        .stage("log")
+        .read_handler(Log)
+        .stage("work")
+        .workers(2)
+        .read(|_| |_: &u64, _, _| {})
         .build()
         .unwrap();
     let mut report = consumers.start().unwrap().shutdown().unwrap();
@@ -59,7 +65,8 @@ fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
 }
 
 fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
-    let (producer, consumers) = K::ring(8, || 0_u64).then_handler("log", Log).build().unwrap();
+    let (producer, consumers) =
+        K::ring(8, || 0_u64).stage("log").read_handler(Log).build().unwrap();
     drop(producer);
     let mut finished = consumers.into_iter().next().unwrap().run();
     let _: Log = finished.take_handler().unwrap();

@@ -67,7 +67,8 @@ fn ring<K: Kind>(
 ) -> (Producer<u64, K::Sequencer>, Poller<u64>, Noted) {
     let paces = Noted::default();
     let stage = Stage::new("all").wait(paces.clone()).max_batch(longest);
-    let (producer, mut consumers) = K::ring(capacity, || 0_u64).then_poller(stage).build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0_u64).stage(stage).poller().build().unwrap();
     let poller = consumers.take_poller("all").unwrap();
     (producer, poller, paces)
 }
@@ -164,7 +165,9 @@ fn claims_that_were_given_up_do_not_disturb_the_pace<K: Kind>() {
 fn stage_is_paced_and_gets_every_event<K: Kind>() {
     let (paces, handled) = (Noted::default(), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then(Stage::new("count").wait(paces.clone()), |_, _, _| {
+        .stage("count")
+        .wait(paces.clone())
+        .read(|_, _, _| {
             handled.fetch_add(1, Ordering::Release);
         })
         .build()
@@ -185,7 +188,8 @@ fn adaptive_stage_that_just_keeps_up_gets_every_event<K: Kind>() {
     let events = repeats(200_000);
     let (mut producer, consumers) = K::ring(64 * 1024, || 0_u64)
         .wait(Adaptive::default())
-        .then("check", |event, sequence, _| assert_eq!(*event, sequence))
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, sequence))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -229,13 +233,13 @@ fn assert_panics_between_batches<S: Sequencer>(
 fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     common::quiet_panics();
     let (producer, consumers) =
-        K::ring(64, || 0_u64).then(Stage::new("all").wait(Panics), |_, _, _| {}).build().unwrap();
+        K::ring(64, || 0_u64).stage("all").wait(Panics).read(|_, _, _| {}).build().unwrap();
     assert_panics_between_batches(producer, consumers);
 }
 
 /// A stage of a ring of 64 slots with so many events, which is closed already.
 fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
-    let ring = K::ring(64, || 0_u64).then(stage, |_, _, _| {});
+    let ring = K::ring(64, || 0_u64).stage(stage).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     publish(&mut producer, events);
     consumers.into_iter().next().unwrap()
@@ -270,8 +274,10 @@ fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
     common::quiet_panics();
     let stage = |name: &str| Stage::new(name).on_thread("both").wait(Panics);
     let (producer, consumers) = K::ring(64, || 0_u64)
-        .then(stage("first"), |_, _, _| {})
-        .then(stage("second"), |_, _, _| {})
+        .stage(stage("first"))
+        .read(|_, _, _| {})
+        .stage(stage("second"))
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     assert_panics_between_batches(producer, consumers);
@@ -366,7 +372,7 @@ impl<S: Sequencer + 'static> WaitStrategy for Glance<S> {
 fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: Kind>() {
     let (shared, calls) = (Arc::default(), Arc::default());
     let glance = Glance { producer: Arc::clone(&shared), calls: Arc::clone(&calls) };
-    let ring = K::ring(8, || 0_u64).wait(glance).then_poller("all");
+    let ring = K::ring(8, || 0_u64).wait(glance).stage("all").poller();
     let (producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();
     *shared.lock().unwrap() = Some(producer);
@@ -395,12 +401,13 @@ impl WaitStrategy for PanicsFirst {
 fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
     common::quiet_panics();
     let stage = Stage::new("all").wait(PanicsFirst);
-    let (producer, consumers) = K::ring(64, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    let (producer, consumers) =
+        K::ring(64, || 0_u64).stage(stage).read(|_, _, _| {}).build().unwrap();
     assert_panics_between_batches(producer, consumers);
 }
 
 fn miri_consumer_that_spins_looks_by_itself_until_its_time_is_over<K: Kind>() {
-    let ring = K::ring(8, || 0_u64).wait(OnlyLooks).then_poller("all");
+    let ring = K::ring(8, || 0_u64).wait(OnlyLooks).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();
     std::thread::scope(|scope| {

@@ -93,8 +93,8 @@ fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
     quiet_panics();
     let prefix = unique_prefix();
     let bad = format!("{prefix}bad");
-    let ring = K::ring(4, || 0).then(format!("{prefix}before"), |_, _, _| {});
-    let ring = add(ring, Stage::new(&bad)).then(format!("{prefix}after"), |_, _, _| {});
+    let ring = K::ring(4, || 0).stage(format!("{prefix}before")).read(|_, _, _| {});
+    let ring = add(ring, Stage::new(&bad)).stage(format!("{prefix}after")).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     let stopped = loop {
@@ -131,33 +131,34 @@ fn panicked_at(sequence: Sequence) -> Outcome {
 
 fn miri_panic_in_on_event_ends_every_stage<K: Kind>() {
     for at in [0, 5] {
-        let outcome =
-            run_until_halted::<K>(|ring, stage| ring.then_handler(stage, Bad(Point::Event(at))));
+        let outcome = run_until_halted::<K>(|ring, stage| {
+            ring.stage(stage).read_handler(Bad(Point::Event(at)))
+        });
         assert_eq!(outcome, panicked_at(at));
     }
 }
 
 fn panic_in_on_event_of_a_writing_stage_ends_every_stage<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.then_mut(stage, |_, sequence, _| assert!(sequence != 5, "{ON_PURPOSE}"))
+        ring.stage(stage).write(|_, sequence, _| assert!(sequence != 5, "{ON_PURPOSE}"))
     });
     assert_eq!(outcome, panicked_at(5));
 }
 
 fn panic_in_a_batch_closure_of_a_stage_names_the_first_event_of_the_batch<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.then_batch(stage.max_batch(1), |_, first| assert!(first != 5, "{ON_PURPOSE}"))
+        ring.stage(stage.max_batch(1)).read_batch(|_, first| assert!(first != 5, "{ON_PURPOSE}"))
     });
     assert_eq!(outcome, panicked_at(5));
 }
 
 fn panic_in_on_start_ends_every_stage<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::Start));
+    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::Start));
     assert_eq!(run_until_halted::<K>(add), panicked_at(0));
 }
 
 fn panic_in_on_batch_start_ends_every_stage<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::BatchStart));
+    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::BatchStart));
     assert_eq!(run_until_halted::<K>(add), panicked_at(0));
 }
 
@@ -165,15 +166,17 @@ fn panic_in_on_timeout_ends_every_stage<K: Kind>() {
     // The producer goes on until it is told, so the stage has to wait for one that is slow.
     let outcome = run_until_halted::<K>(|ring, stage| {
         let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
-        ring.then("slow", |_, _, _| thread::sleep(Duration::from_millis(1)))
-            .then_handler(stage, Bad(Point::Timeout))
+        ring.stage("slow")
+            .read(|_, _, _| thread::sleep(Duration::from_millis(1)))
+            .stage(stage)
+            .read_handler(Bad(Point::Timeout))
     });
     assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
 }
 
 fn panic_in_a_local_factory_ends_every_stage<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.then_local(stage, || -> Bad { panic!("{ON_PURPOSE}") })
+        ring.stage(stage).read_local(|| -> Bad { panic!("{ON_PURPOSE}") })
     });
     assert_eq!(outcome, panicked_at(0));
 }
@@ -183,7 +186,7 @@ fn run_until_closed<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
     quiet_panics();
     let prefix = unique_prefix();
     let bad = format!("{prefix}bad");
-    let ring = K::ring(4, || 0).then(format!("{prefix}before"), |_, _, _| {});
+    let ring = K::ring(4, || 0).stage(format!("{prefix}before")).read(|_, _, _| {});
     let (mut producer, consumers) = add(ring, Stage::new(&bad)).build().unwrap();
     let running = consumers.start().unwrap();
     for _ in 0..9 {
@@ -196,38 +199,39 @@ fn run_until_closed<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
 }
 
 fn panic_in_on_shutdown_is_reported<K: Kind>() {
-    let add = |ring: Ring<K>, stage| ring.then_handler(stage, Bad(Point::Shutdown));
+    let add = |ring: Ring<K>, stage| ring.stage(stage).read_handler(Bad(Point::Shutdown));
     assert!(matches!(run_until_closed::<K>(add), Outcome::Panicked { .. }));
 }
 
 fn panic_in_the_destructor_of_a_handler_is_reported<K: Kind>() {
-    let local = |ring: Ring<K>, stage| ring.then_local(stage, || Bad(Point::Drop));
+    let local = |ring: Ring<K>, stage| ring.stage(stage).read_local(|| Bad(Point::Drop));
     assert!(matches!(run_until_closed::<K>(local), Outcome::Panicked { .. }));
     let captured = Bad(Point::Drop);
     let closure = |ring: Ring<K>, stage| {
-        ring.then(stage, move |_, sequence, _| captured.reach(Point::Event(sequence)))
+        ring.stage(stage).read(move |_, sequence, _| captured.reach(Point::Event(sequence)))
     };
     assert!(matches!(run_until_closed::<K>(closure), Outcome::Panicked { .. }));
 }
 
 /// The text of the destructor's panic took the place of the text that says what went wrong.
 fn panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well<K: Kind>() {
-    let outcome =
-        run_until_halted::<K>(|ring, stage| ring.then_local(stage, || Bad(Point::EventAndDrop)));
+    let outcome = run_until_halted::<K>(|ring, stage| {
+        ring.stage(stage).read_local(|| Bad(Point::EventAndDrop))
+    });
     assert_eq!(outcome, panicked_at(0));
 }
 
 /// Such a payload took the stage's thread with it before it had left its result, and `join` waited for ever.
 fn panic_with_a_payload_that_panics_when_dropped_is_reported<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.then(stage, |_, _, _| panic_any(Bad(Point::Drop)))
+        ring.stage(stage).read(|_, _, _| panic_any(Bad(Point::Drop)))
     });
     assert!(matches!(outcome, Outcome::Panicked { sequence: 0, .. }), "{outcome:?}");
 }
 
 fn panic_without_a_text_is_reported<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
-        ring.then(stage, |_, sequence, _| {
+        ring.stage(stage).read(|_, sequence, _| {
             if sequence == 2 {
                 panic_any(7_u8)
             }
@@ -271,7 +275,8 @@ impl Drop for PanicsDropped {
 fn panic_in_the_destructor_of_a_wait_strategy_is_reported<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("destructor of a strategy").wait(PanicsDropped);
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).stage(stage).read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
     let report = running.shutdown().unwrap_err().into_report();
@@ -282,14 +287,14 @@ fn panic_in_the_destructor_of_a_wait_strategy_is_reported<K: Kind>() {
 fn panic_of_a_wait_strategy_ends_every_stage<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
         let slow = |_: &u64, _, _| thread::sleep(Duration::from_millis(1));
-        ring.then("slow", slow).then(stage.wait(PanicsWaiting), |_, _, _| {})
+        ring.stage("slow").read(slow).stage(stage.wait(PanicsWaiting)).read(|_, _, _| {})
     });
     assert!(matches!(outcome, Outcome::Panicked { .. }), "{outcome:?}");
 }
 
 fn panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
     quiet_panics();
-    let ring = K::ring(1, || 0_u64).producer_wait(PanicsWaiting).then_poller("poller");
+    let ring = K::ring(1, || 0_u64).producer_wait(PanicsWaiting).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|event| *event = 1).unwrap();
@@ -302,8 +307,10 @@ fn panic_of_a_producers_wait_strategy_claims_nothing<K: Kind>() {
 fn panics_of_two_stages_are_both_reported<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .then_handler("first", Bad(Point::Shutdown))
-        .then_handler("second", Bad(Point::Shutdown))
+        .stage("first")
+        .read_handler(Bad(Point::Shutdown))
+        .stage("second")
+        .read_handler(Bad(Point::Shutdown))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -318,7 +325,7 @@ fn panics_of_two_stages_are_both_reported<K: Kind>() {
 fn panicked_handler_is_handed_back<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
-        K::ring(1, || 0_u64).then_handler("bad", Bad(Point::Event(0))).build().unwrap();
+        K::ring(1, || 0_u64).stage("bad").read_handler(Bad(Point::Event(0))).build().unwrap();
     // Before the stage runs: it halts the ring at once, and who publishes meanwhile is told so.
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();

@@ -25,7 +25,8 @@ fn panics(body: impl FnOnce()) {
 }
 
 fn miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(2, || 0_u64).then_poller("poller").build().unwrap();
+    let (mut producer, mut consumers) =
+        K::ring(2, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     for number in 1..=5 {
         panics(|| {
@@ -39,7 +40,8 @@ fn miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable<
 }
 
 fn panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(4, || 0_u64).then_poller("poller").build().unwrap();
+    let (mut producer, mut consumers) =
+        K::ring(4, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     for number in 1..=5 {
         panics(|| {
@@ -57,8 +59,10 @@ fn panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable<K: K
 
 fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then("second", |_, _, _| {})
+        .stage("first")
+        .read(|_, _, _| {})
+        .stage("second")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -78,7 +82,7 @@ fn event_factory_that_panics_leaves_nothing_behind<K: Kind>() {
         assert!(ledger.made() < 5, "{ON_PURPOSE}");
         ledger.token()
     };
-    panics(|| drop(K::ring(8, factory).then_mut("never", |_, _, _| {}).build()));
+    panics(|| drop(K::ring(8, factory).stage("never").write(|_, _, _| {}).build()));
     assert_eq!((ledger.made(), ledger.dropped()), (5, 5));
 }
 
@@ -98,7 +102,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
     let ledger = Ledger::default();
     let bomb = |is_armed| Bomb { is_armed, _token: ledger.token() };
     let (mut producer, mut consumers) =
-        K::ring(1, || bomb(false)).then_poller_mut("poller").build().unwrap();
+        K::ring(1, || bomb(false)).stage("poller").poller_mut().build().unwrap();
     let mut poller = consumers.take_poller_mut("poller").unwrap();
     for _ in 0..3 {
         producer.publish(|event| *event = bomb(true)).unwrap();
@@ -119,7 +123,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
 
 fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller("bad").then_poller("good").build().unwrap();
+        K::ring(4, || 0_u64).stage("bad").poller().stage("good").poller().build().unwrap();
     let mut bad = consumers.take_poller("bad").unwrap();
     let mut good = consumers.take_poller("good").unwrap();
     producer.publish_batch(4, |_| {}).unwrap();

@@ -68,7 +68,7 @@ fn pipeline<'env, K: Kind>(
     stages: impl IntoIterator<Item = impl Into<Stage>>,
 ) -> Builder<'env, u64, K::Sequencer> {
     let ring = K::ring(8, || 0_u64).placement(placement);
-    stages.into_iter().fold(ring, |ring, stage| ring.then(stage, nothing))
+    stages.into_iter().fold(ring, |ring, stage| ring.stage(stage).read(nothing))
 }
 
 fn consumers_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> Consumers<'static, u64> {
@@ -95,7 +95,7 @@ fn workers_after<K: Kind>(
     stage: impl Into<Stage>,
     workers: impl Into<Workers<u64>>,
 ) -> Builder<'static, u64, K::Sequencer> {
-    ring.then_workers(stage, workers, |_| nothing)
+    ring.stage(stage).workers(workers).read(|_| nothing)
 }
 
 // ---- who runs where ----
@@ -120,7 +120,7 @@ fn as_many_threads_as_consumers_are_a_thread_each<K: Kind>() {
 fn workers_are_spread_over_the_threads<K: Kind>() {
     let ring = |threads, workers| {
         let ring = pipeline::<K>(Placement::threads(threads), ["a"]);
-        workers_after::<K>(ring, "w", workers).then("b", nothing)
+        workers_after::<K>(ring, "w", workers).stage("b").read(nothing)
     };
     assert_threads::<K>(ring(1, Workers::new(2)), "ring-0: a w-0 w-1 b");
     assert_threads::<K>(ring(2, Workers::new(2)), "ring-0: a w-0; ring-1: w-1 b");
@@ -140,7 +140,9 @@ fn automatic_leaves_a_cpu_to_each_producer_and_each_named_thread<K: Kind>() {
         let names = (0..2 * cpus).map(|number| format!("stage {number}"));
         let ring = pipeline::<K>(placement, names);
         let blocking = Stage::new("disk").blocking();
-        consumers_of::<K>(ring.then("named", nothing).then(blocking, nothing)).threads().count()
+        consumers_of::<K>(ring.stage("named").read(nothing).stage(blocking).read(nothing))
+            .threads()
+            .count()
     };
     let automatic = Placement::automatic;
     // And one for "disk", which is not counted.
@@ -155,8 +157,7 @@ fn automatic_leaves_a_cpu_to_each_producer_and_each_named_thread<K: Kind>() {
 fn groups_and_stages_that_say_their_thread_are_not_spread<K: Kind>() {
     let ring = |placement: Placement| {
         let ring = pipeline::<K>(placement.group("x", ["a", "d"]), ["a", "b", "c", "d"]);
-        ring.then(Stage::new("e").on_thread("x"), nothing)
-            .then(Stage::new("f").on_thread("y"), nothing)
+        ring.stage("e").on_thread("x").read(nothing).stage("f").on_thread("y").read(nothing)
     };
     assert_threads::<K>(ring(Placement::thread_per_stage()), "x: a d e; b: b; c: c; y: f");
     assert_threads::<K>(ring(Placement::threads(1)), "x: a d e; ring-0: b c; y: f");
@@ -201,13 +202,17 @@ fn stages_that_ask_for_a_cpu_keep_a_thread_of_their_own<K: Kind>() {
 }
 
 fn pollers_have_no_thread<K: Kind>() {
-    let ring = pipeline::<K>(Placement::threads(1), ["a"]).then_poller("ticks").then("b", nothing);
+    let ring = pipeline::<K>(Placement::threads(1), ["a"])
+        .stage("ticks")
+        .poller()
+        .stage("b")
+        .read(nothing);
     assert_threads::<K>(ring, "ring-0: a b");
 }
 
 fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
     let ring = |placement, last: Stage| {
-        pipeline::<K>(placement, ["a", "b"]).then(last, nothing).then_clear(|event| *event = 0)
+        pipeline::<K>(placement, ["a", "b"]).stage(last).read(nothing).clear(|event| *event = 0)
     };
     let (each, c) = (Placement::thread_per_stage, || Stage::new("c"));
     assert_threads::<K>(ring(each(), c()), "a: a; b: b; c: c clear");
@@ -223,7 +228,7 @@ fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
 fn names_after_the_ring_pass_over_those_that_are_taken<K: Kind>() {
     let placement = Placement::threads(2).group("ring-2", ["e"]);
     let stages = ["ring-0", "b", "c", "d", "e", "f"];
-    let ring = pipeline::<K>(placement, stages).then_poller("ring-3");
+    let ring = pipeline::<K>(placement, stages).stage("ring-3").poller();
     assert_threads::<K>(ring, "ring-1: ring-0 b c; ring-4: d f; ring-2: e");
 }
 
@@ -241,18 +246,21 @@ fn names_after_a_ring_are_such_as_a_thread_can_have<K: Kind>() {
 
 fn stages_of_a_graph_are_placed_as_well<K: Kind>() {
     let mut graph = Graph::new();
-    let first = graph.read("first", nothing);
-    graph.read(Stage::new("left").after(first), nothing);
-    graph.read(Stage::new("right").after(first), nothing);
+    let first = graph.stage("first").read(nothing);
+    graph.stage("left").after(first).read(nothing);
+    graph.stage("right").after(first).read(nothing);
     // Said before the graph is there.
     let ring = K::ring(8, || 0).placement(Placement::threads(2).group("x", ["right"])).graph(graph);
-    assert_threads::<K>(ring.then("last", nothing), "ring-0: first left; x: right; last: last");
+    assert_threads::<K>(
+        ring.stage("last").read(nothing),
+        "ring-0: first left; x: right; last: last",
+    );
 }
 
 fn consumers_that_are_run_one_by_one_know_their_thread_and_cpu<K: Kind>() {
     let placement = Placement::threads(1).group("x", ["c"]).pin("ring-0", 5).pin("disk", 6);
     let ring = pipeline::<K>(placement, ["a", "b", "c"]);
-    let consumers = consumers_of::<K>(ring.then(Stage::new("disk").blocking(), nothing));
+    let consumers = consumers_of::<K>(ring.stage("disk").blocking().read(nothing));
     let places: Vec<_> = consumers
         .into_iter()
         .map(|consumer| (consumer.thread().map(str::to_owned), consumer.pin()))
@@ -271,7 +279,7 @@ fn consumers_that_are_run_one_by_one_know_their_thread_and_cpu<K: Kind>() {
 
 fn faults_of_a_placement_are_errors<K: Kind>() {
     let text = str::to_owned;
-    let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).then_poller("p"));
+    let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).stage("p").poller());
     let each = Placement::thread_per_stage;
 
     assert_eq!(error(Placement::threads(0)), BuildError::Placement(PlacementError::ZeroThreads));
@@ -335,7 +343,7 @@ fn somebody_on_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
 
 fn faults_of_pins_are_errors<K: Kind>() {
     let text = str::to_owned;
-    let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).then_poller("p"));
+    let error = |placement| error_of::<K>(pipeline::<K>(placement, ["a", "b"]).stage("p").poller());
     let each = Placement::thread_per_stage;
     for name in ["ring-0", "p", "x"] {
         let unknown = BuildError::Placement(PlacementError::UnknownThread { thread: text(name) });
@@ -408,11 +416,17 @@ fn miri_threads_are_those_that_were_announced<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("market")
         .placement(Placement::threads(2).group("cold", ["audit"]))
-        .then("a", note("a"))
-        .then("audit", note("audit"))
-        .then("b", note("b"))
-        .then("c", note("c"))
-        .then(Stage::new("disk").blocking(), note("disk"))
+        .stage("a")
+        .read(note("a"))
+        .stage("audit")
+        .read(note("audit"))
+        .stage("b")
+        .read(note("b"))
+        .stage("c")
+        .read(note("c"))
+        .stage("disk")
+        .blocking()
+        .read(note("disk"))
         .build()
         .unwrap();
     let announced: Vec<(String, Vec<String>)> = consumers
@@ -454,10 +468,14 @@ fn a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch<K: Kin
         let mut count = 0;
         let (mut producer, consumers) = K::ring(capacity, || 0_u64)
             .placement(Placement::threads(1))
-            .then_mut("one", add(1))
-            .then_mut(stage("two"), add(2))
-            .then_mut("three", add(3))
-            .then(stage("check"), |event, sequence, _| {
+            .stage("one")
+            .write(add(1))
+            .stage(stage("two"))
+            .write(add(2))
+            .stage("three")
+            .write(add(3))
+            .stage(stage("check"))
+            .read(|event, sequence, _| {
                 assert_eq!(*event, sequence * 1000 + 123);
                 count += 1;
             })
@@ -487,8 +505,12 @@ fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
     };
     let (mut producer, consumers) = K::ring(capacity, E::default)
         .placement(placement)
-        .then_batch(Stage::new("a").max_batch(longest), note("a"))
-        .then_batch(Stage::new("b").max_batch(longest), note("b"))
+        .stage("a")
+        .max_batch(longest)
+        .read_batch(note("a"))
+        .stage("b")
+        .max_batch(longest)
+        .read_batch(note("b"))
         .build()
         .unwrap();
     producer.publish_batch(capacity, |_| {}).unwrap();
@@ -524,9 +546,12 @@ fn the_next_stage_gets_what_the_one_before_has_just_handled<K: Kind>() {
     };
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .placement(Placement::threads(1))
-        .then_batch("a", note("a"))
-        .then_batch("b", note("b"))
-        .then_batch("c", note("c"))
+        .stage("a")
+        .read_batch(note("a"))
+        .stage("b")
+        .read_batch(note("b"))
+        .stage("c")
+        .read_batch(note("c"))
         .build()
         .unwrap();
     producer.publish_batch(48, |_| {}).unwrap();
@@ -541,8 +566,10 @@ fn the_next_stage_gets_what_the_one_before_has_just_handled<K: Kind>() {
 fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["before"])
-        .then("bad", |_, sequence, _| assert!(sequence < 5, "{ON_PURPOSE}"))
-        .then("after", nothing)
+        .stage("bad")
+        .read(|_, sequence, _| assert!(sequence < 5, "{ON_PURPOSE}"))
+        .stage("after")
+        .read(nothing)
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -575,24 +602,25 @@ fn policies_are_those_of_each_stage<K: Kind>() {
     let mut rewound = false;
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))
-        .then(Stage::new("skips").on_error(Action::Skip), |_, sequence, _| {
-            if sequence % 7 == 3 { Err("no") } else { Ok(()) }
+        .stage("skips")
+        .on_error(Action::Skip)
+        .read(|_, sequence, _| if sequence % 7 == 3 { Err("no") } else { Ok(()) })
+        .stage("retries")
+        .on_panic(Retries::with_restart().attempts(3))
+        .read(|_, sequence, _| {
+            tries += u64::from(sequence == 9);
+            assert!(sequence != 9 || tries == 3, "{ON_PURPOSE}");
         })
-        .then(
-            Stage::new("retries").on_panic(Retries::with_restart().attempts(3)),
-            |_, sequence, _| {
-                tries += u64::from(sequence == 9);
-                assert!(sequence != 9 || tries == 3, "{ON_PURPOSE}");
-            },
-        )
-        .then("rewinds", |_, sequence, _| {
+        .stage("rewinds")
+        .read(|_, sequence, _| {
             if sequence == 11 && !rewound {
                 rewound = true;
                 return Action::Rewind(Duration::from_micros(10));
             }
             Action::Continue
         })
-        .then_handler("hears", Failures::default())
+        .stage("hears")
+        .read_handler(Failures::default())
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -612,7 +640,8 @@ fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
     let handled = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&handled);
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["first", "leaves"])
-        .then("last", move |_, sequence, _| count.store(sequence + 1, SeqCst))
+        .stage("last")
+        .read(move |_, sequence, _| count.store(sequence + 1, SeqCst))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -632,7 +661,8 @@ fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
 fn a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["a"])
-        .then("stuck", move |_, sequence, _| pass(sequence))
+        .stage("stuck")
+        .read(move |_, sequence, _| pass(sequence))
         .build()
         .unwrap();
     let mut running = consumers.start().unwrap();
@@ -659,10 +689,13 @@ fn acknowledgements_hold_back_the_next_stage_on_the_thread<K: Kind>() {
     let tell_too = tell.clone();
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))
-        .then(Stage::new("journal").acknowledged(), move |_, sequence, _| {
+        .stage("journal")
+        .acknowledged()
+        .read(move |_, sequence, _| {
             tell.send(("journal", sequence)).unwrap();
         })
-        .then("reply", move |_, sequence, _| tell_too.send(("reply", sequence)).unwrap())
+        .stage("reply")
+        .read(move |_, sequence, _| tell_too.send(("reply", sequence)).unwrap())
         .build()
         .unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
@@ -684,7 +717,8 @@ fn a_stage_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
     let (tell, told) = mpsc::channel();
     let mut own = None;
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["a"])
-        .then("echo", move |_, _, _| {
+        .stage("echo")
+        .read(move |_, _, _| {
             let producer: &mut ProducerOf<u64, K> = own.get_or_insert_with(|| gift.recv().unwrap());
             let refused = (0..9).find_map(|_| producer.publish(|_| {}).err());
             tell.send(refused).unwrap();
@@ -711,14 +745,17 @@ fn workers_by_key_keep_their_order_on_few_threads_through_resizes<K: Kind>() {
     let workers = Workers::new(2).up_to(4).by_key(|event: &Keyed| event.key);
     let (mut producer, consumers) = K::ring(32, Keyed::default)
         .placement(Placement::threads(2))
-        .then_workers("work", workers, |_| {
+        .stage("work")
+        .workers(workers)
+        .read(|_| {
             let last = Arc::clone(&last);
             move |event: &Keyed, _: Sequence, _: bool| {
                 let before = last[event.key as usize].swap(event.number + 1, SeqCst);
                 assert!(before <= event.number, "the order of a key");
             }
         })
-        .then("after", |_, _, _| {})
+        .stage("after")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -768,7 +805,7 @@ fn consumers_join_and_leave_beside_stages_that_share_a_thread<K: Kind>() {
 
 fn the_monitor_shows_the_threads<K: Kind>() {
     let placement = Placement::threads(2).group("cold", ["audit"]);
-    let ring = pipeline::<K>(placement, ["a", "audit", "b"]).then_poller("ticks");
+    let ring = pipeline::<K>(placement, ["a", "audit", "b"]).stage("ticks").poller();
     let (producer, _consumers) = workers_after::<K>(ring, "w", 2).build().unwrap();
     let snapshot = producer.monitor().snapshot();
     let threads: Vec<_> = snapshot.stages.iter().map(|stage| stage.thread.as_deref()).collect();
@@ -781,9 +818,12 @@ fn a_worker_group_on_a_taken_thread_is_not_to_blame<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))
-        .then_all(|side| {
-            side.read("stuck", move |_, sequence, _| pass(sequence))
-                .read_workers("work", 2, |_| nothing)
+        .side_by_side(|side| {
+            side.stage("stuck")
+                .read(move |_, sequence, _| pass(sequence))
+                .stage("work")
+                .workers(2)
+                .read(|_| nothing)
         })
         .build()
         .unwrap();
@@ -827,14 +867,20 @@ fn every_placement_loses_nothing<K: Kind>() {
         };
         let (mut producer, consumers) = K::ring(1 << random.below(8), || 0_u64)
             .placement(placement)
-            .then_mut("enrich", |event, _, _| *event += 1)
-            .then_all(|side| {
-                side.read("left", add(0)).read(right, add(1)).read("leaves", |_, sequence, _| {
-                    if sequence == leaves_at { Action::Stop } else { Action::Continue }
-                })
+            .stage("enrich")
+            .write(|event, _, _| *event += 1)
+            .side_by_side(|side| {
+                side.stage("left").read(add(0)).stage(right).read(add(1)).stage("leaves").read(
+                    |_, sequence, _| {
+                        if sequence == leaves_at { Action::Stop } else { Action::Continue }
+                    },
+                )
             })
-            .then_workers("work", 1 + random.below(3) as usize, |_| add(2))
-            .then("last", add(3))
+            .stage("work")
+            .workers(1 + random.below(3) as usize)
+            .read(|_| add(2))
+            .stage("last")
+            .read(add(3))
             .build()
             .unwrap();
         let threads = threads_of(&consumers);

@@ -39,7 +39,8 @@ common::for_both_producers! {
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller)
 }
@@ -124,7 +125,7 @@ fn poll_ends_a_batch_at_the_wrap<K: Kind>() {
 
 fn poll_respects_max_batch_of_its_stage<K: Kind>() {
     let stage = Stage::new("poller").max_batch(3);
-    let (mut producer, mut consumers) = K::ring(8, || 0).then_poller(stage).build().unwrap();
+    let (mut producer, mut consumers) = K::ring(8, || 0).stage(stage).poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     publish::<K>(&mut producer, 0..8);
     assert_eq!(consume(&mut poller), Ok(vec![0, 1, 2]));
@@ -231,7 +232,7 @@ fn miri_forgotten_batch_comes_again<K: Kind>() {
 
 fn exclusive_poller_changes_events_for_the_stages_after_it<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller_mut("writer").then_poller("reader").build().unwrap();
+        K::ring(4, || 0_u64).stage("writer").poller_mut().stage("reader").poller().build().unwrap();
     let mut writer: Poller<u64, Exclusive> = consumers.take_poller_mut("writer").unwrap();
     let mut reader = consumers.take_poller("reader").unwrap();
     publish::<K>(&mut producer, 0..4);
@@ -269,8 +270,10 @@ fn poller_is_closed_only_when_drained<K: Kind>() {
 }
 
 fn miri_dropped_poller_holds_nobody_back<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(2, || 0_u64).then_all(|side| side.poller("goes").poller("stays")).build().unwrap();
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
+        .side_by_side(|side| side.stage("goes").poller().stage("stays").poller())
+        .build()
+        .unwrap();
     let mut goes = consumers.take_poller("goes").unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();
     publish::<K>(&mut producer, 0..2);
@@ -291,8 +294,13 @@ fn last_poller_to_leave_halts_the_ring<K: Kind>() {
 }
 
 fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
-    let pipeline =
-        K::ring(4, || 0_u64).then_poller("first").then_poller("middle").then_poller("last");
+    let pipeline = K::ring(4, || 0_u64)
+        .stage("first")
+        .poller()
+        .stage("middle")
+        .poller()
+        .stage("last")
+        .poller();
     let (mut producer, mut consumers) = pipeline.build().unwrap();
     let mut first = consumers.take_poller("first").unwrap();
     let mut middle = consumers.take_poller("middle").unwrap();
@@ -327,7 +335,7 @@ fn miri_poller_shares_a_thread_with_its_producer<K: Kind>() {
 
 fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_all(|side| side.poller("untaken").read("reader", |_, _, _| {}))
+        .side_by_side(|side| side.stage("untaken").poller().stage("reader").read(|_, _, _| {}))
         .build()
         .unwrap();
     let error = consumers.start().unwrap_err();
@@ -337,9 +345,12 @@ fn poller_that_was_not_taken_fails_the_start<K: Kind>() {
 
 fn taking_a_poller_says_why_it_cannot<K: Kind>() {
     let (_producer, mut consumers) = K::ring(2, || 0_u64)
-        .then_poller("reads")
-        .then_poller_mut("writes")
-        .then("handler", |_, _, _| {})
+        .stage("reads")
+        .poller()
+        .stage("writes")
+        .poller_mut()
+        .stage("handler")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     assert!(matches!(consumers.take_poller("nobody").err(), Some(TakeError::UnknownName { .. })));
@@ -357,8 +368,10 @@ fn taking_a_poller_says_why_it_cannot<K: Kind>() {
 
 fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_mut("double", |event, _, _| *event *= 2)
-        .then_poller("poller")
+        .stage("double")
+        .write(|event, _, _| *event *= 2)
+        .stage("poller")
+        .poller()
         .build()
         .unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -379,8 +392,13 @@ fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() 
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;
     let graph = K::ring(8, || 0_u64)
-        .then_poller_mut(Stage::new("first").max_batch(5))
-        .then_poller(Stage::new("second").wait(BusySpin).max_batch(3));
+        .stage("first")
+        .max_batch(5)
+        .poller_mut()
+        .stage("second")
+        .wait(BusySpin)
+        .max_batch(3)
+        .poller();
     let (mut producer, mut consumers) = graph.build().unwrap();
     let mut first: Poller<u64, Exclusive> = consumers.take_poller_mut("first").unwrap();
     let mut second = consumers.take_poller("second").unwrap();
@@ -411,8 +429,8 @@ fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() 
 fn graph_poller_is_taken_by_its_name() {
     watched(|| {
         let mut graph = Graph::new();
-        let write = graph.poller_mut("write");
-        graph.poller(Stage::new("read").after(write));
+        let write = graph.stage("write").poller_mut();
+        graph.stage("read").after(write).poller();
         let (mut producer, mut consumers) =
             Disruptor::single_producer(2, || 0_u64).graph(graph).build().unwrap();
         let (mut write, mut read) =

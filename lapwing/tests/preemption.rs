@@ -6,7 +6,7 @@ mod common;
 use std::sync::{Arc, Mutex, mpsc};
 
 use common::{Kind, One, Turnstile, wait_until};
-use lapwing::{Disruptor, PollError, Stage, TryPublishError};
+use lapwing::{Disruptor, PollError, TryPublishError};
 
 common::for_both_producers! {
     miri_a_consumer_that_keeps_its_batch_holds_up_those_after_it_and_a_full_ring,
@@ -16,7 +16,7 @@ common::for_both_producers! {
 #[test]
 fn miri_a_claim_that_a_single_producer_keeps_holds_up_nobody() {
     let (mut producer, mut consumers) =
-        One::ring(4, || 0_u64).then_poller("first").then_poller("second").build().unwrap();
+        One::ring(4, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
     let monitor = producer.monitor();
     let [mut first, mut second] =
         ["first", "second"].map(|name| consumers.take_poller(name).unwrap());
@@ -34,7 +34,7 @@ fn miri_a_claim_that_a_single_producer_keeps_holds_up_nobody() {
 #[test]
 fn miri_other_producers_go_on_behind_a_claim_that_is_kept_until_the_ring_is_full() {
     let (mut slow, mut consumers) =
-        Disruptor::multi_producer(4, || 0_u64).then_poller("all").build().unwrap();
+        Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
     let mut quick = slow.clone();
     quick.publish(|event| *event = 0).unwrap();
@@ -59,7 +59,7 @@ fn miri_other_producers_go_on_behind_a_claim_that_is_kept_until_the_ring_is_full
 fn miri_of_a_batch_that_is_kept_nothing_is_seen_before_all_of_it() {
     for is_up_to in [false, true] {
         let (mut slow, mut consumers) =
-            Disruptor::multi_producer(8, || 0_u64).then_poller("all").build().unwrap();
+            Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build().unwrap();
         let mut all = consumers.take_poller("all").unwrap();
         let mut quick = slow.clone();
         let batch = if is_up_to { slow.claim_up_to(3) } else { slow.claim_batch(3) };
@@ -74,8 +74,9 @@ fn miri_of_a_batch_that_is_kept_nothing_is_seen_before_all_of_it() {
 
 fn miri_a_consumer_that_keeps_its_batch_holds_up_those_after_it_and_a_full_ring<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_all(|side| side.poller("slow").poller("beside"))
-        .then_poller("after")
+        .side_by_side(|side| side.stage("slow").poller().stage("beside").poller())
+        .stage("after")
+        .poller()
         .build()
         .unwrap();
     let [mut slow, mut beside, mut after] =
@@ -98,7 +99,10 @@ fn a_worker_that_stands_still_leaves_the_other_events_to_the_others<K: Kind>() {
     let pass = Arc::new(Mutex::new(pass));
     let (told, handled) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers(Stage::new("work").max_batch(1), 2, |_| {
+        .stage("work")
+        .max_batch(1)
+        .workers(2)
+        .read(|_| {
             let (pass, told) = (Arc::clone(&pass), told.clone());
             move |_: &u64, sequence, _: bool| {
                 if sequence == 0 {
@@ -107,7 +111,8 @@ fn a_worker_that_stands_still_leaves_the_other_events_to_the_others<K: Kind>() {
                 told.send(sequence).unwrap();
             }
         })
-        .then("after", |_, _, _| {})
+        .stage("after")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = consumers.monitor();

@@ -13,9 +13,9 @@ const PRODUCERS: u64 = 4;
 
 #[test]
 fn indexed_factories_get_the_index_of_their_slot() {
-    let build = Disruptor::single_producer_indexed(8, |slot| slot).then_poller("poller").build();
+    let build = Disruptor::single_producer_indexed(8, |slot| slot).stage("poller").poller().build();
     let (mut single, _pollers) = build.unwrap();
-    let build = Disruptor::multi_producer_indexed(8, |slot| slot).then_poller("poller").build();
+    let build = Disruptor::multi_producer_indexed(8, |slot| slot).stage("poller").poller().build();
     let (mut multi, _other_pollers) = build.unwrap();
     for slot in 0..8 {
         let claim = single.claim().unwrap();
@@ -30,7 +30,7 @@ fn indexed_factories_get_the_index_of_their_slot() {
 #[test]
 fn miri_forgotten_claim_of_a_single_producer_is_claimed_again() {
     let (mut producer, mut consumers) =
-        Disruptor::single_producer(2, || 0_u64).then_poller("poller").build().unwrap();
+        Disruptor::single_producer(2, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     for round in 0..5 {
         mem::forget(producer.claim().unwrap());
@@ -44,7 +44,7 @@ fn miri_forgotten_claim_of_a_single_producer_is_claimed_again() {
 #[test]
 fn miri_forgotten_claim_of_several_producers_stops_consumers_there() {
     let (mut producer, mut consumers) =
-        Disruptor::multi_producer(4, || 0_u64).then_poller("poller").build().unwrap();
+        Disruptor::multi_producer(4, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish(|_| {}).unwrap();
     mem::forget(producer.claim().unwrap());
@@ -58,7 +58,7 @@ fn miri_forgotten_claim_of_several_producers_stops_consumers_there() {
 #[test]
 fn claim_of_a_single_producer_is_refused_when_the_ring_was_closed_meanwhile() {
     let (mut producer, consumers) =
-        Disruptor::single_producer(4, || 0_u64).then("count", |_, _, _| {}).build().unwrap();
+        Disruptor::single_producer(4, || 0_u64).stage("count").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
     let claim = producer.claim().unwrap();
@@ -72,8 +72,10 @@ fn claim_of_a_single_producer_is_refused_when_the_ring_was_closed_meanwhile() {
 #[test]
 fn batch_of_a_single_producer_is_refused_whole_when_the_ring_was_closed_meanwhile() {
     let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
-        .then("count", |_, _, _| {})
-        .then_poller("last")
+        .stage("count")
+        .read(|_, _, _| {})
+        .stage("last")
+        .poller()
         .build()
         .unwrap();
     let mut last = consumers.take_poller("last").unwrap();
@@ -88,8 +90,11 @@ fn batch_of_a_single_producer_is_refused_whole_when_the_ring_was_closed_meanwhil
 #[test]
 fn claim_of_several_producers_is_accepted_though_the_ring_was_closed_meanwhile() {
     watched(|| {
-        let (mut producer, consumers) =
-            Disruptor::multi_producer(4, || 0_u64).then("count", |_, _, _| {}).build().unwrap();
+        let (mut producer, consumers) = Disruptor::multi_producer(4, || 0_u64)
+            .stage("count")
+            .read(|_, _, _| {})
+            .build()
+            .unwrap();
         let mut second = producer.clone();
         let running = consumers.start().unwrap();
         let claim = producer.claim().unwrap();
@@ -104,7 +109,7 @@ fn claim_of_several_producers_is_accepted_though_the_ring_was_closed_meanwhile()
 #[test]
 fn miri_claim_of_a_stalled_producer_holds_back_the_events_after_it() {
     let (mut slow, mut consumers) =
-        Disruptor::multi_producer(8, || 0_u64).then_poller("poller").build().unwrap();
+        Disruptor::multi_producer(8, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     let mut fast = slow.clone();
     fast.publish(|event| *event = 1).unwrap();
@@ -128,7 +133,7 @@ fn miri_claim_of_a_stalled_producer_holds_back_the_events_after_it() {
 #[test]
 fn full_ring_is_full_for_every_producer_and_lent_to_the_first_that_asks() {
     let (mut first, mut consumers) =
-        Disruptor::multi_producer(2, || 0_u64).then_poller("poller").build().unwrap();
+        Disruptor::multi_producer(2, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     let mut second = first.clone();
     let claim = first.claim().unwrap();
@@ -149,11 +154,14 @@ fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         let checksum = AtomicU64::new(0);
         let (producer, consumers) = Disruptor::multi_producer(64, || (0, 0))
-            .then_all(|side| {
-                side.read("left", |event, _, _| left.push(*event))
-                    .read("right", |event, _, _| right.push(*event))
+            .side_by_side(|side| {
+                side.stage("left")
+                    .read(|event, _, _| left.push(*event))
+                    .stage("right")
+                    .read(|event, _, _| right.push(*event))
             })
-            .then("sum", |(_, number), _, _| _ = checksum.fetch_add(*number, Ordering::Relaxed))
+            .stage("sum")
+            .read(|(_, number), _, _| _ = checksum.fetch_add(*number, Ordering::Relaxed))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -191,8 +199,10 @@ fn batches_of_many_threads_stay_whole_though_others_give_up_claims() {
         let batches = repeats(4_000);
         let mut seen = Vec::new();
         let (producer, consumers) = Disruptor::multi_producer(16, || (0, 0, 0))
-            .then("pass", |_, _, _| {})
-            .then("collect", |event, _, _| seen.push(*event))
+            .stage("pass")
+            .read(|_, _, _| {})
+            .stage("collect")
+            .read(|event, _, _| seen.push(*event))
             .build()
             .unwrap();
         thread::scope(|scope| {

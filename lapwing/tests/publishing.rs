@@ -35,7 +35,8 @@ common::for_both_producers! {
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller)
 }
@@ -79,7 +80,8 @@ fn miri_every_capacity_delivers_every_event_in_order<K: Kind>() {
         let events = repeats(3_000);
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(capacity, || u64::MAX)
-            .then("check", |event, sequence, _| seen.push((*event, sequence)))
+            .stage("check")
+            .read(|event, sequence, _| seen.push((*event, sequence)))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -293,8 +295,10 @@ fn batch_that_is_dropped_is_given_up<K: Kind>() {
 
 fn claim_that_is_given_up_last_does_not_hold_a_close<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("first", |event, _, _| assert_eq!(*event, 1))
-        .then("second", |event, _, _| assert_eq!(*event, 1))
+        .stage("first")
+        .read(|event, _, _| assert_eq!(*event, 1))
+        .stage("second")
+        .read(|event, _, _| assert_eq!(*event, 1))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

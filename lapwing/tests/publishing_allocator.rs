@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::watched;
-use lapwing::{Consumer, Disruptor, Multi, Poller, Producer, PublishTimeoutError, Workers};
+use lapwing::{Consumer, Disruptor, Multi, Poller, Producer, PublishTimeoutError};
 
 #[global_allocator]
 static ALLOCATOR: Publishing = Publishing;
@@ -80,7 +80,7 @@ impl Logged {
         static TURN: Mutex<()> = Mutex::new(());
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let (producer, mut consumers) =
-            Disruptor::multi_producer(capacity, || 0_u64).then_poller("log").build().unwrap();
+            Disruptor::multi_producer(capacity, || 0_u64).stage("log").poller().build().unwrap();
         let poller = consumers.take_poller("log").unwrap();
         *LOG.lock().unwrap() = Some(producer);
         for figure in [&PUBLISHED, &REFUSED, &PANICS] {
@@ -114,10 +114,11 @@ impl Logged {
 /// Runs `stages` stages of a ring on this thread until they have handled one event; returns how many handlers ran.
 fn run_stages(stages: usize) -> usize {
     let handled = AtomicU64::new(0);
-    let mut ring = Disruptor::single_producer(2, || 0_u64).then("0", |_, _, _| {});
+    let mut ring = Disruptor::single_producer(2, || 0_u64).stage("0").read(|_, _, _| {});
     for name in 1..stages {
         ring = ring
-            .then(name.to_string().as_str(), |_, _, _| _ = handled.fetch_add(1, Ordering::Relaxed));
+            .stage(name.to_string().as_str())
+            .read(|_, _, _| _ = handled.fetch_add(1, Ordering::Relaxed));
     }
     let (mut producer, consumers) = ring.build().unwrap();
     producer.publish(|event| *event = 7).unwrap();
@@ -130,9 +131,9 @@ fn run_stages(stages: usize) -> usize {
 fn run_workers() -> u64 {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = Disruptor::multi_producer(128, || 0_u64)
-        .then_workers("work", Workers::new(3), |_| {
-            |number: &u64, _, _| _ = sum.fetch_add(*Box::new(*number), Ordering::Relaxed)
-        })
+        .stage("work")
+        .workers(3)
+        .read(|_| |number: &u64, _, _| _ = sum.fetch_add(*Box::new(*number), Ordering::Relaxed))
         .build()
         .unwrap();
     (0..100).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());

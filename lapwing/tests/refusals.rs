@@ -21,51 +21,52 @@ fn error<'env, E: Send + 'env, S: Sequencer>(ring: Builder<'env, E, S>) -> Build
 
 fn names_must_be_unique<K: Kind>() {
     let duplicate = BuildError::DuplicateName { stage: "twice".to_owned() };
-    let ring = K::ring(4, || 0_u64).then("twice", |_, _, _| {}).then_poller("twice");
+    let ring = K::ring(4, || 0_u64).stage("twice").read(|_, _, _| {}).stage("twice").poller();
     assert_eq!(error(ring), duplicate);
     let mut graph = Graph::new();
-    graph.read("twice", |_, _, _| {});
-    let ring = K::ring(4, || 0_u64).then("once", |_, _, _| {}).graph(graph);
-    assert_eq!(error(ring.then_all(|side| side.read("twice", |_, _, _| {}))), duplicate);
+    graph.stage("twice").read(|_, _, _| {});
+    let ring = K::ring(4, || 0_u64).stage("once").read(|_, _, _| {}).graph(graph);
+    assert_eq!(error(ring.side_by_side(|side| side.stage("twice").read(|_, _, _| {}))), duplicate);
 }
 
 fn names_must_not_be_empty_or_have_a_nul<K: Kind>() {
     for name in ["", "\0", "a\0b"] {
-        let ring = K::ring(4, || 0_u64).then(name, |_, _, _| {});
+        let ring = K::ring(4, || 0_u64).stage(name).read(|_, _, _| {});
         assert_eq!(error(ring), BuildError::InvalidName { stage: name.to_owned() });
-        let ring = K::ring(4, || 0_u64).then_poller(name.to_owned());
+        let ring = K::ring(4, || 0_u64).stage(name.to_owned()).poller();
         assert_eq!(error(ring), BuildError::InvalidName { stage: name.to_owned() });
     }
 }
 
 fn a_ring_without_consumers_is_refused<K: Kind>() {
     assert_eq!(error(K::ring(4, || 0_u64)), BuildError::NoConsumers);
-    let empty = K::ring(4, || 0_u64).graph(Graph::new()).then_all(|side| side.chain(|chain| chain));
+    let empty =
+        K::ring(4, || 0_u64).graph(Graph::new()).side_by_side(|side| side.chain(|chain| chain));
     assert_eq!(error(empty), BuildError::NoConsumers);
 }
 
 fn a_longest_batch_of_no_events_is_refused<K: Kind>() {
     let refused = BuildError::ZeroMaxBatch { stage: "none".to_owned() };
     let none = || Stage::new("none").max_batch(0);
-    assert_eq!(error(K::ring(4, || 0_u64).then(none(), |_, _, _| {})), refused);
-    assert_eq!(error(K::ring(4, || 0_u64).then_poller(none())), refused);
+    assert_eq!(error(K::ring(4, || 0_u64).stage(none()).read(|_, _, _| {})), refused);
+    assert_eq!(error(K::ring(4, || 0_u64).stage(none()).poller()), refused);
 }
 
 fn a_capacity_must_be_a_power_of_two_in_bounds<K: Kind>() {
     for requested in [0, 3, 6, 1000, (1 << 30) + 1, 1 << 31, 1 << 63, usize::MAX] {
-        let refused = error(K::ring(requested, || ()).then("a", |_, _, _| {}));
+        let refused = error(K::ring(requested, || ()).stage("a").read(|_, _, _| {}));
         assert_eq!(refused, BuildError::Capacity { requested });
         assert!(refused.to_string().ends_with(&format!("requested={requested}")), "{refused}");
     }
     for capacity in [1, 2, 4, 1 << 12] {
-        assert!(K::ring(capacity, || ()).then("a", |_, _, _| {}).build().is_ok());
+        assert!(K::ring(capacity, || ()).stage("a").read(|_, _, _| {}).build().is_ok());
     }
 }
 
 /// More than an address space: refused before a factory could be called.
 fn memory_that_cannot_be_had_is_an_error<K: Kind>() {
     type Huge = [u64; 1 << 30];
-    let ring = K::ring(1 << 30, || -> Huge { unreachable!() }).then("a", |_, _, _| {});
+    let ring = K::ring(1 << 30, || -> Huge { unreachable!() }).stage("a").read(|_, _, _| {});
     let expected = BuildError::OutOfMemory { capacity: 1 << 30, bytes_per_slot: 1 << 33 };
     assert_eq!(error(ring), expected);
 }
@@ -74,11 +75,11 @@ fn a_refused_ring_has_made_no_event<K: Kind>() {
     let ledger = Ledger::default();
     let ring = || K::ring(4, || ledger.token());
     assert_eq!(error(ring()), BuildError::NoConsumers);
-    let twice = ring().then_mut("twice", |_, _, _| {}).then_mut("twice", |_, _, _| {});
+    let twice = ring().stage("twice").write(|_, _, _| {}).stage("twice").write(|_, _, _| {});
     assert!(matches!(error(twice), BuildError::DuplicateName { .. }));
-    let odd = K::ring(3, || ledger.token()).then_mut("a", |_, _, _| {});
+    let odd = K::ring(3, || ledger.token()).stage("a").write(|_, _, _| {});
     assert!(matches!(error(odd), BuildError::Capacity { .. }));
     assert_eq!(ledger.made(), 0);
-    drop(ring().then_mut("a", |_, _, _| {}).build().unwrap());
+    drop(ring().stage("a").write(|_, _, _| {}).build().unwrap());
     assert_eq!((ledger.made(), ledger.dropped()), (4, 4));
 }

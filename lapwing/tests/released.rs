@@ -106,7 +106,7 @@ fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
     let stage = Stage::new("asks");
     let stage = if is_acknowledged { stage.acknowledged() } else { stage };
     let (mut producer, mut consumers) =
-        K::ring(1, || 0_u64).then_handler(stage, asks).build().unwrap();
+        K::ring(1, || 0_u64).stage(stage).read_handler(asks).build().unwrap();
     let acknowledger = consumers.take_acknowledger("asks").ok();
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();
@@ -145,27 +145,29 @@ fn of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement<K: Kind>(
 
 fn a_publisher_that_was_notified_before_the_release_slept_for_ever<K: Kind>() {
     let (bell, rings) = mpsc::channel();
-    run_by_the_bell::<K>(K::ring(1, || 0).then_handler("bell", Bell(bell)), &rings);
+    run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").read_handler(Bell(bell)), &rings);
 }
 
 fn a_publisher_is_notified_by_a_stage_that_writes<K: Kind>() {
     let (bell, rings) = mpsc::channel();
-    run_by_the_bell::<K>(K::ring(1, || 0).then_handler_mut("bell", Bell(bell)), &rings);
+    run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").write_handler(Bell(bell)), &rings);
 }
 
 fn a_publisher_is_notified_by_stages_that_share_a_thread<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let stage = |name| Stage::new(name).on_thread("both");
     let ring = K::ring(1, || 0)
-        .then(stage("first"), |_, _, _| {})
-        .then_handler(stage("second"), Box::new(Bell(bell)));
+        .stage(stage("first"))
+        .read(|_, _, _| {})
+        .stage(stage("second"))
+        .read_handler(Box::new(Bell(bell)));
     run_by_the_bell::<K>(ring, &rings);
 }
 
 fn a_publisher_is_notified_by_whichever_stage_is_the_last<K: Kind>() {
     let (bell, rings) = mpsc::channel();
-    let ring = K::ring(1, || 0).then_all(|side| {
-        side.read_handler("left", Bell(bell.clone())).read_handler("right", Bell(bell))
+    let ring = K::ring(1, || 0).side_by_side(|side| {
+        side.stage("left").read_handler(Bell(bell.clone())).stage("right").read_handler(Bell(bell))
     });
     run_by_the_bell::<K>(ring, &rings);
 }
@@ -173,7 +175,7 @@ fn a_publisher_is_notified_by_whichever_stage_is_the_last<K: Kind>() {
 /// A worker that loses a claim to another one holds the slot for a moment, and lets go of it without an event.
 fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
     let (bell, rings) = mpsc::channel();
-    let ring = K::ring(1, || 0).then_worker_handlers("work", 3, move |_| Bell(bell.clone()));
+    let ring = K::ring(1, || 0).stage("work").workers(3).read_handlers(move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
 }
 
@@ -181,7 +183,8 @@ fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
 fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let workers = Workers::new(3).by_key(|key: &u64| *key);
-    let ring = K::ring(1, || 0).then_worker_handlers("work", workers, move |_| Bell(bell.clone()));
+    let ring =
+        K::ring(1, || 0).stage("work").workers(workers).read_handlers(move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
 }
 
@@ -198,7 +201,8 @@ impl HandOver for Bell {
 fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
     let (bell, heard) = mpsc::channel();
     let workers = Workers::new(3).by_key(|key: &u64| *key);
-    let ring = K::ring(1, || 0).then_keyed_handlers("work", workers, |_| Bell(bell.clone()));
+    let ring =
+        K::ring(1, || 0).stage("work").workers(workers).read_keyed_handlers(|_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &heard);
 }
 
@@ -225,13 +229,13 @@ fn give_up_by_the_bell(
 
 #[test]
 fn a_publisher_slept_for_ever_behind_a_claim_that_was_given_up() {
-    give_up_by_the_bell(|ring, bell| ring.then_handler("bell", bell));
+    give_up_by_the_bell(|ring, bell| ring.stage("bell").read_handler(bell));
 }
 
 #[test]
 fn a_publisher_slept_for_ever_behind_a_claim_that_workers_passed() {
     give_up_by_the_bell(|ring, Bell(bell)| {
-        ring.then_worker_handlers("work", 2, move |_| Bell(bell.clone()))
+        ring.stage("work").workers(2).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
@@ -239,7 +243,7 @@ fn a_publisher_slept_for_ever_behind_a_claim_that_workers_passed() {
 fn a_publisher_slept_for_ever_behind_a_claim_that_workers_by_key_passed() {
     give_up_by_the_bell(|ring, Bell(bell)| {
         let workers = Workers::new(2).by_key(|key: &u64| *key);
-        ring.then_worker_handlers("work", workers, move |_| Bell(bell.clone()))
+        ring.stage("work").workers(workers).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
@@ -247,7 +251,7 @@ fn a_publisher_slept_for_ever_behind_a_claim_that_workers_by_key_passed() {
 fn a_publisher_slept_for_ever_behind_a_claim_that_a_shared_thread_passed() {
     give_up_by_the_bell(|ring, bell| {
         let stage = |name| Stage::new(name).on_thread("both");
-        ring.then(stage("first"), |_, _, _| {}).then_handler(stage("second"), bell)
+        ring.stage(stage("first")).read(|_, _, _| {}).stage(stage("second")).read_handler(bell)
     });
 }
 
@@ -320,7 +324,7 @@ fn run_spy<K: Kind>(
     let spy = Spy { log: log.clone(), ways: VecDeque::from(ways.to_vec()), panics_at };
     let stage = Stage::new("spy").max_batch(3).on_error(policy).on_panic(policy);
     let (mut producer, consumers): (ProducerOf<u64, K>, _) =
-        K::ring(16, || 0).then_handler(stage, spy).build().unwrap();
+        K::ring(16, || 0).stage(stage).read_handler(spy).build().unwrap();
     producer.publish_batch(6, |_| {}).unwrap();
     drop(producer);
     let finished = run(consumers.into_iter().next().unwrap());

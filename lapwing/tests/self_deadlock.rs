@@ -12,7 +12,7 @@ use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watch
 use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{
     Action, BatchError, Consumer, Disruptor, EventHandler, HaltCause, MultiProducer, OfferError,
-    Outcome, PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError, WhenFull,
+    Outcome, PublishError, PublishTimeoutError, Sequence, TryPublishError, WhenFull,
 };
 
 common::for_both_producers! {
@@ -49,7 +49,8 @@ fn act_in_handler<K: Kind>(
             act(&mut producers.recv().unwrap());
         }
     };
-    let (mut producer, consumers) = K::ring(capacity, || 0).then("all", handle).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(capacity, || 0).stage("all").read(handle).build().unwrap();
     (0..before).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     hand_over.send(producer).unwrap();
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
@@ -125,7 +126,7 @@ fn handler_is_told_while_it_starts<K: Kind + 'static>() {
     let (results, result) = mpsc::channel();
     let early = Early::<K> { producers, results };
     let (mut producer, consumers) =
-        K::ring(2, || 0_u64).then_handler("early", early).build().unwrap();
+        K::ring(2, || 0_u64).stage("early").read_handler(early).build().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     hand_over.send(producer).unwrap();
     assert_eq!(consumers.start().unwrap().join().unwrap().stages().next().unwrap().processed(), 2);
@@ -158,8 +159,11 @@ fn act_in_upstream_stage<K: Kind>(
     };
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .producer_wait(strategy)
-        .then(Stage::new("upstream").max_batch(1), upstream)
-        .then("downstream", downstream)
+        .stage("upstream")
+        .max_batch(1)
+        .read(upstream)
+        .stage("downstream")
+        .read(downstream)
         .build()
         .unwrap();
     ready(&producer);
@@ -240,7 +244,7 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
     };
     let right = move |_: &u64, _, _| _ = may_go.recv();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_all(|side| side.read(Stage::new("left").max_batch(1), left).read("right", right))
+        .side_by_side(|side| side.stage("left").max_batch(1).read(left).stage("right").read(right))
         .build()
         .unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
@@ -249,12 +253,13 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
 }
 
 fn handler_waits_for_room_in_another_ring<K: Kind>() {
-    let (mut other, mut pollers) = K::ring(1, || 0_u64).then_poller("other").build().unwrap();
+    let (mut other, mut pollers) = K::ring(1, || 0_u64).stage("other").poller().build().unwrap();
     let mut poller = pollers.take_poller("other").unwrap();
     other.publish(|event| *event = 1).unwrap();
     let (tried, is_tried) = mpsc::channel();
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .then("forward", move |event, _, _| {
+        .stage("forward")
+        .read(move |event, _, _| {
             let timed_out = other.publish_timeout(MOMENT, |_| unreachable!());
             assert_eq!(timed_out, Err(PublishTimeoutError::TimedOut));
             tried.send(()).unwrap();
@@ -281,11 +286,12 @@ fn only<'env, E: Send + 'env>(consumers: lapwing::Consumers<'env, E>) -> Consume
 
 fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
     for _ in 0..20 {
-        let (producer, consumers) = K::ring(1, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+        let (producer, consumers) =
+            K::ring(1, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
         drop(producer);
         assert_eq!(*only(consumers).run().outcome(), Outcome::Drained); // on this thread
         let (mut producer, mut consumers) =
-            K::ring(1, || 0_u64).then_poller("poller").build().unwrap();
+            K::ring(1, || 0_u64).stage("poller").poller().build().unwrap();
         let _poller = consumers.take_poller("poller").unwrap();
         producer.publish(|_| {}).unwrap();
         let result = producer.publish_timeout(Duration::ZERO, |_| unreachable!());
@@ -297,7 +303,8 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
     let seen = act_in_handler::<K>(1, 1, |outer| {
         let mut runs = 0;
         let (mut inner, consumers) = K::ring(1, || 0_u64)
-            .then("inner", |_, _, _| {
+            .stage("inner")
+            .read(|_, _, _| {
                 runs += 1;
                 let refused = outer.publish(|_| unreachable!());
                 assert_eq!(refused, Err(PublishError::WouldDeadlock));
@@ -311,7 +318,7 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
         // The inner stage has ended, the outer one has not.
         let refused = outer.publish(|_| unreachable!());
         assert_eq!(refused, Err(PublishError::WouldDeadlock));
-        let (mut free, mut consumers) = K::ring(1, || 0_u64).then_poller("p").build().unwrap();
+        let (mut free, mut consumers) = K::ring(1, || 0_u64).stage("p").poller().build().unwrap();
         let _poller = consumers.take_poller("p").unwrap();
         free.publish(|_| {}).unwrap();
         let result = free.publish_timeout(Duration::ZERO, |_| unreachable!());
@@ -324,10 +331,12 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
 fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind>() {
     let (mut seen, mut results) = (0, Vec::new());
     let (mut to_second, second) =
-        K::ring(2, || 0_u64).then("second", |_, _, _| seen += 1).build().unwrap();
+        K::ring(2, || 0_u64).stage("second").read(|_, _, _| seen += 1).build().unwrap();
     let log = &mut results;
     let (mut to_first, first) = K::ring(4, || 0_u64)
-        .then(Stage::new("first").max_batch(4), move |_, _, _| {
+        .stage("first")
+        .max_batch(4)
+        .read(move |_, _, _| {
             log.push(to_second.publish(|_| {})); // which goes with this handler
         })
         .build()
@@ -348,7 +357,8 @@ fn handler_is_told_while_it_is_made<K: Kind>() {
         results.send(producers.recv().unwrap().publish(|_| unreachable!())).unwrap();
         Idle
     };
-    let (mut producer, consumers) = K::ring(2, || 0_u64).then_local("made", make).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(2, || 0_u64).stage("made").read_local(make).build().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     hand_over.send(producer).unwrap();
     consumers.start().unwrap().join().unwrap();
@@ -365,7 +375,7 @@ impl EventHandler<u64> for Idle {
 fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
-        K::ring(1, || 0_u64).then("bad", |_, _, _| panic!("{ON_PURPOSE}")).build().unwrap();
+        K::ring(1, || 0_u64).stage("bad").read(|_, _, _| panic!("{ON_PURPOSE}")).build().unwrap();
     producer.publish(|_| {}).unwrap();
     let run = || only(consumers).run();
     let finished = catch_unwind(AssertUnwindSafe(run)).unwrap();
@@ -379,7 +389,9 @@ fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
 /// The ring is still open, and its other stage is a poller.
 fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
-        .then_all(|side| side.read("stops", |_, _, _| Action::Stop).poller("stays"))
+        .side_by_side(|side| {
+            side.stage("stops").read(|_, _, _| Action::Stop).stage("stays").poller()
+        })
         .build()
         .unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();
@@ -396,7 +408,8 @@ fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
 fn handlers_on_other_threads_do_not_count() {
     watched(|| {
         let (producer, consumers) = Disruptor::multi_producer(4, || 0_u64)
-            .then("all", |_, _, _| thread::yield_now())
+            .stage("all")
+            .read(|_, _, _| thread::yield_now())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -421,7 +434,8 @@ fn count_after(
 ) -> u64 {
     let mut handled = 0;
     let (producer, consumers) = Disruptor::multi_producer(capacity, || 0)
-        .then("count", |_, _, _| handled += 1)
+        .stage("count")
+        .read(|_, _, _| handled += 1)
         .build()
         .unwrap();
     watched(|| {
@@ -494,7 +508,8 @@ fn publishing_in_the_drop_of_an_event_that_is_overwritten_waited_forever() {
     let of_events = Arc::clone(&second);
     let (mut first, consumers) =
         Disruptor::multi_producer(1, move || Echo(None, Arc::clone(&of_events)))
-            .then("all", |_, _, _| {})
+            .stage("all")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
     *second.lock().unwrap() = Some(first.clone());

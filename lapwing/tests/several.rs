@@ -72,8 +72,13 @@ fn run<K: Kind>(calls: &Calls, handler: impl EventHandler<u64, Shared> + Send + 
     let is_first =
         |_: &u64, sequence, _| if sequence == 0 { Action::Skip } else { Action::Continue };
     let stage = Stage::new("several").timeout(Duration::from_millis(1)).max_batch(1);
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then("first", is_first).then_handler(stage, handler).build().unwrap();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .stage("first")
+        .read(is_first)
+        .stage(stage)
+        .read_handler(handler)
+        .build()
+        .unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     let running = consumers.start().unwrap();
     let begun = std::time::Instant::now();
@@ -125,7 +130,7 @@ fn every_call_reaches_both_handlers_of_a_pair_in_order<K: Kind>() {
 
 fn empty_list_of_handlers_handles_everything<K: Kind>() {
     let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then_handler("none", Vec::<Logs>::new()).build().unwrap();
+        K::ring(4, || 0_u64).stage("none").read_handler(Vec::<Logs>::new()).build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
     let report = running.shutdown().unwrap();
@@ -153,8 +158,10 @@ fn boxed_handlers_of_several_types_share_a_stage<K: Kind>() {
     let handlers: Vec<Box<dyn EventHandler<u64, Exclusive> + Send>> =
         vec![Box::new(Adds(1)), Box::new(Keeps::default()), Box::new(Adds(10))];
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_handler_mut("several", handlers)
-        .then_poller("last")
+        .stage("several")
+        .write_handler(handlers)
+        .stage("last")
+        .poller()
         .build()
         .unwrap();
     let mut last = consumers.take_poller("last").unwrap();
@@ -166,7 +173,8 @@ fn boxed_handlers_of_several_types_share_a_stage<K: Kind>() {
 
 fn second_handler_sees_what_the_first_wrote<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_handler_mut("several", ((Adds(1), Adds(10)), Keeps::default()))
+        .stage("several")
+        .write_handler(((Adds(1), Adds(10)), Keeps::default()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -195,8 +203,11 @@ impl EventHandler<u64, Shared, Action> for Sums {
 }
 
 fn second_handler_does_not_get_what_the_first_skipped<K: Kind>() {
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then_handler("several", (Limit(9), Sums::default())).build().unwrap();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .stage("several")
+        .read_handler((Limit(9), Sums::default()))
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     for price in [7, 9, 8] {
         producer.publish(|event| *event = price).unwrap();
@@ -241,8 +252,13 @@ fn second_handler_gets_what_the_first_released<K: Kind>() {
     };
     let pair = (Releases, (Early(is_there, send), Sums::default()));
     let stage = Stage::new("several").max_batch(4);
-    let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_handler(stage, pair).then_poller("after").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
+        .stage(stage)
+        .read_handler(pair)
+        .stage("after")
+        .poller()
+        .build()
+        .unwrap();
     give.send(consumers.take_poller("after").unwrap()).unwrap();
     for price in [7, 9, 8] {
         producer.publish(|event| *event = price).unwrap();

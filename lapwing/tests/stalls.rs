@@ -58,15 +58,18 @@ fn text(stall: Option<Stall>, millis: u64) -> String {
 /// A ring of four slots with pollers one after another.
 fn pipeline<K: Kind>(names: &[&str]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
     let ring = K::ring(4, || 0).name("orders");
-    names.iter().fold(ring, |ring, name| ring.then_poller(*name)).build().unwrap()
+    names.iter().fold(ring, |ring, name| ring.stage(*name).poller()).build().unwrap()
 }
 
 fn a_handler_that_does_not_return_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
-        .then(Stage::new("journal").max_batch(1), move |_, sequence, _| pass(sequence))
-        .then("behind", |_, _, _| {})
+        .stage("journal")
+        .max_batch(1)
+        .read(move |_, sequence, _| pass(sequence))
+        .stage("behind")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = consumers.monitor();
@@ -90,8 +93,10 @@ fn a_producer_that_waits_on_a_full_ring_is_not_to_blame<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
-        .then("decode", |_, _, _| {})
-        .then("journal", move |_, sequence, _| pass(sequence))
+        .stage("decode")
+        .read(|_, _, _| {})
+        .stage("journal")
+        .read(move |_, sequence, _| pass(sequence))
         .build()
         .unwrap();
     let monitor = consumers.monitor();
@@ -137,8 +142,10 @@ fn a_poller_that_keeps_its_batch_is_named<K: Kind>() {
 
 fn a_stage_that_was_not_started_is_named<K: Kind>() {
     let (mut producer, consumers) = K::ring(1, || 0_u64)
-        .then("decode", |_, _, _| {})
-        .then("journal", |_, _, _| {})
+        .stage("decode")
+        .read(|_, _, _| {})
+        .stage("journal")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -200,8 +207,9 @@ fn a_stage_behind_one_that_left_is_not_held_up_by_it<K: Kind>() {
 
 fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_all(|side| side.poller("left").poller("right"))
-        .then_poller("last")
+        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+        .stage("last")
+        .poller()
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -232,7 +240,7 @@ fn a_strategy_that_never_wakes_is_named<K: Kind>() {
     let (go, gate) = mpsc::channel();
     let deaf = Deaf(std::sync::Arc::new(std::sync::Mutex::new(gate)));
     let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then(Stage::new("deaf").wait(deaf), |_, _, _| {}).build().unwrap();
+        K::ring(4, || 0_u64).stage("deaf").wait(deaf).read(|_, _, _| {}).build().unwrap();
     let monitor = producer.monitor();
     let running = consumers.start().unwrap();
     wait_until(|| monitor.snapshot().stages[0].state == StageState::Waiting);
@@ -249,8 +257,11 @@ fn a_strategy_that_never_wakes_is_named<K: Kind>() {
 fn an_acknowledgement_that_does_not_come_is_named<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .name("orders")
-        .then_poller(Stage::new("journal").acknowledged())
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -280,9 +291,11 @@ fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_all(|side| {
-            side.read(on_thread("waits for its turn"), |_, _, _| {})
-                .read(on_thread("stuck"), move |_, sequence, _| pass(sequence))
+        .side_by_side(|side| {
+            side.stage(on_thread("waits for its turn"))
+                .read(|_, _, _| {})
+                .stage(on_thread("stuck"))
+                .read(move |_, sequence, _| pass(sequence))
         })
         .build()
         .unwrap();
@@ -300,7 +313,8 @@ fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
 
 fn a_stage_that_pauses_before_it_tries_again_is_named<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("retries", |_, _, _| Action::Retry(Duration::from_secs(3_600)))
+        .stage("retries")
+        .read(|_, _, _| Action::Retry(Duration::from_secs(3_600)))
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -316,8 +330,10 @@ fn a_stage_that_pauses_before_it_tries_again_is_named<K: Kind>() {
 
 fn a_ring_that_runs_is_not_stalled<K: Kind>() {
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then("second", |_, _, _| {})
+        .stage("first")
+        .read(|_, _, _| {})
+        .stage("second")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -332,7 +348,7 @@ fn a_ring_that_runs_is_not_stalled<K: Kind>() {
 
 fn an_idle_ring_is_not_stalled_unless_asked<K: Kind>() {
     let (mut producer, consumers) =
-        K::ring(4, || 0_u64).name("quotes").then("all", |_, _, _| {}).build().unwrap();
+        K::ring(4, || 0_u64).name("quotes").stage("all").read(|_, _, _| {}).build().unwrap();
     let monitor = producer.monitor();
     let running = consumers.start().unwrap();
     for _ in 0..7 {
@@ -405,7 +421,7 @@ impl<F: FnMut(u64)> EventHandler<u64> for SlowEnd<F> {
 fn a_closed_ring_is_stalled_by_a_handler_that_does_not_end<K: Kind>() {
     let (turnstile, pass) = Turnstile::new();
     let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then_handler("journal", SlowEnd(pass)).build().unwrap();
+        K::ring(4, || 0_u64).stage("journal").read_handler(SlowEnd(pass)).build().unwrap();
     let monitor = producer.monitor();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
@@ -421,8 +437,10 @@ fn a_closed_ring_is_stalled_by_a_handler_that_does_not_end<K: Kind>() {
 fn a_halted_ring_is_stalled_by_a_handler_that_does_not_return<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("journal", move |_, sequence, _| pass(sequence))
-        .then("behind", |_, _, _| {})
+        .stage("journal")
+        .read(move |_, sequence, _| pass(sequence))
+        .stage("behind")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -441,7 +459,8 @@ fn a_halted_ring_is_stalled_by_a_handler_that_does_not_return<K: Kind>() {
 }
 
 fn a_ring_that_has_ended_is_neither_stalled_nor_idle<K: Kind>() {
-    let (mut producer, consumers) = K::ring(4, || 0_u64).then("all", |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(4, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let monitor = producer.monitor();
     producer.publish(|_| {}).unwrap();
     drop(producer);
@@ -479,8 +498,12 @@ fn a_claim_that_is_held_is_named() {
 #[test]
 fn a_ring_full_of_claims_names_the_first() {
     watched(|| {
-        let (mut producer, consumers) =
-            Many::ring(4, || 0_u64).name("orders").then("journal", |_, _, _| {}).build().unwrap();
+        let (mut producer, consumers) = Many::ring(4, || 0_u64)
+            .name("orders")
+            .stage("journal")
+            .read(|_, _, _| {})
+            .build()
+            .unwrap();
         let monitor = producer.monitor();
         let mut other = producer.clone();
         let running = consumers.start().unwrap();

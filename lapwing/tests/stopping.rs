@@ -57,8 +57,10 @@ fn handler_has_one_start_and_one_shutdown_however_it_ends<K: Kind>() {
     let mut pause = Lcg(3);
     for round in 0..repeats(500) {
         let (mut producer, consumers) = K::ring(2, || 0_u64)
-            .then_handler("first", Calls::default())
-            .then_handler("second", Calls::default())
+            .stage("first")
+            .read_handler(Calls::default())
+            .stage("second")
+            .read_handler(Calls::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -95,7 +97,7 @@ fn timeout_of_a_first_stage_is_called_while_nothing_comes<K: Kind>() {
         let (timeout, timeouts) = mpsc::channel();
         let stage = Stage::new("waits").timeout(Duration::from_millis(1)).wait(strategy);
         let (mut producer, consumers) =
-            K::ring(2, || 0_u64).then_handler(stage, Timeouts(timeout)).build().unwrap();
+            K::ring(2, || 0_u64).stage(stage).read_handler(Timeouts(timeout)).build().unwrap();
         let running = consumers.start().unwrap();
         assert_eq!((timeouts.recv(), timeouts.recv()), (Ok(0), Ok(0)));
         producer.publish(|_| {}).unwrap();
@@ -113,8 +115,11 @@ fn timeout_of_a_later_stage_is_called_while_its_upstream_is_slow<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (timeout, timeouts) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then("slow", move |_, _, _| _ = gate.recv())
-        .then_handler(Stage::new("waits").timeout(Duration::from_millis(1)), Timeouts(timeout))
+        .stage("slow")
+        .read(move |_, _, _| _ = gate.recv())
+        .stage("waits")
+        .timeout(Duration::from_millis(1))
+        .read_handler(Timeouts(timeout))
         .build()
         .unwrap();
     producer.publish(|_| {}).unwrap();
@@ -148,7 +153,8 @@ impl Drop for Local {
 fn miri_local_handler_lives_on_its_thread<K: Kind>() {
     let (result, results) = mpsc::channel();
     let make = || Local { seen: Rc::default(), made_on: thread::current().id(), result };
-    let (mut producer, consumers) = K::ring(2, || 0_u64).then_local("local", make).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(2, || 0_u64).stage("local").read_local(make).build().unwrap();
     let running = consumers.start().unwrap();
     (0..5).for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
     running.shutdown().unwrap();
@@ -165,8 +171,10 @@ fn close_while<K: Kind>(
 ) {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then("first", |_, _, _| {})
-        .then("second", |event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
+        .stage("first")
+        .read(|_, _, _| {})
+        .stage("second")
+        .read(|event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -219,8 +227,11 @@ fn close_counts_what_it_accepted_in_batches<K: Kind>() {
 fn close_counts_what_it_accepted_of_many_threads() {
     watched(|| {
         for _ in 0..repeats(1_000) {
-            let (producer, consumers) =
-                Disruptor::multi_producer(8, || 0_u64).then("count", |_, _, _| {}).build().unwrap();
+            let (producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
+                .stage("count")
+                .read(|_, _, _| {})
+                .build()
+                .unwrap();
             let running = consumers.start().unwrap();
             let threads = [0, 1, 2].map(|_| {
                 let mut producer = producer.clone();
@@ -254,10 +265,13 @@ fn stop_waiters<K: Kind, W: WaitStrategy>(
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_all(|side| {
-            side.read("waits for a publication", |_, _, _| {}).chain(|chain| {
-                chain.poller("holds").all(|side| {
-                    side.read("waits for a stage", |_, _, _| {}).poller("waits for a poller")
+        .side_by_side(|side| {
+            side.stage("waits for a publication").read(|_, _, _| {}).chain(|chain| {
+                chain.stage("holds").poller().side_by_side(|side| {
+                    side.stage("waits for a stage")
+                        .read(|_, _, _| {})
+                        .stage("waits for a poller")
+                        .poller()
                 })
             })
         })
@@ -342,11 +356,14 @@ fn halt_stops_a_stage_before_it_has_drained<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("slow").max_batch(1), move |_, _, _| {
+        .stage("slow")
+        .max_batch(1)
+        .read(move |_, _, _| {
             at_work.send(()).unwrap();
             let _ = gate.recv();
         })
-        .then("never", |_, _, _| {})
+        .stage("never")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

@@ -171,7 +171,7 @@ fn tap_is_closed_when_its_stage_ends_although_the_report_holds_the_writer() {
     watched(|| {
         let (writer, reader) = tap::<u64>(8).unwrap();
         let (mut producer, consumers) =
-            Disruptor::single_producer(8, || 0).then_handler("tap", writer).build().unwrap();
+            Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer).build().unwrap();
         let running = consumers.start().unwrap();
         let screen = thread::spawn(move || reader.map(|reading| reading.event).collect::<Vec<_>>());
         producer.publish(|event| *event = 7).unwrap();
@@ -187,13 +187,13 @@ fn tap_is_closed_when_its_stage_ends_although_the_report_holds_the_writer() {
 fn tap_is_closed_when_its_ring_is_halted_or_never_run() {
     let (writer, mut reader) = tap::<u64>(8).unwrap();
     let (_producer, consumers) =
-        Disruptor::single_producer(8, || 0).then_handler("tap", writer).build().unwrap();
+        Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer).build().unwrap();
     drop(consumers);
     assert_eq!(reader.try_next(), Err(TapError::Closed));
     watched(|| {
         let (writer, mut reader) = tap::<u64>(8).unwrap();
         let (_producer, consumers) =
-            Disruptor::single_producer(8, || 0).then_handler("tap", writer).build().unwrap();
+            Disruptor::single_producer(8, || 0).stage("tap").read_handler(writer).build().unwrap();
         let running = consumers.start().unwrap();
         running.halt();
         assert_eq!(reader.next(), None);
@@ -244,9 +244,12 @@ fn tap_is_a_stage_with_either_access() {
     let (first, mut before) = tap::<u64>(64).unwrap();
     let (second, mut after) = tap::<u64>(64).unwrap();
     let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-        .then_handler_mut("alone", first)
-        .then_mut("double", |event, _, _| *event *= 2)
-        .then_handler("beside", second)
+        .stage("alone")
+        .write_handler(first)
+        .stage("double")
+        .write(|event, _, _| *event *= 2)
+        .stage("beside")
+        .read_handler(second)
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -276,8 +279,11 @@ impl EventHandler<u64> for Filter {
 fn any_handler_and_the_producer_can_write_a_tap() {
     let (tap, mut tens) = tap::<u64>(64).unwrap();
     let (mut writer, mut all) = lapwing::tap::tap::<u64>(64).unwrap();
-    let (mut producer, consumers) =
-        Disruptor::single_producer(8, || 0).then_handler("filter", Filter { tap }).build().unwrap();
+    let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+        .stage("filter")
+        .read_handler(Filter { tap })
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     for value in 0..50 {
         let sequence = producer.publish(|event| *event = value).unwrap();

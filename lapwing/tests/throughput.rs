@@ -74,9 +74,13 @@ fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
-        .then("decode", |_, _, _| {})
-        .then(Stage::new("journal").max_batch(1), move |_, sequence, _| pass(sequence))
-        .then("reply", |_, _, _| {})
+        .stage("decode")
+        .read(|_, _, _| {})
+        .stage("journal")
+        .max_batch(1)
+        .read(move |_, sequence, _| pass(sequence))
+        .stage("reply")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -110,8 +114,9 @@ fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
 
 fn the_slow_one_of_two_stages_side_by_side_is_named<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
-        .then_all(|side| side.poller("left").poller("right"))
-        .then_poller("join")
+        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+        .stage("join")
+        .poller()
         .build()
         .unwrap();
     let [mut left, mut right, mut join] = pollers(&mut consumers, ["left", "right", "join"]);
@@ -134,7 +139,7 @@ fn the_slow_one_of_two_stages_side_by_side_is_named<K: Kind>() {
 fn each_place_of_a_slow_stage_is_named<K: Kind>() {
     let names = ["first", "second", "third"];
     for slow in 0..3 {
-        let ring = names.iter().fold(K::ring(8, || 0_u64), |ring, name| ring.then_poller(*name));
+        let ring = names.iter().fold(K::ring(8, || 0_u64), |ring, name| ring.stage(*name).poller());
         let (mut producer, mut consumers) = ring.build().unwrap();
         let mut pollers = pollers(&mut consumers, names);
         let monitor = producer.monitor();
@@ -158,15 +163,19 @@ fn a_worker_group_is_named_as_one_stage<K: Kind>() {
     let (pass, handled) = (Arc::new(Mutex::new(pass)), Arc::new(AtomicU64::new(0)));
     let count = Arc::clone(&handled);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("decode", |_, _, _| {})
-        .then_workers("work", 2, move |_| {
+        .stage("decode")
+        .read(|_, _, _| {})
+        .stage("work")
+        .workers(2)
+        .read(move |_| {
             let (pass, count) = (Arc::clone(&pass), Arc::clone(&count));
             move |_: &u64, sequence, _| {
                 pass.lock().unwrap()(sequence);
                 count.fetch_add(1, Ordering::SeqCst);
             }
         })
-        .then("reply", |_, _, _| {})
+        .stage("reply")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -201,8 +210,10 @@ fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let on_thread = |name| Stage::new(name).on_thread("both");
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(on_thread("first"), |_, _, _| {})
-        .then(on_thread("second"), move |_, sequence, _| pass(sequence))
+        .stage(on_thread("first"))
+        .read(|_, _, _| {})
+        .stage(on_thread("second"))
+        .read(move |_, sequence, _| pass(sequence))
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -222,8 +233,11 @@ fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
 
 fn an_acknowledgement_that_comes_slowly_is_named<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_poller(Stage::new("journal").acknowledged())
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .poller()
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let [mut journal, mut reply] = pollers(&mut consumers, ["journal", "reply"]);
@@ -247,7 +261,7 @@ fn an_acknowledgement_that_comes_slowly_is_named<K: Kind>() {
 
 #[test]
 fn a_claim_that_is_held_leaves_the_limit_to_the_producers() {
-    let (mut producer, _consumers) = Many::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, _consumers) = Many::ring(2, || 0_u64).stage("all").poller().build().unwrap();
     let monitor = producer.monitor();
     let mut other = producer.clone();
     let earlier = monitor.snapshot();
@@ -263,7 +277,7 @@ fn a_claim_that_is_held_leaves_the_limit_to_the_producers() {
 
 fn a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(64, || 0_u64).then_poller("decode").then_poller("journal").build().unwrap();
+        K::ring(64, || 0_u64).stage("decode").poller().stage("journal").poller().build().unwrap();
     let [mut decode, mut journal] = pollers(&mut consumers, ["decode", "journal"]);
     let monitor = producer.monitor();
     producer.publish_batch(20, |_| {}).unwrap();
@@ -280,7 +294,7 @@ fn a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots<K: Ki
 
 fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(64, || 0_u64).then_poller("decode").then_poller("journal").build().unwrap();
+        K::ring(64, || 0_u64).stage("decode").poller().stage("journal").poller().build().unwrap();
     let [mut decode, mut journal] = pollers(&mut consumers, ["decode", "journal"]);
     let monitor = producer.monitor();
     producer.publish_batch(20, |_| {}).unwrap();
@@ -298,7 +312,7 @@ fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
 fn a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back<K: Kind>() {
     for (published, expected) in [(7, Some(Bottleneck::Producers)), (8, stage("all"))] {
         let (mut producer, mut consumers) =
-            K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+            K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
         let [mut all] = pollers(&mut consumers, ["all"]);
         let monitor = producer.monitor();
         producer.publish_batch(published, |_| {}).unwrap();
@@ -311,7 +325,7 @@ fn a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back<K: Kind>
 }
 
 fn nothing_limits_an_idle_ring<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();
     producer.publish(|_| {}).unwrap();
@@ -325,7 +339,7 @@ fn nothing_limits_an_idle_ring<K: Kind>() {
 
 fn a_closed_ring_is_limited_by_what_is_left<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).then_poller("first").then_poller("second").build().unwrap();
+        K::ring(8, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
     let [mut first, mut second] = pollers(&mut consumers, ["first", "second"]);
     let monitor = producer.monitor();
     producer.publish_batch(4, |_| {}).unwrap();
@@ -341,8 +355,13 @@ fn a_closed_ring_is_limited_by_what_is_left<K: Kind>() {
 }
 
 fn a_halted_ring_has_no_limit<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(2, || 0_u64).then_poller("first").then("second", |_, _, _| {}).build().unwrap();
+    let (mut producer, mut consumers) = K::ring(2, || 0_u64)
+        .stage("first")
+        .poller()
+        .stage("second")
+        .read(|_, _, _| {})
+        .build()
+        .unwrap();
     let _first = consumers.take_poller("first").unwrap();
     let monitor = producer.monitor();
     let earlier = monitor.snapshot();
@@ -354,7 +373,7 @@ fn a_halted_ring_has_no_limit<K: Kind>() {
 
 fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).seats(1).then_poller("all").build().unwrap();
+        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -373,7 +392,7 @@ fn a_consumer_that_joined_in_between_is_named_and_not_counted<K: Kind>() {
 
 fn a_consumer_that_took_the_seat_of_another_does_not_count_its_events<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(8, || 0_u64).seats(1).then_poller("all").build().unwrap();
+        K::ring(8, || 0_u64).seats(1).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();
     let seats = consumers.seats();
@@ -390,7 +409,7 @@ fn a_consumer_that_took_the_seat_of_another_does_not_count_its_events<K: Kind>()
 
 fn a_stage_that_left_is_not_counted<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller("first").then_poller("second").build().unwrap();
+        K::ring(4, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
     let [mut first, second] = pollers(&mut consumers, ["first", "second"]);
     let monitor = producer.monitor();
     producer.publish_batch(4, |_| {}).unwrap();
@@ -404,7 +423,7 @@ fn a_stage_that_left_is_not_counted<K: Kind>() {
 }
 
 fn looks_in_the_wrong_order_count_nothing<K: Kind>() {
-    let (mut producer, mut consumers) = K::ring(8, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();
     let first = monitor.snapshot();
@@ -417,7 +436,7 @@ fn looks_in_the_wrong_order_count_nothing<K: Kind>() {
 }
 
 fn what_was_dropped_in_between_is_counted<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(2, || 0_u64).then_poller("all").build().unwrap();
+    let (mut producer, _consumers) = K::ring(2, || 0_u64).stage("all").poller().build().unwrap();
     let monitor = producer.monitor();
     let mut earlier = monitor.snapshot();
     for dropped in [3, 5] {
@@ -434,8 +453,10 @@ fn what_was_dropped_in_between_is_counted<K: Kind>() {
 fn throughput_reads_as_a_table<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .name("orders")
-        .then_poller("decode")
-        .then_poller("jour\nnal")
+        .stage("decode")
+        .poller()
+        .stage("jour\nnal")
+        .poller()
         .build()
         .unwrap();
     let [mut decode] = pollers(&mut consumers, ["decode"]);
@@ -456,7 +477,7 @@ jour\\nnal         0       0.0            4";
 }
 
 fn a_full_ring_prints_its_limit_under_the_table<K: Kind>() {
-    let (mut producer, _consumers) = K::ring(4, || 0_u64).then_poller("ticks").build().unwrap();
+    let (mut producer, _consumers) = K::ring(4, || 0_u64).stage("ticks").poller().build().unwrap();
     let monitor = producer.monitor();
     producer.publish_batch(3, |_| {}).unwrap();
     assert!(!monitor.snapshot().to_string().contains("limited"));

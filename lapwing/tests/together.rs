@@ -52,9 +52,14 @@ fn note(places: &Places) -> impl FnMut(&u64, Sequence, bool) + use<> {
 fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
     let (shared, alone) = (Places::default(), Places::default());
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("a").on_thread("shared"), note(&shared))
-        .then("alone", note(&alone))
-        .then(Stage::new("b").on_thread("shared"), note(&shared))
+        .stage("a")
+        .on_thread("shared")
+        .read(note(&shared))
+        .stage("alone")
+        .read(note(&alone))
+        .stage("b")
+        .on_thread("shared")
+        .read(note(&shared))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -69,8 +74,11 @@ fn miri_stages_of_one_thread_run_on_one_thread<K: Kind>() {
 fn stage_joins_the_thread_of_another_by_its_name<K: Kind>() {
     let places = Places::default();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then("first", note(&places))
-        .then(Stage::new("second").on_thread("first"), note(&places))
+        .stage("first")
+        .read(note(&places))
+        .stage("second")
+        .on_thread("first")
+        .read(note(&places))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -85,10 +93,14 @@ fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
     let mut sum = 0;
     let stage = |name: &str| Stage::new(name).on_thread("all");
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_mut(stage("one"), add(1))
-        .then_mut(stage("two"), add(2))
-        .then_mut(stage("three"), add(3))
-        .then(stage("check"), |event, sequence, _| {
+        .stage(stage("one"))
+        .write(add(1))
+        .stage(stage("two"))
+        .write(add(2))
+        .stage(stage("three"))
+        .write(add(3))
+        .stage(stage("check"))
+        .read(|event, sequence, _| {
             assert_eq!(*event, sequence * 1000 + 123);
             sum += 1;
         })
@@ -110,11 +122,16 @@ fn stages_around_one_on_another_thread_share_their_state<K: Kind>() {
     let risk = Arc::new(Mutex::new((0_u64, 0_u64)));
     let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_batch(Stage::new("hold").on_thread("risk"), move |orders, _| {
+        .stage("hold")
+        .on_thread("risk")
+        .read_batch(move |orders, _| {
             before.lock().unwrap().0 += orders.len() as u64;
         })
-        .then_mut("match", |order, _, _| *order += 1)
-        .then_batch(Stage::new("free").on_thread("risk"), move |orders, first| {
+        .stage("match")
+        .write(|order, _, _| *order += 1)
+        .stage("free")
+        .on_thread("risk")
+        .read_batch(move |orders, first| {
             let mut risk = after.lock().unwrap();
             risk.1 += orders.len() as u64;
             assert!(risk.0 >= first + orders.len() as u64, "held before it is freed");
@@ -142,9 +159,14 @@ fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
     let (done, is_done) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(strategy.clone())
-        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
-        .then("between", |_, _, _| {})
-        .then(Stage::new("b").on_thread("both"), move |_, sequence, _| {
+        .stage("a")
+        .on_thread("both")
+        .read(|_, _, _| {})
+        .stage("between")
+        .read(|_, _, _| {})
+        .stage("b")
+        .on_thread("both")
+        .read(move |_, sequence, _| {
             done.send(sequence).unwrap();
         })
         .build()
@@ -171,8 +193,10 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     let (alarm, alarms) = mpsc::channel();
     let stage = |name: &str| Stage::new(name).on_thread("both").timeout(Duration::from_millis(1));
     let (_producer, consumers) = K::ring(4, || 0_u64)
-        .then_handler(stage("a"), Watchdog(alarm.clone(), "a"))
-        .then_handler(stage("b"), Watchdog(alarm, "b"))
+        .stage(stage("a"))
+        .read_handler(Watchdog(alarm.clone(), "a"))
+        .stage(stage("b"))
+        .read_handler(Watchdog(alarm, "b"))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -186,8 +210,12 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
 fn panicking_stage_halts_those_beside_it<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("good").on_thread("both"), |_, _, _| {})
-        .then(Stage::new("bad").on_thread("both"), |_, _, _| panic!("{ON_PURPOSE}"))
+        .stage("good")
+        .on_thread("both")
+        .read(|_, _, _| {})
+        .stage("bad")
+        .on_thread("both")
+        .read(|_, _, _| panic!("{ON_PURPOSE}"))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -200,11 +228,15 @@ fn panicking_stage_halts_those_beside_it<K: Kind>() {
 
 fn stage_that_stops_leaves_its_neighbours_running<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("leaves").on_thread("both"), |_, sequence, _| match sequence {
+        .stage("leaves")
+        .on_thread("both")
+        .read(|_, sequence, _| match sequence {
             3 => Action::Stop,
             _ => Action::Continue,
         })
-        .then(Stage::new("stays").on_thread("both"), |_, _, _| {})
+        .stage("stays")
+        .on_thread("both")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -232,8 +264,12 @@ fn panic_in_the_strategy_of_a_shared_thread_is_reported<K: Kind>() {
     quiet_panics();
     let (_producer, consumers) = K::ring(4, || 0_u64)
         .wait(PanicsWaiting)
-        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
-        .then(Stage::new("b").on_thread("both"), |_, _, _| {})
+        .stage("a")
+        .on_thread("both")
+        .read(|_, _, _| {})
+        .stage("b")
+        .on_thread("both")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let failed = consumers.start().unwrap().join().unwrap_err();
@@ -243,8 +279,12 @@ fn panic_in_the_strategy_of_a_shared_thread_is_reported<K: Kind>() {
 fn panic_in_a_factory_of_a_shared_thread_is_reported<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("a").on_thread("both"), |_, _, _| {})
-        .then_local::<Watchdog, ()>(Stage::new("b").on_thread("both"), || panic!("{ON_PURPOSE}"))
+        .stage("a")
+        .on_thread("both")
+        .read(|_, _, _| {})
+        .stage("b")
+        .on_thread("both")
+        .read_local::<Watchdog, ()>(|| panic!("{ON_PURPOSE}"))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -256,7 +296,7 @@ fn panic_in_a_factory_of_a_shared_thread_is_reported<K: Kind>() {
 
 fn stages_of_several_rings_run_together<K: Kind>() {
     let events = repeats(10_000);
-    let ring = || K::ring(8, || 0_u64).then("count", |_, _, _| {}).build().unwrap();
+    let ring = || K::ring(8, || 0_u64).stage("count").read(|_, _, _| {}).build().unwrap();
     let rings: Vec<_> = (0..3).map(|_| ring()).collect();
     let (mut producers, consumers): (Vec<_>, Vec<_>) = rings.into_iter().unzip();
     let all = thread::spawn(move || Consumer::run_together(consumers.into_iter().flatten()));
@@ -276,7 +316,12 @@ fn one_thread_of_no_stage_ends_at_once<K: Kind>() {
 fn two_pins_for_one_thread_are_an_error<K: Kind>() {
     let stage = |name: &str, cpu| Stage::new(name).on_thread("both").pin(cpu);
     let ring = K::ring(4, || 0_u64);
-    let result = ring.then(stage("a", 0), |_, _, _| {}).then(stage("b", 1), |_, _, _| {}).build();
+    let result = ring
+        .stage(stage("a", 0))
+        .read(|_, _, _| {})
+        .stage(stage("b", 1))
+        .read(|_, _, _| {})
+        .build();
     let error = PlacementError::TwoPins { thread: "both".to_owned(), cpus: (0, 1) };
     assert_eq!(result.err(), Some(error.into()));
 }
@@ -284,7 +329,7 @@ fn two_pins_for_one_thread_are_an_error<K: Kind>() {
 fn name_that_no_thread_can_have_is_an_error<K: Kind>() {
     for name in ["", "with\0nul"] {
         let stage = Stage::new("a").on_thread(name);
-        let result = K::ring(4, || 0_u64).then(stage, |_, _, _| {}).build();
+        let result = K::ring(4, || 0_u64).stage(stage).read(|_, _, _| {}).build();
         assert_eq!(result.err(), Some(BuildError::InvalidName { stage: name.to_owned() }));
     }
 }
@@ -293,8 +338,13 @@ fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
     let prefix = unique_prefix();
     let thread = format!("{prefix}both");
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then(Stage::new("a").on_thread(&thread), |_, _, _| {})
-        .then(Stage::new("b").on_thread(&thread).pin(usize::MAX), |_, _, _| {})
+        .stage("a")
+        .on_thread(&thread)
+        .read(|_, _, _| {})
+        .stage("b")
+        .on_thread(&thread)
+        .pin(usize::MAX)
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let error = consumers.start().unwrap_err();
@@ -310,8 +360,12 @@ fn shutdown_reports_every_stage_of_a_thread<K: Kind>() {
     watched(|| {
         let (go_on, gate) = mpsc::channel::<()>();
         let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .then(Stage::new("a").on_thread("both"), |_, _, _| {})
-            .then(Stage::new("b").on_thread("both"), move |_, _, _| _ = gate.recv())
+            .stage("a")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("b")
+            .on_thread("both")
+            .read(move |_, _, _| _ = gate.recv())
             .build()
             .unwrap();
         let mut running = consumers.start().unwrap();
@@ -329,12 +383,12 @@ fn events_are_cleared_after_the_last_stage<K: Kind>() {
     let events = repeats(1000);
     let mut seen = 0;
     let (mut producer, consumers) = K::ring(16, || None)
-        .then_all(|side| {
-            side.read("left", |_, _, _| {}).read("right", |event: &Option<_>, _, _| {
+        .side_by_side(|side| {
+            side.stage("left").read(|_, _, _| {}).stage("right").read(|event: &Option<_>, _, _| {
                 seen += u64::from(event.is_some());
             })
         })
-        .then_clear(|event| *event = None)
+        .clear(|event| *event = None)
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -350,8 +404,9 @@ fn events_are_cleared_after_the_last_stage<K: Kind>() {
 fn events_are_cleared_after_a_poller<K: Kind>() {
     let ledger = Ledger::default();
     let (mut producer, mut consumers) = K::ring(16, || None)
-        .then_poller_mut("poller")
-        .then_clear(|event| *event = None)
+        .stage("poller")
+        .poller_mut()
+        .clear(|event| *event = None)
         .build()
         .unwrap();
     let mut poller = consumers.take_poller_mut("poller").unwrap();
@@ -365,5 +420,5 @@ fn events_are_cleared_after_a_poller<K: Kind>() {
 /// Handlers with what they return said outright still fit where the type has to be found.
 #[allow(dead_code)]
 fn handlers_need_no_annotation<H: EventHandler<u64, Shared> + Send + 'static>(handler: H) {
-    let _ = lapwing::Disruptor::single_producer(8, || 0).then_handler("h", handler);
+    let _ = lapwing::Disruptor::single_producer(8, || 0).stage("h").read_handler(handler);
 }

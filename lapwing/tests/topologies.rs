@@ -47,10 +47,14 @@ fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
 
 fn miri_pipeline_hands_on_what_each_stage_wrote<K: Kind>() {
     let ring = K::ring(4, || 0_u64)
-        .then_mut("add", |event, _, _| *event += 1)
-        .then_batch_mut("double", |events, _| events.iter_mut().for_each(|event| *event *= 2))
-        .then_local_mut("triple", || Triples)
-        .then("check", |event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
+        .stage("add")
+        .write(|event, _, _| *event += 1)
+        .stage("double")
+        .write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2))
+        .stage("triple")
+        .write_local(|| Triples)
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, (sequence + 1) * 6));
     run::<K>(repeats(5_000), ring);
 }
 
@@ -66,10 +70,13 @@ fn multicast_shows_every_event_to_every_stage<K: Kind>() {
     let events = repeats(5_000);
     let mut seen = [const { Vec::new() }; 3];
     let [a, b, c] = &mut seen;
-    let ring = K::ring(8, || 0_u64).then_all(|side| {
-        side.read("a", |event, sequence, _| a.push((*event, sequence)))
-            .read("b", |event, sequence, _| b.push((*event, sequence)))
-            .read_batch("c", |events, first| c.extend(events.iter().copied().zip(first..)))
+    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
+        side.stage("a")
+            .read(|event, sequence, _| a.push((*event, sequence)))
+            .stage("b")
+            .read(|event, sequence, _| b.push((*event, sequence)))
+            .stage("c")
+            .read_batch(|events, first| c.extend(events.iter().copied().zip(first..)))
     });
     run::<K>(events, ring);
     for seen in seen {
@@ -81,15 +88,19 @@ fn miri_diamond_joins_what_both_sides_saw<K: Kind>() {
     let progress = [const { AtomicU64::new(0) }; 2];
     let see = |side: usize, sequence| progress[side].store(sequence + 1, Ordering::Relaxed);
     let ring = K::ring(4, || 0_u64)
-        .then_mut("first", |event, _, _| *event += 100)
-        .then_all(|side| {
-            side.read("left", |event, sequence, _| {
-                assert_eq!(*event, sequence + 100);
-                see(0, sequence);
-            })
-            .read("right", |_, sequence, _| see(1, sequence))
+        .stage("first")
+        .write(|event, _, _| *event += 100)
+        .side_by_side(|side| {
+            side.stage("left")
+                .read(|event, sequence, _| {
+                    assert_eq!(*event, sequence + 100);
+                    see(0, sequence);
+                })
+                .stage("right")
+                .read(|_, sequence, _| see(1, sequence))
         })
-        .then_mut("join", |event, sequence, _| {
+        .stage("join")
+        .write(|event, sequence, _| {
             assert!(progress.iter().all(|side| side.load(Ordering::Relaxed) > sequence));
             *event = 0;
         });
@@ -129,18 +140,30 @@ impl Watch {
 fn chains_within_sides_keep_their_order<K: Kind>() {
     let watch = Watch::new(8);
     let ring = K::ring(8, || 0_u64)
-        .then("0", watch.stage(0, []))
-        .then_all(|side| {
+        .stage("0")
+        .read(watch.stage(0, []))
+        .side_by_side(|side| {
             side.chain(|chain| {
-                chain.read("1", watch.stage(1, [0])).read("2", watch.stage(2, [0, 1])).all(|side| {
-                    side.read("3", watch.stage(3, [1, 2])).chain(|chain| {
-                        chain.read("4", watch.stage(4, [1, 2])).read("5", watch.stage(5, [4]))
+                chain
+                    .stage("1")
+                    .read(watch.stage(1, [0]))
+                    .stage("2")
+                    .read(watch.stage(2, [0, 1]))
+                    .side_by_side(|side| {
+                        side.stage("3").read(watch.stage(3, [1, 2])).chain(|chain| {
+                            chain
+                                .stage("4")
+                                .read(watch.stage(4, [1, 2]))
+                                .stage("5")
+                                .read(watch.stage(5, [4]))
+                        })
                     })
-                })
             })
-            .read("6", watch.stage(6, [0]))
+            .stage("6")
+            .read(watch.stage(6, [0]))
         })
-        .then("7", watch.stage(7, [3, 5, 6]));
+        .stage("7")
+        .read(watch.stage(7, [3, 5, 6]));
     run::<K>(repeats(5_000), ring);
 }
 
@@ -157,7 +180,7 @@ fn miri_random_graphs_keep_every_order<K: Kind>() {
             let after = upstream
                 .iter()
                 .fold(Stage::new(stage.to_string()), |named, &other| named.after(ids[other]));
-            ids.push(graph.read(after, watch.stage(stage, upstream)));
+            ids.push(graph.stage(after).read(watch.stage(stage, upstream)));
         }
         let capacity = 1 << random.below(5);
         run::<K>(repeats(1_000), K::ring(capacity, || 0_u64).graph(graph));
@@ -166,14 +189,16 @@ fn miri_random_graphs_keep_every_order<K: Kind>() {
 
 fn graph_with_writers_between_readers_runs<K: Kind>() {
     let mut graph = Graph::new();
-    let first = graph.write("first", |event: &mut u64, _, _| *event += 1);
-    let left = graph.read(Stage::new("left").after(first), |event, sequence, _| {
-        assert_eq!(*event, sequence + 1)
-    });
-    let right = graph.read_batch(Stage::new("right").after(first).after(first), |_, _| {});
+    let first = graph.stage("first").write(|event: &mut u64, _, _| *event += 1);
+    let left = graph
+        .stage("left")
+        .after(first)
+        .read(|event, sequence, _| assert_eq!(*event, sequence + 1));
+    let right = graph.stage("right").after(first).after(first).read_batch(|_, _| {});
     let last = Stage::new("last").after(left).after(right);
-    let last = graph.write_batch(last, |events, _| events.iter_mut().for_each(|event| *event *= 2));
-    graph.read(Stage::new("check").after(last).after(first), |event, sequence, _| {
+    let last =
+        graph.stage(last).write_batch(|events, _| events.iter_mut().for_each(|event| *event *= 2));
+    graph.stage("check").after(last).after(first).read(|event, sequence, _| {
         assert_eq!(*event, 2 * (sequence + 1));
     });
     run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
@@ -182,10 +207,10 @@ fn graph_with_writers_between_readers_runs<K: Kind>() {
 fn builder_goes_on_after_a_graph<K: Kind>() {
     let watch = Watch::new(3);
     let mut graph = Graph::new();
-    let a = graph.read("a", watch.stage(0, []));
-    graph.read(Stage::new("b").after(a), watch.stage(1, [0]));
-    graph.read("c", watch.stage(2, []));
-    let ring = K::ring(4, || 0_u64).graph(graph).then_mut("clear", |event, sequence, _| {
+    let a = graph.stage("a").read(watch.stage(0, []));
+    graph.stage("b").after(a).read(watch.stage(1, [0]));
+    graph.stage("c").read(watch.stage(2, []));
+    let ring = K::ring(4, || 0_u64).graph(graph).stage("clear").write(|event, sequence, _| {
         assert!(watch.seen.iter().all(|seen| seen.load(Ordering::Relaxed) > sequence));
         *event = u64::MAX;
     });
@@ -194,22 +219,27 @@ fn builder_goes_on_after_a_graph<K: Kind>() {
 
 fn graph_goes_on_after_a_builder<K: Kind>() {
     let mut graph = Graph::new();
-    let right = graph.read("right", |event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
-    graph.write(Stage::new("last").after(right), |event, _, _| *event += 1);
+    let right =
+        graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
+    graph.stage("last").after(right).write(|event, _, _| *event += 1);
     let ring = K::ring(4, || 0_u64)
-        .then_mut("first", |event, _, _| *event += 1)
+        .stage("first")
+        .write(|event, _, _| *event += 1)
         .graph(graph)
-        .then("check", |event, sequence, _| assert_eq!(*event, sequence + 2));
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, sequence + 2));
     run::<K>(repeats(5_000), ring);
 }
 
 fn empty_side_and_empty_graph_change_nothing<K: Kind>() {
     let ring = K::ring(4, || 0_u64)
-        .then_mut("first", |event, _, _| *event += 1)
-        .then_all(|side| side)
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .side_by_side(|side| side)
         .graph(Graph::default())
-        .then_all(|side| side.chain(|chain| chain.all(|side| side)))
-        .then_mut("last", |event, sequence, _| assert_eq!(*event, sequence + 1));
+        .side_by_side(|side| side.chain(|chain| chain.side_by_side(|side| side)))
+        .stage("last")
+        .write(|event, sequence, _| assert_eq!(*event, sequence + 1));
     run::<K>(repeats(500), ring);
 }
 
@@ -218,15 +248,15 @@ fn empty_side_and_empty_graph_change_nothing<K: Kind>() {
 fn batches_follow_each_other_and_end_at_the_wrap<K: Kind>() {
     const CAPACITY: u64 = 16;
     let mut next = 0;
-    let ring = K::ring(CAPACITY as usize, || 0_u64).then_batch(
-        Stage::new("reads").max_batch(usize::MAX),
-        |events, first| {
+    let ring = K::ring(CAPACITY as usize, || 0_u64)
+        .stage("reads")
+        .max_batch(usize::MAX)
+        .read_batch(|events, first| {
             assert_eq!(first, next);
             assert!(!events.is_empty() && first % CAPACITY + events.len() as u64 <= CAPACITY);
             assert!(events.iter().copied().eq(first..first + events.len() as u64));
             next += events.len() as u64;
-        },
-    );
+        });
     run::<K>(repeats(20_000), ring);
     assert_eq!(next, repeats(20_000));
 }
@@ -274,16 +304,19 @@ impl EventHandler<u64> for Calls {
 fn max_batch_is_respected_by_every_kind_of_stage<K: Kind>() {
     let mut lengths = Vec::new();
     run_on_a_full_ring::<K>(8, |ring| {
-        ring.then_batch(Stage::new("reads").max_batch(3), |events, _| assert!(events.len() <= 3))
-            .then_batch_mut(Stage::new("writes").max_batch(1), |events, _| {
-                assert_eq!(events.len(), 1)
-            })
-            .then_batch("the default, a quarter of the ring among three", |events, _| {
-                assert!(events.len() <= 2)
-            })
+        ring.stage("reads")
+            .max_batch(3)
+            .read_batch(|events, _| assert!(events.len() <= 3))
+            .stage("writes")
+            .max_batch(1)
+            .write_batch(|events, _| assert_eq!(events.len(), 1))
+            .stage("the default, a quarter of the ring among three")
+            .read_batch(|events, _| assert!(events.len() <= 2))
     });
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_batch(Stage::new("reads").max_batch(3), |events, _| lengths.push(events.len()))
+        .stage("reads")
+        .max_batch(3)
+        .read_batch(|events, _| lengths.push(events.len()))
         .build()
         .unwrap();
     fill::<K>(&mut producer);
@@ -296,33 +329,34 @@ fn few_stages_have_longer_batches_than_many<K: Kind>() {
     let longest = AtomicUsize::new(0);
     let see = |events: &[u64], _: Sequence| _ = longest.fetch_max(events.len(), Ordering::Relaxed);
     let (alone, of_two) = if K::IS_MULTI { (2048, 2048) } else { (4096, 2730) };
-    run_on_a_full_ring::<K>(8192, |ring| ring.then_batch("alone", see));
+    run_on_a_full_ring::<K>(8192, |ring| ring.stage("alone").read_batch(see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone);
-    run_on_a_full_ring::<K>(8192, |ring| ring.then_batch("first", see).then_batch("second", see));
+    run_on_a_full_ring::<K>(8192, |ring| {
+        ring.stage("first").read_batch(see).stage("second").read_batch(see)
+    });
     assert_eq!(longest.swap(0, Ordering::Relaxed), of_two, "two stages");
-    run_on_a_full_ring::<K>(64, |ring| ring.then_batch("of a small ring", see));
+    run_on_a_full_ring::<K>(64, |ring| ring.stage("of a small ring").read_batch(see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), 16);
     run_on_a_full_ring::<K>(64, |ring| {
-        let ring = ring.then_all(|side| side.read_batch("left", see).read_batch("right", see));
-        ring.then_batch("join", see)
+        let ring = ring
+            .side_by_side(|side| side.stage("left").read_batch(see).stage("right").read_batch(see));
+        ring.stage("join").read_batch(see)
     });
     assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "three");
     run_on_a_full_ring::<K>(64, |ring| {
-        (0..9).fold(ring, |ring, number| ring.then_batch(number.to_string(), see))
+        (0..9).fold(ring, |ring, number| ring.stage(number.to_string()).read_batch(see))
     });
     assert_eq!(longest.swap(0, Ordering::Relaxed), 16, "many");
-    run_on_a_full_ring::<K>(1, |ring| ring.then_batch("alone", see));
+    run_on_a_full_ring::<K>(1, |ring| ring.stage("alone").read_batch(see));
     assert_eq!(longest.swap(0, Ordering::Relaxed), 1, "one slot");
-    run_on_a_full_ring::<K>(1 << 15, |ring| ring.then_batch("alone", see));
+    run_on_a_full_ring::<K>(1 << 15, |ring| ring.stage("alone").read_batch(see));
     let alone = if K::IS_MULTI { 4096 } else { 1 << 14 };
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone, "a large ring");
 }
 
 fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {
     let (call, calls) = mpsc::channel();
-    run_on_a_full_ring::<K>(8, |ring| {
-        ring.then_handler(Stage::new("all").max_batch(3), Calls(call))
-    });
+    run_on_a_full_ring::<K>(8, |ring| ring.stage("all").max_batch(3).read_handler(Calls(call)));
     let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));
     assert_eq!(
         starts.collect::<Vec<_>>(),
@@ -333,7 +367,7 @@ fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {
 fn end_of_batch_comes_with_the_last_event_of_a_batch<K: Kind>() {
     let (call, calls) = mpsc::channel();
     let (mut producer, consumers) =
-        K::ring(16, || 0_u64).then_handler("all", Calls(call)).build().unwrap();
+        K::ring(16, || 0_u64).stage("all").read_handler(Calls(call)).build().unwrap();
     let running = consumers.start().unwrap();
     (0..repeats(2_000)).for_each(|_| _ = producer.publish(|_| {}).unwrap());
     let report = running.shutdown().unwrap();
@@ -375,16 +409,16 @@ fn text(name: &str) -> String {
 #[test]
 fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
     let mut graph = Graph::new();
-    let first = graph.read("first", nothing);
-    graph.read(Stage::new("reads").after(first), nothing);
-    graph.write(Stage::new("writes").after(first), change);
+    let first = graph.stage("first").read(nothing);
+    graph.stage("reads").after(first).read(nothing);
+    graph.stage("writes").after(first).write(change);
     let error = build_error(graph);
     assert_eq!(error, BuildError::Overlap { exclusive: text("writes"), other: text("reads") });
     assert!(error.to_string().contains("\"writes\"") && error.to_string().contains("\"reads\""));
 
     let mut graph = Graph::new();
-    graph.poller_mut("left");
-    graph.poller_mut("right");
+    graph.stage("left").poller_mut();
+    graph.stage("right").poller_mut();
     assert_eq!(
         build_error(graph),
         BuildError::Overlap { exclusive: text("left"), other: text("right") }
@@ -395,10 +429,10 @@ fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
 #[test]
 fn overlap_is_found_across_layers() {
     let mut graph = Graph::new();
-    let beside = graph.read("beside", nothing);
-    let first = graph.read("first", nothing);
-    let writes = graph.write(Stage::new("writes").after(first), change);
-    graph.read(Stage::new("join").after(writes).after(beside), nothing);
+    let beside = graph.stage("beside").read(nothing);
+    let first = graph.stage("first").read(nothing);
+    let writes = graph.stage("writes").after(first).write(change);
+    graph.stage("join").after(writes).after(beside).read(nothing);
     assert_eq!(
         build_error(graph),
         BuildError::Overlap { exclusive: text("writes"), other: text("beside") }
@@ -408,12 +442,12 @@ fn overlap_is_found_across_layers() {
 #[test]
 fn stage_of_another_graph_is_unknown() {
     let mut other = Graph::<u64>::new();
-    let foreign = other.read("foreign", nothing);
+    let foreign = other.stage("foreign").read(nothing);
     let mut graph = Graph::new();
-    graph.read("first", nothing);
-    graph.read(Stage::new("second").after(foreign), nothing);
+    graph.stage("first").read(nothing);
+    graph.stage("second").after(foreign).read(nothing);
     assert_eq!(build_error(graph), BuildError::UnknownStage { stage: text("second") });
 
-    let ring = One::ring(4, || 0_u64).then(Stage::new("first").after(foreign), nothing);
+    let ring = One::ring(4, || 0_u64).stage("first").after(foreign).read(nothing);
     assert_eq!(ring.build().err(), Some(BuildError::UnknownStage { stage: text("first") }));
 }

@@ -16,7 +16,7 @@ use common::{
 use lapwing::wait::Yielding;
 use lapwing::{
     BatchError, BuildError, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
-    PublishError, PublishTimeoutError, Sequence, Stage, TryPublishError,
+    PublishError, PublishTimeoutError, Sequence, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -37,7 +37,8 @@ common::for_both_producers! {
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller)
 }
@@ -72,17 +73,17 @@ fn trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor<K: Kind>() {
 /// The borrow of another ring's stage: an id names its graph.
 fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     let mut foreign = Graph::<u64>::new();
-    let id = foreign.poller("foreign");
-    let ring = K::ring(4, || 0_u64).then(Stage::new("stage").after(id), |_, _, _| {});
+    let id = foreign.stage("foreign").poller();
+    let ring = K::ring(4, || 0_u64).stage("stage").after(id).read(|_, _, _| {});
     assert_eq!(ring.build().err(), Some(BuildError::UnknownStage { stage: "stage".to_owned() }));
     assert!(K::ring(4, || 0_u64).graph(foreign).build().is_ok());
 }
 
 fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
     let mut graph = Graph::new();
-    graph.poller("lone");
-    let first = graph.poller("first");
-    graph.poller(Stage::new("last").after(first));
+    graph.stage("lone").poller();
+    let first = graph.stage("first").poller();
+    graph.stage("last").after(first).poller();
     let (mut producer, mut consumers) = K::ring(2, || 0_u64).graph(graph).build().unwrap();
     let mut pollers = ["lone", "first", "last"].map(|name| consumers.take_poller(name).unwrap());
     producer.publish_batch(2, |_| {}).unwrap();
@@ -95,8 +96,8 @@ fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
 
 fn trap_03_layer_that_names_no_stage_comes_after_the_one_before<K: Kind>() {
     let mut graph = Graph::new();
-    graph.poller("lone");
-    let ring = K::ring(1, || 0_u64).then_poller("first").graph(graph);
+    graph.stage("lone").poller();
+    let ring = K::ring(1, || 0_u64).stage("first").poller().graph(graph);
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut first = consumers.take_poller("first").unwrap();
     let mut lone = consumers.take_poller("lone").unwrap();
@@ -111,8 +112,11 @@ fn trap_03_layer_that_names_no_stage_comes_after_the_one_before<K: Kind>() {
 
 fn trap_04_panic_in_a_fill_closure_does_not_hang_the_end<K: Kind>() {
     quiet_panics();
-    let (mut producer, consumers) =
-        K::ring(4, || 0_u64).then("all", |event, _, _| assert_eq!(*event, 1)).build().unwrap();
+    let (mut producer, consumers) = K::ring(4, || 0_u64)
+        .stage("all")
+        .read(|event, _, _| assert_eq!(*event, 1))
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     for _ in 0..10 {
         let publish = || producer.publish(|_| panic!("{ON_PURPOSE}"));
@@ -126,8 +130,10 @@ fn trap_04_panic_in_a_fill_closure_does_not_hang_the_end<K: Kind>() {
 fn trap_05_panic_of_a_handler_ends_its_dependents_and_a_blocked_producer<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then("bad", |_, sequence, _| assert!(sequence < 3, "{ON_PURPOSE}"))
-        .then("after", |_, _, _| {})
+        .stage("bad")
+        .read(|_, sequence, _| assert!(sequence < 3, "{ON_PURPOSE}"))
+        .stage("after")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -144,24 +150,28 @@ fn trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread<K: Kind>() {
         let mut ring = K::ring(2, || 0_u64).wait(Yielding::default());
         for step in 0..steps {
             ring = match step {
-                0 | 3 => ring.then(name(step), |_, _, _| {}),
-                1 => ring.then_mut(Stage::new(name(step)).pin(0), |_, _, _| {}),
-                2 => ring.then_all(|side| side.read(name(step), |_, _, _| {}).poller(name(20))),
-                4 => ring.then_local(name(step), || -> Never { unreachable!() }),
-                _ => ring.then_poller(name(step)),
+                0 | 3 => ring.stage(name(step)).read(|_, _, _| {}),
+                1 => ring.stage(name(step)).pin(0).write(|_, _, _| {}),
+                2 => ring.side_by_side(|side| {
+                    side.stage(name(step)).read(|_, _, _| {}).stage(name(20)).poller()
+                }),
+                4 => ring.stage(name(step)).read_local(|| -> Never { unreachable!() }),
+                _ => ring.stage(name(step)).poller(),
             };
         }
         assert_eq!(threads_named(&prefix), 0);
         drop(ring);
         assert_eq!(threads_named(&prefix), 0);
     }
-    let ring = K::ring(2, || 0_u64).then(name(0), |_, _, _| {}).then(name(1), |_, _, _| {});
+    let ring =
+        K::ring(2, || 0_u64).stage(name(0)).read(|_, _, _| {}).stage(name(1)).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     assert_eq!(threads_named(&prefix), 0);
     drop(consumers);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
     assert_eq!(threads_named(&prefix), 0);
-    let ring = K::ring(2, || 0_u64).then(name(0), |_, _, _| {}).then(name(1), |_, _, _| {});
+    let ring =
+        K::ring(2, || 0_u64).stage(name(0)).read(|_, _, _| {}).stage(name(1)).read(|_, _, _| {});
     let (producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     drop((producer, running));
@@ -177,7 +187,7 @@ impl EventHandler<u64> for Never {
 
 fn trap_07_dropped_poller_lets_the_producer_go_on<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
-        .then_all(|side| side.poller("gone").read("reader", |_, _, _| {}))
+        .side_by_side(|side| side.stage("gone").poller().stage("reader").read(|_, _, _| {}))
         .build()
         .unwrap();
     let gone = consumers.take_poller("gone").unwrap();
@@ -197,8 +207,13 @@ fn trap_07_forgotten_poller_holds_its_events_and_says_so<K: Kind>() {
 }
 
 fn trap_08_producer_is_dropped_on_the_thread_of_its_poller<K: Kind>() {
-    let (mut producer, mut consumers) =
-        K::ring(4, || 0_u64).then_poller("first").then("second", |_, _, _| {}).build().unwrap();
+    let (mut producer, mut consumers) = K::ring(4, || 0_u64)
+        .stage("first")
+        .poller()
+        .stage("second")
+        .read(|_, _, _| {})
+        .build()
+        .unwrap();
     let mut first = consumers.take_poller("first").unwrap();
     let running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();

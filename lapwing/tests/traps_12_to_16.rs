@@ -32,11 +32,16 @@ fn more_threads_than_cpus_finish(strategy: impl WaitStrategy) {
     let (producer, consumers) = Disruptor::multi_producer(64, || 0_u64)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_mut("double", |event, _, _| *event *= 2)
-        .then_all(|side| {
-            side.read("sum", |event, _, _| sum += *event).read("count", |_, _, _| count += 1)
+        .stage("double")
+        .write(|event, _, _| *event *= 2)
+        .side_by_side(|side| {
+            side.stage("sum")
+                .read(|event, _, _| sum += *event)
+                .stage("count")
+                .read(|_, _, _| count += 1)
         })
-        .then("last", |_, _, _| {})
+        .stage("last")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     watched(|| {
@@ -146,9 +151,13 @@ fn deliver<K: Kind>(strategy: impl WaitStrategy, other: impl WaitStrategy) {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_mut("first", |event, _, _| *event += 1)
-        .then(lapwing::Stage::new("other").wait(other), |_, _, _| {})
-        .then("last", |event, sequence, _| {
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .stage("other")
+        .wait(other)
+        .read(|_, _, _| {})
+        .stage("last")
+        .read(|event, sequence, _| {
             assert_eq!((*event, sequence), (seen + 1, seen));
             seen += 1;
         })
@@ -178,7 +187,8 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
         let (mut producer, mut consumers) = K::ring(1, || 0_u64)
             .wait(strategy.clone())
             .producer_wait(strategy)
-            .then_poller("poller")
+            .stage("poller")
+            .poller()
             .build()
             .unwrap();
         let mut poller = consumers.take_poller("poller").unwrap();
@@ -203,7 +213,8 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
 fn trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone<K: Kind>() {
     let mut sum = 0;
     let (mut producer, consumers) = K::ring(4, || Cell::new(0_u64))
-        .then_mut("sum", |event, _, _| sum += event.replace(0))
+        .stage("sum")
+        .write(|event, _, _| sum += event.replace(0))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -222,7 +233,7 @@ fn miri_trap_15_slots_of_a_poller_that_left_are_written_again<K: Kind>() {
     let mut pause = Lcg(15);
     for round in 0..repeats(500) {
         let (mut producer, mut consumers) = K::ring(2, || vec![0_u64].into_boxed_slice())
-            .then_all(|side| side.poller("leaves").poller("stays"))
+            .side_by_side(|side| side.stage("leaves").poller().stage("stays").poller())
             .build()
             .unwrap();
         let mut leaves = consumers.take_poller("leaves").unwrap();
@@ -259,9 +270,12 @@ fn miri_trap_16_events_without_a_size_are_counted<K: Kind>() {
     let events = repeats(2_000);
     let (mut reads, mut writes, mut lengths) = (0, 0, 0);
     let (mut producer, consumers) = K::ring(4, || ())
-        .then_mut("writes", |&mut (), _, _| writes += 1)
-        .then_batch("lengths", |events, _| lengths += events.len() as u64)
-        .then("reads", |&(), sequence, _| {
+        .stage("writes")
+        .write(|&mut (), _, _| writes += 1)
+        .stage("lengths")
+        .read_batch(|events, _| lengths += events.len() as u64)
+        .stage("reads")
+        .read(|&(), sequence, _| {
             assert_eq!(sequence, reads);
             reads += 1;
         })
@@ -288,12 +302,14 @@ fn miri_trap_16_events_are_dropped_once<K: Kind>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut producer, mut consumers) = K::ring(8, || ledger.token())
-        .then_mut("replaces", |event, sequence, _| {
+        .stage("replaces")
+        .write(|event, sequence, _| {
             if sequence % 2 == 0 {
                 *event = ledger.token();
             }
         })
-        .then_poller_mut("poller")
+        .stage("poller")
+        .poller_mut()
         .build()
         .unwrap();
     assert_eq!((ledger.made(), ledger.dropped()), (8, 0));
@@ -330,10 +346,10 @@ fn miri_trap_16_events_are_dropped_once<K: Kind>() {
 fn miri_trap_16_events_of_a_page_arrive_whole<K: Kind>() {
     const PAGE: usize = 4096;
     let (mut producer, consumers) = K::ring(4, || [0_u8; PAGE])
-        .then_mut("invert", |page, _, _| page.iter_mut().for_each(|byte| *byte = !*byte))
-        .then("check", |page, sequence, _| {
-            assert!(page.iter().all(|byte| *byte == !(sequence as u8)))
-        })
+        .stage("invert")
+        .write(|page, _, _| page.iter_mut().for_each(|byte| *byte = !*byte))
+        .stage("check")
+        .read(|page, sequence, _| assert!(page.iter().all(|byte| *byte == !(sequence as u8))))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::Kind;
 use lapwing::{
     Action, BuildError, Builder, EventHandler, Exclusive, Retries, Sequence, Sequencer, Shared,
-    Stage, Workers,
+    Stage,
 };
 
 common::for_both_producers! {
@@ -56,12 +56,12 @@ fn refuses<S: Sequencer>(ring: Builder<'_, u64, S>, setting: &str, needs: &str) 
 fn timeout_of_a_closure_was_ignored<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
     let rings = [
-        ring().then(impatient(), |_, _, _| {}),
-        ring().then_mut(impatient(), |_, _, _| {}),
-        ring().then_batch(impatient(), |_, _| {}),
-        ring().then_batch_mut(impatient(), |_, _| {}),
-        ring().then_all(|side| side.read(impatient(), |_, _, _| {})),
-        ring().then_workers(impatient(), Workers::new(2), |_| |_: &u64, _, _| {}),
+        ring().stage(impatient()).read(|_, _, _| {}),
+        ring().stage(impatient()).write(|_, _, _| {}),
+        ring().stage(impatient()).read_batch(|_, _| {}),
+        ring().stage(impatient()).write_batch(|_, _| {}),
+        ring().side_by_side(|side| side.stage(impatient()).read(|_, _, _| {})),
+        ring().stage(impatient()).workers(2).read(|_| |_: &u64, _, _| {}),
     ];
     rings.into_iter().for_each(|ring| refuses(ring, "timeout", "an `EventHandler`"));
 }
@@ -77,20 +77,20 @@ fn settings_of_a_poller_were_ignored<K: Kind>() {
         (stage().blocking(), "blocking", "a thread"),
     ];
     for (stage, setting, needs) in settings {
-        refuses(K::ring(8, || 0_u64).then_poller(stage), setting, needs);
+        refuses(K::ring(8, || 0_u64).stage(stage).poller(), setting, needs);
     }
-    refuses(K::ring(8, || 0_u64).then_poller_mut(stage().pin(0)), "pin", "a thread");
+    refuses(K::ring(8, || 0_u64).stage(stage().pin(0)).poller_mut(), "pin", "a thread");
 }
 
 fn policy_for_errors_of_a_handler_that_returns_none_was_ignored<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
     let skips = |_: usize| |_: &u64, _, _| Action::Skip;
     let rings = [
-        ring().then(forgiving(), |_, _, _| {}),
-        ring().then(forgiving(), |_, _, _| Action::Skip),
-        ring().then_batch(forgiving(), |_, _| Action::Continue),
-        ring().then_handler_mut(forgiving(), Deaf),
-        ring().then_workers(forgiving(), Workers::new(2), skips),
+        ring().stage(forgiving()).read(|_, _, _| {}),
+        ring().stage(forgiving()).read(|_, _, _| Action::Skip),
+        ring().stage(forgiving()).read_batch(|_, _| Action::Continue),
+        ring().stage(forgiving()).write_handler(Deaf),
+        ring().stage(forgiving()).workers(2).read(skips),
     ];
     let needs = "a handler that returns a `Result`";
     rings.into_iter().for_each(|ring| refuses(ring, "on_error", needs));
@@ -101,14 +101,14 @@ fn settings_that_a_stage_follows_are_no_error<K: Kind>() {
     let all = || impatient().on_error(Retries::of_event()).on_panic(Action::Skip).blocking();
     let fails = |_: usize| |_: &u64, _, _| Err::<(), _>("no route");
     let rings = [
-        ring().then_handler::<_, Result<Action, fmt::Error>>(all(), Deaf),
-        ring().then_local::<_, Result<Action, fmt::Error>>(all(), || Deaf),
-        ring().then_handler_mut(impatient().on_panic(Action::Skip), Deaf),
-        ring().then(forgiving().on_panic(Action::Skip).on_thread("here"), |_, _, _| {
-            Err::<Action, _>("no route")
-        }),
-        ring().then_workers(forgiving(), Workers::new(2), fails),
-        ring().then_poller(Stage::new("stage").max_batch(2).wait(lapwing::wait::BusySpin)),
+        ring().stage(all()).read_handler::<_, Result<Action, fmt::Error>>(Deaf),
+        ring().stage(all()).read_local::<_, Result<Action, fmt::Error>>(|| Deaf),
+        ring().stage(impatient().on_panic(Action::Skip)).write_handler(Deaf),
+        ring()
+            .stage(forgiving().on_panic(Action::Skip).on_thread("here"))
+            .read(|_, _, _| Err::<Action, _>("no route")),
+        ring().stage(forgiving()).workers(2).read(fails),
+        ring().stage("stage").max_batch(2).wait(lapwing::wait::BusySpin).poller(),
     ];
     for ring in rings {
         assert_eq!(ring.build().err(), None);

@@ -29,7 +29,8 @@ common::for_both_producers! {
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-    let (producer, mut consumers) = K::ring(capacity, || 0).then_poller("poller").build().unwrap();
+    let (producer, mut consumers) =
+        K::ring(capacity, || 0).stage("poller").poller().build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller)
 }
@@ -137,7 +138,7 @@ fn claim_up_to_in_a_handler_of_a_full_ring_is_told<K: Kind>() {
         assert_eq!(told, Some(BatchError::WouldDeadlock));
         assert_eq!(producer.try_claim_up_to(4).err(), Some(BatchError::Full));
     };
-    let (mut producer, consumers) = K::ring(4, || 0_u64).then("all", claim).build().unwrap();
+    let (mut producer, consumers) = K::ring(4, || 0_u64).stage("all").read(claim).build().unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
     hand_over.send(producer).unwrap();
     consumers.start().unwrap().join().unwrap();
@@ -201,7 +202,7 @@ fn free_slots_are_none_when_nobody_is_left<K: Kind>() {
 }
 
 fn free_slots_shrink_when_a_consumer_takes_a_seat_further_back<K: Kind>() {
-    let ring = K::ring(4, || 0_u64).seats(1).then_poller("poller");
+    let ring = K::ring(4, || 0_u64).seats(1).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     assert_eq!(publish(producer.claim_up_to(3).unwrap()), 0..3);
@@ -244,7 +245,7 @@ fn slice_of_another_length_is_not_copied<K: Kind>() {
 
 fn slice_is_cloned_across_the_wrap<K: Kind>() {
     let (mut producer, mut consumers) =
-        K::ring(4, || "old".to_owned()).then_poller("poller").build().unwrap();
+        K::ring(4, || "old".to_owned()).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
     drain(&mut poller);
@@ -263,7 +264,7 @@ fn miri_claims_up_to_of_many_threads_share_the_ring() {
         const CAPACITY: usize = 8;
         let events = repeats(20_000);
         let (producer, mut consumers) =
-            Disruptor::multi_producer(CAPACITY, || (0, 0)).then_poller("all").build().unwrap();
+            Disruptor::multi_producer(CAPACITY, || (0, 0)).stage("all").poller().build().unwrap();
         let mut poller = consumers.take_poller("all").unwrap();
         let is_done = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -42,7 +42,7 @@ fn one_event_then_silence<K: Kind, W: WaitStrategy>(strategy: W, stages: usize, 
         let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
         let is_last = number + 1 == stages;
         let handled = &handled;
-        last = Some(graph.read(stage, move |event: &u64, sequence, _| {
+        last = Some(graph.stage(stage).read(move |event: &u64, sequence, _| {
             assert_eq!(*event, sequence);
             if is_last {
                 handled.store(sequence + 1, Ordering::Release);
@@ -114,10 +114,18 @@ fn different_strategies<K: Kind>() {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .producer_wait(Yielding::default())
-        .then(Stage::new("blocking").wait(Blocking::default()), |_, _, _| {})
-        .then(Stage::new("yielding").wait(Yielding::default()), |_, _, _| {})
-        .then(Stage::new("sleeping").wait(Sleeping::default()), |_, _, _| {})
-        .then(Stage::new("adaptive").wait(Adaptive::default()), |_, sequence, _| {
+        .stage("blocking")
+        .wait(Blocking::default())
+        .read(|_, _, _| {})
+        .stage("yielding")
+        .wait(Yielding::default())
+        .read(|_, _, _| {})
+        .stage("sleeping")
+        .wait(Sleeping::default())
+        .read(|_, _, _| {})
+        .stage("adaptive")
+        .wait(Adaptive::default())
+        .read(|_, sequence, _| {
             handled.store(sequence + 1, Ordering::Release);
         })
         .build()
@@ -140,8 +148,11 @@ fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>(
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(PARK_AT_ONCE)
-        .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
-        .then("join", |_, sequence, _| handled.store(sequence + 1, Ordering::Release))
+        .side_by_side(|side| {
+            side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+        })
+        .stage("join")
+        .read(|_, sequence, _| handled.store(sequence + 1, Ordering::Release))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -159,7 +170,9 @@ fn miri_producer_wakes_when_gating_stages_finish_one_after_the_other<K: Kind>() 
     let (mut producer, consumers) = K::ring(1, || 0_u64)
         .wait(PARK_AT_ONCE)
         .producer_wait(PARK_AT_ONCE)
-        .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+        .side_by_side(|side| {
+            side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+        })
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -175,8 +188,10 @@ fn miri_stage_wakes_when_the_poller_before_it_leaves<K: Kind>() {
         let handled = AtomicU64::new(0);
         let (mut producer, mut consumers) = K::ring(4, || 0_u64)
             .wait(PARK_AT_ONCE)
-            .then_poller("poller")
-            .then("after", |_, sequence, _| handled.store(sequence + 1, Ordering::Release))
+            .stage("poller")
+            .poller()
+            .stage("after")
+            .read(|_, sequence, _| handled.store(sequence + 1, Ordering::Release))
             .build()
             .unwrap();
         let poller = consumers.take_poller("poller").unwrap();
@@ -196,7 +211,7 @@ fn miri_producer_wakes_when_a_gating_poller_leaves<K: Kind>() {
         let (mut producer, mut consumers) = K::ring(1, || 0_u64)
             .wait(PARK_AT_ONCE)
             .producer_wait(PARK_AT_ONCE)
-            .then_all(|side| side.read("reader", |_, _, _| {}).poller("poller"))
+            .side_by_side(|side| side.stage("reader").read(|_, _, _| {}).stage("poller").poller())
             .build()
             .unwrap();
         let poller = consumers.take_poller("poller").unwrap();
@@ -219,7 +234,8 @@ fn miri_producers_wake_when_they_compete_for_one_slot() {
             let (producer, consumers) = Disruptor::multi_producer(1, || 0_u64)
                 .wait(PARK_AT_ONCE)
                 .producer_wait(PARK_AT_ONCE)
-                .then("count", |_, _, _| {})
+                .stage("count")
+                .read(|_, _, _| {})
                 .build()
                 .unwrap();
             let running = consumers.start().unwrap();
@@ -245,7 +261,8 @@ fn full_ring<K: Kind, W: WaitStrategy>(strategy: W, events: u64) {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(1, || 0_u64)
         .producer_wait(strategy)
-        .then("sum", |event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
+        .stage("sum")
+        .read(|event, _, _| _ = sum.fetch_add(*event, Ordering::Relaxed))
         .build()
         .unwrap();
     thread::scope(|scope| {

@@ -320,10 +320,10 @@ fn observe<K: Kind, W: WaitStrategy>(
     let mut last = None;
     for number in 0..depth {
         let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
-        last = Some(graph.read(on(stage), |_: &u64, _, _| {}));
+        last = Some(graph.stage(on(stage)).read(|_: &u64, _, _| {}));
     }
     let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
-    graph.read(on(observer), |event, sequence, _| {
+    graph.stage(on(observer)).read(|event, sequence, _| {
         assert_eq!(*event, sequence);
         arrivals.tell(sequence + 1);
     });
@@ -355,7 +355,8 @@ fn on_a_full_ring<K: Kind, W: WaitStrategy>(way: &Way<W>) {
         let (mut producer, mut consumers) = K::ring(2, || 0_u64)
             .wait(BusySpin)
             .producer_wait(way.strategy.clone())
-            .then_poller("all")
+            .stage("all")
+            .poller()
             .build()
             .unwrap();
         let mut poller = consumers.take_poller("all").unwrap();

@@ -92,7 +92,9 @@ fn share<K: Kind>(
     let (producer, consumers) = K::ring(capacity, || 0_u64)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_workers_mut(stage(), workers, |_| {
+        .stage(stage())
+        .workers(workers)
+        .write(|_| {
             |event: &mut u64, sequence, _| {
                 assert_eq!(*event, sequence);
                 counts.add(sequence);
@@ -145,7 +147,9 @@ fn several_producers_and_several_workers_share_a_small_ring() {
     const PRODUCERS: u64 = 3;
     let counts = Counts::new(PRODUCERS * events);
     let (producer, consumers) = Disruptor::multi_producer(4, || 0_u64)
-        .then_workers_mut("work", 3, |_| |event: &mut u64, _, _| counts.add(*event))
+        .stage("work")
+        .workers(3)
+        .write(|_| |event: &mut u64, _, _| counts.add(*event))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -169,7 +173,9 @@ fn several_producers_and_several_workers_share_a_small_ring() {
 fn lmax_trap_4_nothing_is_handled_before_it_is_published() {
     let counts = Counts::new(2);
     let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-        .then_workers_mut("work", 3, |_| {
+        .stage("work")
+        .workers(3)
+        .write(|_| {
             |event: &mut u64, sequence, _| {
                 assert_eq!(*event, sequence + 7);
                 counts.add(sequence);
@@ -197,7 +203,9 @@ fn claims_that_were_given_up_are_passed_over() {
     let events = repeats(3_000);
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-        .then_workers_mut("work", 3, |_| {
+        .stage("work")
+        .workers(3)
+        .write(|_| {
             |event: &mut u64, _, _| {
                 sum.fetch_add(*event, Ordering::Relaxed);
             }
@@ -223,8 +231,11 @@ fn miri_the_stage_after_a_group_sees_what_its_workers_wrote<K: Kind>() {
         let events = repeats(5_000);
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then_workers_mut("double", workers, |_| |event: &mut u64, _, _| *event *= 2)
-            .then("check", |event, sequence, _| seen.push((sequence, *event)))
+            .stage("double")
+            .workers(workers)
+            .write(|_| |event: &mut u64, _, _| *event *= 2)
+            .stage("check")
+            .read(|event, sequence, _| seen.push((sequence, *event)))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -240,10 +251,17 @@ fn a_group_after_a_group_sees_what_its_workers_wrote<K: Kind>() {
     let events = repeats(20_000);
     let counts = Counts::new(events);
     let (producer, consumers) = K::ring(8, || 0_u64)
-        .then_mut("first", |event, _, _| *event += 1)
-        .then_workers_mut("double", 2, |_| |event: &mut u64, _, _| *event *= 2)
-        .then_workers_mut("add", 3, |_| |event: &mut u64, _, _| *event += 5)
-        .then_workers("check", 2, |_| {
+        .stage("first")
+        .write(|event, _, _| *event += 1)
+        .stage("double")
+        .workers(2)
+        .write(|_| |event: &mut u64, _, _| *event *= 2)
+        .stage("add")
+        .workers(3)
+        .write(|_| |event: &mut u64, _, _| *event += 5)
+        .stage("check")
+        .workers(2)
+        .read(|_| {
             |event: &u64, sequence, _| {
                 assert_eq!(*event, 2 * (sequence + 1) + 5);
                 counts.add(sequence);
@@ -265,16 +283,23 @@ fn a_group_beside_other_stages_reads_what_they_read<K: Kind>() {
     let (left, right) = (Counts::new(events), Counts::new(events));
     let mut journal = Vec::new();
     let (producer, consumers) = K::ring(16, || 0_u64)
-        .then_all(|side| {
-            side.read("journal", |event, _, _| journal.push(*event))
-                .read_workers("left", 2, |_| |event: &u64, _, _| left.add(*event))
+        .side_by_side(|side| {
+            side.stage("journal")
+                .read(|event, _, _| journal.push(*event))
+                .stage("left")
+                .workers(2)
+                .read(|_| |event: &u64, _, _| left.add(*event))
                 .chain(|chain| {
                     chain
-                        .read("before", |_, _, _| {})
-                        .read_workers("right", 3, |_| |event: &u64, _, _| right.add(*event))
+                        .stage("before")
+                        .read(|_, _, _| {})
+                        .stage("right")
+                        .workers(3)
+                        .read(|_| |event: &u64, _, _| right.add(*event))
                 })
         })
-        .then_mut("clear", |event, _, _| *event = u64::MAX)
+        .stage("clear")
+        .write(|event, _, _| *event = u64::MAX)
         .build()
         .unwrap();
     let names: Vec<_> = consumers.names().map(str::to_owned).collect();
@@ -298,7 +323,9 @@ fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
         let events = repeats(10_000);
         let counts = Counts::new(events);
         let (mut producer, consumers) = K::ring(capacity, || [0_u64; 4])
-            .then_workers_mut("work", 3, |worker| {
+            .stage("work")
+            .workers(3)
+            .write(|worker| {
                 let mut pause = Lcg(worker as u64);
                 let counts = &counts;
                 move |event: &mut [u64; 4], sequence, _| {
@@ -327,7 +354,9 @@ fn lmax_trap_6_workers_that_have_not_started_hold_their_events<K: Kind>() {
     let counts = Counts::new(4);
     let workers = || Workers::new(2).up_to(3);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers_mut("work", workers(), |_| |event: &mut u64, _, _| counts.add(*event))
+        .stage("work")
+        .workers(workers())
+        .write(|_| |event: &mut u64, _, _| counts.add(*event))
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 4);
@@ -342,7 +371,9 @@ fn lmax_trap_17_a_close_is_drained_by_all_workers<K: Kind>() {
         let events = pause.below(12);
         let counts = Counts::new(events);
         let (mut producer, consumers) = K::ring(16, || 0_u64)
-            .then_workers_mut("work", 3, |_| |event: &mut u64, _, _| counts.add(*event))
+            .stage("work")
+            .workers(3)
+            .write(|_| |event: &mut u64, _, _| counts.add(*event))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -363,8 +394,12 @@ fn a_lone_event_after_silence_is_handled<K: Kind>() {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(Blocking { yields: 0 })
-        .then_workers_mut("first", 2, |_| |event: &mut u64, _, _| *event += 1)
-        .then_workers("second", 2, |_| {
+        .stage("first")
+        .workers(2)
+        .write(|_| |event: &mut u64, _, _| *event += 1)
+        .stage("second")
+        .workers(2)
+        .read(|_| {
             |event: &u64, sequence, _| {
                 assert_eq!(*event, sequence + 1);
                 handled.fetch_add(1, Ordering::Release);
@@ -388,7 +423,9 @@ fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     let events = repeats(200);
     let (mut producer, consumers) = K::ring(16, || 0_u64)
         .wait(Blocking { yields: 0 })
-        .then_workers("work", WORKERS, |_| |_: &u64, _, _| {})
+        .stage("work")
+        .workers(WORKERS)
+        .read(|_| |_: &u64, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -417,7 +454,10 @@ fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
         let at_work = AtomicU64::new(0);
         let (mut producer, consumers) = K::ring(16, || 0_u64)
             .wait(Blocking { yields: 0 })
-            .then_workers(Stage::new("work").max_batch(1), WORKERS as usize, |_| {
+            .stage("work")
+            .max_batch(1)
+            .workers(WORKERS as usize)
+            .read(|_| {
                 |_: &u64, sequence, _| {
                     at_work.fetch_add(1, Ordering::Relaxed);
                     let round = sequence / WORKERS + 1;
@@ -456,7 +496,10 @@ fn a_slow_event_holds_only_its_own_worker<K: Kind>() {
     const EVENTS: u64 = 60;
     let (counts, held) = (Counts::new(EVENTS), AtomicBool::new(true));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers_mut(Stage::new("work").max_batch(1), 2, |_| hold_the_first(&counts, &held))
+        .stage("work")
+        .max_batch(1)
+        .workers(2)
+        .write(|_| hold_the_first(&counts, &held))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -472,7 +515,9 @@ fn a_slow_event_holds_only_its_own_worker<K: Kind>() {
 fn a_worker_takes_no_more_than_its_share<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers_mut("work", 2, |_| hold_the_first(&counts, &held))
+        .stage("work")
+        .workers(2)
+        .write(|_| hold_the_first(&counts, &held))
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 8);
@@ -488,7 +533,10 @@ fn a_worker_takes_no_more_than_its_share<K: Kind>() {
 fn lmax_trap_17_backlog_is_what_is_not_finished<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers_mut(Stage::new("work").max_batch(1), 2, |_| hold_the_first(&counts, &held))
+        .stage("work")
+        .max_batch(1)
+        .workers(2)
+        .write(|_| hold_the_first(&counts, &held))
         .build()
         .unwrap();
     let backlog = |events| [Backlog { stage: "work".into(), events }];
@@ -520,7 +568,9 @@ fn lmax_trap_17_timeout_is_called_while_nothing_comes<K: Kind>() {
     let stage = Stage::new("work").timeout(Duration::from_millis(1));
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking::default())
-        .then_worker_handlers_mut(stage, 2, |_| Alarm(alarm.clone()))
+        .stage(stage)
+        .workers(2)
+        .write_handlers(|_| Alarm(alarm.clone()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -568,7 +618,10 @@ impl EventHandler<u64, Shared> for Calls {
 fn handlers_are_started_ended_and_handed_back_once_each<K: Kind>() {
     for round in 0..repeats(200) {
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then_worker_handlers("work", Workers::new(2).up_to(3), |_| Calls::default())
+            .stage("work")
+            .workers(2)
+            .up_to(3)
+            .read_handlers(|_| Calls::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -591,7 +644,9 @@ fn handlers_are_started_ended_and_handed_back_once_each<K: Kind>() {
 
 fn every_batch_is_announced<K: Kind>() {
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_worker_handlers("work", 2, |_| Calls::default())
+        .stage("work")
+        .workers(2)
+        .read_handlers(|_| Calls::default())
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 64);
@@ -609,13 +664,18 @@ fn workers_that_share_a_thread_take_turns<K: Kind>() {
     let counts = Counts::new(events);
     let workers = || Workers::new(2).up_to(3);
     let (producer, consumers) = K::ring(8, || 0_u64)
-        .then_workers_mut(Stage::new("work").on_thread("one"), workers(), |_| {
+        .stage("work")
+        .on_thread("one")
+        .workers(workers())
+        .write(|_| {
             |event: &mut u64, sequence, _| {
                 counts.add(sequence);
                 *event += 1;
             }
         })
-        .then(Stage::new("check").on_thread("one"), |event, sequence, _| {
+        .stage("check")
+        .on_thread("one")
+        .read(|event, sequence, _| {
             assert_eq!(*event, sequence + 1);
         })
         .build()
@@ -638,7 +698,9 @@ fn a_seat_comes_after_the_workers_that_write<K: Kind>() {
     let mut seen = Vec::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .seats(1)
-        .then_workers_mut("double", 3, |_| |event: &mut u64, _, _| *event *= 2)
+        .stage("double")
+        .workers(3)
+        .write(|_| |event: &mut u64, _, _| *event *= 2)
         .build()
         .unwrap();
     let seat = consumers.seats().take("late", StartAt::Now).unwrap();
@@ -657,9 +719,9 @@ fn a_ring_that_begins_elsewhere_hands_out_its_first_event<K: Kind>() {
     let handled = Mutex::new(Vec::new());
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .first_sequence(1_000_001)
-        .then_workers_mut("work", 2, |_| {
-            |event: &mut u64, sequence, _| handled.lock().unwrap().push((sequence, *event))
-        })
+        .stage("work")
+        .workers(2)
+        .write(|_| |event: &mut u64, sequence, _| handled.lock().unwrap().push((sequence, *event)))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -676,8 +738,12 @@ fn a_ring_that_begins_elsewhere_hands_out_its_first_event<K: Kind>() {
 fn a_monitor_shows_a_group_as_one_stage<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers_mut(Stage::new("work").max_batch(1), 2, |_| hold_the_first(&counts, &held))
-        .then("after", |_, _, _| {})
+        .stage("work")
+        .max_batch(1)
+        .workers(2)
+        .write(|_| hold_the_first(&counts, &held))
+        .stage("after")
+        .read(|_, _, _| {})
         .build()
         .unwrap();
     let monitor = producer.monitor();
@@ -704,7 +770,9 @@ fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
     let deadlocks = AtomicU64::new(0);
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_workers("work", 1, |_| {
+        .stage("work")
+        .workers(1)
+        .read(|_| {
             |event: &u64, _, _| {
                 let Some(producer) = &mut *slot.lock().unwrap() else { return };
                 if *event > 0 {
@@ -751,7 +819,9 @@ fn publish_at_the_start<K: Kind>(
     let (tell, told) = mpsc::channel();
     let slot: Arc<Mutex<Option<ProducerOf<u64, K>>>> = Arc::default();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_worker_handlers(stage, workers, |worker| Starts {
+        .stage(stage)
+        .workers(workers)
+        .read_handlers(|worker| Starts {
             producer: Arc::clone(&slot),
             tell: tell.clone(),
             is_first: worker == 0,
@@ -793,7 +863,10 @@ fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind
     let (tell, told) = mpsc::channel();
     let stage = Stage::new("work").on_thread("all").timeout(Duration::from_millis(1));
     let (_producer, consumers) = K::ring(8, || 0_u64)
-        .then_worker_handlers(stage, Workers::new(1).up_to(3), |worker| Times(worker, tell.clone()))
+        .stage(stage)
+        .workers(1)
+        .up_to(3)
+        .read_handlers(|worker| Times(worker, tell.clone()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -809,7 +882,7 @@ fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind
 fn no_consumer_in_a_seat_has_the_name_of_a_worker<K: Kind>() {
     let ring = K::ring(8, || 0_u64).seats(1);
     let (_producer, consumers) =
-        ring.then_workers("work", 2, |_| |_: &u64, _, _| {}).build().unwrap();
+        ring.stage("work").workers(2).read(|_| |_: &u64, _, _| {}).build().unwrap();
     for name in ["work", "work-0", "work-1"] {
         let error = consumers.seats().take(name, StartAt::Now).unwrap_err();
         assert_eq!(error, SeatError::DuplicateName { stage: name.to_owned() });
@@ -820,7 +893,10 @@ fn no_consumer_in_a_seat_has_the_name_of_a_worker<K: Kind>() {
 fn a_halt_ends_every_worker<K: Kind>() {
     for _ in 0..repeats(100) {
         let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .then_workers_mut("work", Workers::new(2).up_to(4), |_| |_: &mut u64, _, _| {})
+            .stage("work")
+            .workers(2)
+            .up_to(4)
+            .write(|_| |_: &mut u64, _, _| {})
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -834,7 +910,9 @@ fn a_halt_ends_every_worker<K: Kind>() {
 
 fn a_worker_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers_mut("work", 2, |_| |_: &mut u64, _, _| {})
+        .stage("work")
+        .workers(2)
+        .write(|_| |_: &mut u64, _, _| {})
         .build()
         .unwrap();
     let mut consumers = consumers.into_iter();
@@ -850,7 +928,12 @@ fn a_worker_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
 fn a_group_has_at_least_one_worker_and_at_most_64() {
     let build = |workers: Workers<u64>| {
         let group = |_: usize| |_: &u64, _, _| {};
-        Disruptor::single_producer(8, || 0_u64).then_workers("w", workers, group).build().map(drop)
+        Disruptor::single_producer(8, || 0_u64)
+            .stage("w")
+            .workers(workers)
+            .read(group)
+            .build()
+            .map(drop)
     };
     let error = |requested, max| Err(BuildError::Workers { stage: "w".into(), requested, max });
     assert_eq!(build(Workers::new(0)), error(0, 64));
@@ -870,19 +953,19 @@ fn the_name_of_a_worker_is_nobody_elses() {
     let duplicate = Err(BuildError::DuplicateName { stage: "w-1".into() });
     let ring = || Disruptor::single_producer(8, || 0_u64);
     let group = |_: usize| |_: &u64, _, _| {};
-    let before = ring().then("w-1", |_, _, _| {}).then_workers("w", 2, group).build();
+    let before = ring().stage("w-1").read(|_, _, _| {}).stage("w").workers(2).read(group).build();
     assert_eq!(before.map(drop), duplicate);
-    let after = ring().then_workers("w", 2, group).then("w-1", |_, _, _| {}).build();
+    let after = ring().stage("w").workers(2).read(group).stage("w-1").read(|_, _, _| {}).build();
     assert_eq!(after.map(drop), duplicate);
-    let outside = ring().then_workers("w", 1, group).then("w-1", |_, _, _| {}).build();
+    let outside = ring().stage("w").workers(1).read(group).stage("w-1").read(|_, _, _| {}).build();
     assert_eq!(outside.map(drop), Ok(()));
 }
 
 #[test]
 fn a_group_that_writes_is_beside_nobody() {
     let mut graph = Graph::new();
-    graph.write_workers("left", 2, |_| |event: &mut u64, _, _| *event += 1);
-    graph.read("right", |_, _, _| {});
+    graph.stage("left").workers(2).write(|_| |event: &mut u64, _, _| *event += 1);
+    graph.stage("right").read(|_, _, _| {});
     let error = Disruptor::single_producer(8, || 0).graph(graph).build().unwrap_err();
     assert_eq!(error, BuildError::Overlap { exclusive: "left".into(), other: "right".into() });
 }
@@ -890,7 +973,9 @@ fn a_group_that_writes_is_beside_nobody() {
 #[test]
 fn a_group_is_no_poller() {
     let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-        .then_workers("w", 2, |_| |_: &u64, _, _| {})
+        .stage("w")
+        .workers(2)
+        .read(|_| |_: &u64, _, _| {})
         .build()
         .unwrap();
     assert!(matches!(consumers.take_poller("w").err(), Some(TakeError::WrongType { .. })));
@@ -901,7 +986,9 @@ fn a_group_is_no_poller() {
 fn workers_of_one_scope_may_borrow_and_move() {
     let owners = Mutex::new(Vec::new());
     let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
-        .then_workers_mut("take", 2, |worker| {
+        .stage("take")
+        .workers(2)
+        .write(|worker| {
             let owners = &owners;
             move |line: &mut String, _, _| {
                 owners.lock().unwrap().push((std::mem::take(line), worker));

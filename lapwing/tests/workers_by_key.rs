@@ -110,7 +110,9 @@ fn share<K: Kind>(capacity: usize, workers: usize, strategy: impl WaitStrategy, 
     let (mut producer, consumers) = K::ring(capacity, Trade::default)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_workers_mut("work", by_key(workers, workers), |worker| {
+        .stage("work")
+        .workers(by_key(workers, workers))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 let before = book.note(trade, worker);
@@ -156,13 +158,16 @@ fn resize_under_load<K: Kind>(capacity: usize, strategy: impl WaitStrategy, even
     let (mut producer, consumers) = K::ring(capacity, Trade::default)
         .wait(strategy.clone())
         .producer_wait(strategy)
-        .then_workers_mut("work", by_key(2, 4), |worker| {
+        .stage("work")
+        .workers(by_key(2, 4))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 book.note(trade, worker);
             }
         })
-        .then("check", |trade, _, _| assert!(trade.is_done))
+        .stage("check")
+        .read(|trade, _, _| assert!(trade.is_done))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -199,7 +204,9 @@ fn keys_are_spread_over_all_workers<K: Kind>() {
     let owners = Mutex::new(BTreeSet::new());
     let workers = Workers::new(4).by_key(|key: &u64| *key);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers("work", workers, |worker| {
+        .stage("work")
+        .workers(workers)
+        .read(|worker| {
             let owners = &owners;
             move |key: &u64, _, _| {
                 owners.lock().unwrap().insert((worker, *key));
@@ -227,7 +234,9 @@ fn no_event_is_overwritten_while_its_owner_has_it<K: Kind>() {
         let events = repeats(5_000);
         let workers = Workers::new(3).by_key(|event: &[u64; 4]| event[0] % 5);
         let (mut producer, consumers) = K::ring(capacity, || [0_u64; 4])
-            .then_workers_mut("work", workers, |_| {
+            .stage("work")
+            .workers(workers)
+            .write(|_| {
                 |event: &mut [u64; 4], sequence, _| {
                     assert_eq!(*event, [sequence; 4]);
                     event.fill(!sequence);
@@ -249,8 +258,11 @@ fn the_stage_after_a_group_by_key_sees_what_its_workers_wrote<K: Kind>() {
     let events = repeats(5_000);
     let mut seen = 0;
     let (mut producer, consumers) = K::ring(8, Trade::default)
-        .then_workers_mut("work", by_key(3, 3), |_| |trade: &mut Trade, _, _| trade.is_done = true)
-        .then("check", |trade, sequence, _| {
+        .stage("work")
+        .workers(by_key(3, 3))
+        .write(|_| |trade: &mut Trade, _, _| trade.is_done = true)
+        .stage("check")
+        .read(|trade, sequence, _| {
             assert!(trade.is_done && sequence == seen);
             seen += 1;
         })
@@ -267,8 +279,12 @@ fn the_stage_after_a_group_by_key_sees_what_its_workers_wrote<K: Kind>() {
 fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
     let (events, book, second) = (repeats(5_000), Book::new(), Mutex::new(Vec::new()));
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut("any", 2, |_| |trade: &mut Trade, _, _| trade.number += 1)
-        .then_workers_mut("first", by_key(2, 2), |worker| {
+        .stage("any")
+        .workers(2)
+        .write(|_| |trade: &mut Trade, _, _| trade.number += 1)
+        .stage("first")
+        .workers(by_key(2, 2))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 trade.number -= 1;
@@ -277,7 +293,9 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
                 trade.account = KEYS - trade.account;
             }
         })
-        .then_workers("second", by_key(2, 2), |worker| {
+        .stage("second")
+        .workers(by_key(2, 2))
+        .read(|worker| {
             let second = &second;
             move |trade: &Trade, _, _| {
                 second.lock().unwrap().push((trade.account, worker, trade.number));
@@ -303,7 +321,9 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
 fn a_monitor_shows_how_far_a_group_by_key_is<K: Kind>() {
     let held = AtomicBool::new(true);
     let (mut producer, consumers) = K::ring(64, Trade::default)
-        .then_workers_mut("work", by_key(2, 2), |_| {
+        .stage("work")
+        .workers(by_key(2, 2))
+        .write(|_| {
             |trade: &mut Trade, _, _| {
                 if trade.number == 0 {
                     wait_until(|| !held.load(Ordering::Acquire));
@@ -329,7 +349,9 @@ fn a_monitor_shows_how_far_a_group_by_key_is<K: Kind>() {
 fn a_slow_key_holds_only_its_own_worker<K: Kind>() {
     let (held, slow, done) = (AtomicBool::new(true), Mutex::new(None), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(64, Trade::default)
-        .then_workers_mut("work", by_key(2, 2), |worker| {
+        .stage("work")
+        .workers(by_key(2, 2))
+        .write(|worker| {
             let (held, slow, done) = (&held, &slow, &done);
             move |trade: &mut Trade, _, _| {
                 if trade.account == 0 && trade.number == 0 {
@@ -362,8 +384,11 @@ fn a_lone_event_after_silence_reaches_its_owner<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(Blocking { yields: 0 })
-        .then("before", |_, _, _| {})
-        .then_workers_mut("work", by_key(3, 4), |worker| {
+        .stage("before")
+        .read(|_, _, _| {})
+        .stage("work")
+        .workers(by_key(3, 4))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 book.note(trade, worker);
@@ -386,7 +411,9 @@ fn a_close_is_drained_by_all_owners<K: Kind>() {
     for events in 0..repeats(200) {
         let (events, book) = (events % 13, Book::new());
         let (mut producer, consumers) = K::ring(16, Trade::default)
-            .then_workers_mut("work", by_key(2, 3), |worker| {
+            .stage("work")
+            .workers(by_key(2, 3))
+            .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
                     book.note(trade, worker);
@@ -407,7 +434,9 @@ fn a_close_is_drained_by_all_owners<K: Kind>() {
 fn a_resize_before_the_start_and_after_the_close_loses_nothing<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut("work", by_key(1, 3), |worker| {
+        .stage("work")
+        .workers(by_key(1, 3))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 book.note(trade, worker);
@@ -433,7 +462,9 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
     let gate = Mutex::new(gate);
     let (begun, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut("work", by_key(1, 4), |_| {
+        .stage("work")
+        .workers(by_key(1, 4))
+        .write(|_| {
             |trade: &mut Trade, _, _| {
                 begun.fetch_add(1, Ordering::Release);
                 if trade.number == 0 {
@@ -470,7 +501,9 @@ fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
         // Of no use: nobody can tell whose the event is.
         let stage = Stage::new("work").on_panic(Action::Skip);
         let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .then_workers(stage, workers, |_| |event: &u64, _, _| assert!(*event < 5))
+            .stage(stage)
+            .workers(workers)
+            .read(|_| |event: &u64, _, _| assert!(*event < 5))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -536,7 +569,9 @@ fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
     });
     let stage = Stage::new("work").timeout(Duration::from_millis(1));
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_worker_handlers(stage, workers, |worker| {
+        .stage(stage)
+        .workers(workers)
+        .read_handlers(|worker| {
             let (is_held, is_free) = (Arc::clone(&is_held), Arc::clone(&is_free));
             Held { worker, done: Arc::clone(&done), is_held, is_free, timeouts: 0 }
         })
@@ -560,7 +595,9 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
     for capacity in [1, 4, 64] {
         let (events, book, stops) = (repeats(2_000), Book::new(), AtomicU64::new(0));
         let (mut producer, consumers) = K::ring(capacity, Trade::default)
-            .then_workers_mut("work", by_key(4, 4), |worker| {
+            .stage("work")
+            .workers(by_key(4, 4))
+            .write(|worker| {
                 let (book, stops, mut done) = (&book, &stops, 0);
                 move |trade: &mut Trade, _, _| {
                     // At its own time each, all but the last.
@@ -573,7 +610,8 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
                     Action::Continue
                 }
             })
-            .then("check", |trade, _, _| assert!(trade.is_done))
+            .stage("check")
+            .read(|trade, _, _| assert!(trade.is_done))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -594,7 +632,9 @@ fn a_worker_that_stops_under_load_and_resizes_loses_nothing<K: Kind>() {
     for round in 0..repeats(100) {
         let (events, book) = (repeats(500), Book::new());
         let (mut producer, consumers) = K::ring(8, Trade::default)
-            .then_workers_mut("work", by_key(2, 5), |worker| {
+            .stage("work")
+            .workers(by_key(2, 5))
+            .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
                     book.note(trade, worker);
@@ -627,7 +667,9 @@ fn a_worker_that_stops_under_load_and_resizes_loses_nothing<K: Kind>() {
 fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another<K: Kind>() {
     let (book, has_stopped) = (Book::new(), AtomicBool::new(false));
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut("work", by_key(2, 2), |worker| {
+        .stage("work")
+        .workers(by_key(2, 2))
+        .write(|worker| {
             let (book, has_stopped) = (&book, &has_stopped);
             move |trade: &mut Trade, _, _| {
                 if trade.number == 3 && !has_stopped.swap(true, Ordering::Relaxed) {
@@ -652,7 +694,9 @@ fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(BusySpin)
-        .then_workers_mut("work", by_key(1, 2), |worker| {
+        .stage("work")
+        .workers(by_key(1, 2))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 if worker == 0 && trade.number == 5 {
@@ -676,7 +720,9 @@ fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
 
 fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Trade::default)
-        .then_workers_mut("work", by_key(2, 2), |_| |_: &mut Trade, _, _| Action::Stop)
+        .stage("work")
+        .workers(by_key(2, 2))
+        .write(|_| |_: &mut Trade, _, _| Action::Stop)
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -697,7 +743,10 @@ fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_workers("work", Workers::new(2).by_key(|_| 7), |_| {
+        .stage("work")
+        .workers(2)
+        .by_key(|_| 7)
+        .read(|_| {
             |event: &u64, _, _| {
                 let Some(producer) = &mut *slot.lock().unwrap() else { return Action::Continue };
                 if *event == 0 && !has_stopped.swap(true, Ordering::Relaxed) {
@@ -725,9 +774,9 @@ fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
 fn a_panic_halts_the_ring_and_names_the_worker<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, Trade::default)
-        .then_workers_mut("work", by_key(3, 3), |_| {
-            |trade: &mut Trade, _, _| assert!(trade.number < 5, "{ON_PURPOSE}: five")
-        })
+        .stage("work")
+        .workers(by_key(3, 3))
+        .write(|_| |trade: &mut Trade, _, _| assert!(trade.number < 5, "{ON_PURPOSE}: five"))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -747,7 +796,9 @@ fn a_panic_may_cost_one_worker_and_its_events_go_to_another<K: Kind>() {
     let (book, has_failed) = (Book::new(), AtomicBool::new(false));
     let stage = Stage::new("work").on_panic(Action::Stop);
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut(stage, by_key(3, 3), |worker| {
+        .stage(stage)
+        .workers(by_key(3, 3))
+        .write(|worker| {
             let (book, has_failed) = (&book, &has_failed);
             move |trade: &mut Trade, _, _| {
                 let is_first = trade.number == 3 && !has_failed.swap(true, Ordering::Relaxed);
@@ -770,7 +821,9 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
     let (book, tries) = (Book::new(), AtomicU64::new(0));
     let stage = Stage::new("work").on_panic(Retries::of_event().attempts(2).or(Action::Skip));
     let (mut producer, consumers) = K::ring(16, Trade::default)
-        .then_workers_mut(stage, by_key(2, 4), |worker| {
+        .stage(stage)
+        .workers(by_key(2, 4))
+        .write(|worker| {
             let (book, tries) = (&book, &tries);
             move |trade: &mut Trade, _, _| {
                 if trade.account == 1 && trade.number == 3 {
@@ -780,7 +833,8 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
                 book.note(trade, worker);
             }
         })
-        .then_handler("count", Rejected(0))
+        .stage("count")
+        .read_handler(Rejected(0))
         .build()
         .unwrap();
     let mut report = thread::scope(|scope| {
@@ -802,7 +856,9 @@ fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
     for capacity in [2, 16] {
         let (events, book) = (repeats(2_000), Book::new());
         let (mut producer, consumers) = K::ring(capacity, Trade::default)
-            .then_workers_mut("work", by_key(2, 3), |worker| {
+            .stage("work")
+            .workers(by_key(2, 3))
+            .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
                     book.note(trade, worker);
@@ -846,7 +902,9 @@ fn a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows<K: Kind>()
     for (stage, longest) in [(named().max_batch(1), 1), (named().max_batch(3), 3), (named(), 8)] {
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(32, Trade::default)
-            .then_worker_handlers_mut(stage, by_key(2, 2), |_| Batches(Vec::new()))
+            .stage(stage)
+            .workers(by_key(2, 2))
+            .write_handlers(|_| Batches(Vec::new()))
             .build()
             .unwrap();
         publish_numbered::<K>(&mut producer, 1, 30);
@@ -878,7 +936,9 @@ fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
     let owners = Mutex::new(BTreeSet::new());
     let workers = Workers::new(4).by_key(|key: &u64| *key << 12);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers("work", workers, |worker| {
+        .stage("work")
+        .workers(workers)
+        .read(|worker| {
             let owners = &owners;
             move |_: &u64, _, _| {
                 owners.lock().unwrap().insert(worker);
@@ -899,12 +959,16 @@ fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
 fn a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well<K: Kind>() {
     for (size, max) in [(0, 1), (3, 2), (65, 65)] {
         let ring = K::ring(4, Trade::default)
-            .then_workers_mut("work", by_key(size, max), |_| |_: &mut Trade, _, _| {});
+            .stage("work")
+            .workers(by_key(size, max))
+            .write(|_| |_: &mut Trade, _, _| {});
         let error = ring.build().err();
         assert!(matches!(error, Some(BuildError::Workers { .. })), "{error:?}");
     }
     let ring = K::ring(4, Trade::default)
-        .then_workers_mut("work", by_key(64, 64), |_| |_: &mut Trade, _, _| {});
+        .stage("work")
+        .workers(by_key(64, 64))
+        .write(|_| |_: &mut Trade, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     publish_all::<K>(&mut producer, 4, || {});
     drop(producer);
@@ -939,7 +1003,9 @@ fn timeouts_are_called_while_nothing_comes<K: Kind>() {
     let stage = Stage::new("work").timeout(Duration::from_millis(1));
     let workers = Workers::new(2).by_key(|event: &u64| *event);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_worker_handlers_mut(stage, workers, |_| Alarm(alarm.clone()))
+        .stage(stage)
+        .workers(workers)
+        .write_handlers(|_| Alarm(alarm.clone()))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -952,13 +1018,18 @@ fn timeouts_are_called_while_nothing_comes<K: Kind>() {
 fn workers_by_key_that_share_a_thread_take_turns<K: Kind>() {
     let (events, book) = (repeats(3_000), Book::new());
     let (producer, consumers) = K::ring(8, Trade::default)
-        .then_workers_mut(Stage::new("work").on_thread("one"), by_key(2, 3), |worker| {
+        .stage("work")
+        .on_thread("one")
+        .workers(by_key(2, 3))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 book.note(trade, worker);
             }
         })
-        .then(Stage::new("check").on_thread("one"), |trade, _, _| assert!(trade.is_done))
+        .stage("check")
+        .on_thread("one")
+        .read(|trade, _, _| assert!(trade.is_done))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -976,7 +1047,9 @@ fn workers_that_have_not_started_hold_their_events<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .first_sequence(1_000_001)
-        .then_workers_mut("work", by_key(2, 3), |worker| {
+        .stage("work")
+        .workers(by_key(2, 3))
+        .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
                 book.note(trade, worker);

@@ -11,7 +11,7 @@ use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_unti
 use lapwing::wait::{Blocking, BusySpin};
 use lapwing::{
     Action, EventHandler, Exclusive, Failure, HaltCause, Outcome, PublishError, ResizeError,
-    Retries, Sequence, Stage, Workers,
+    Retries, Sequence, Stage,
 };
 
 common::for_both_producers! {
@@ -81,14 +81,18 @@ fn miri_resizing_under_load_loses_nothing_and_doubles_nothing<K: Kind>() {
         let (counts, is_over) = (Counts::new(events), &AtomicBool::new(false));
         let (producer, consumers) = K::ring(8, || 0_u64)
             .wait(Blocking::default())
-            .then_workers_mut("work", Workers::new(1).up_to(max), |_| {
+            .stage("work")
+            .workers(1)
+            .up_to(max)
+            .write(|_| {
                 |event: &mut u64, sequence, _| {
                     assert_eq!(*event, sequence);
                     *event = !sequence;
                     counts.add(sequence);
                 }
             })
-            .then("check", |event, sequence, _| assert_eq!(*event, !sequence))
+            .stage("check")
+            .read(|event, sequence, _| assert_eq!(*event, !sequence))
             .build()
             .unwrap();
         thread::scope(|scope| {
@@ -119,7 +123,10 @@ fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let stage = Stage::new("work").max_batch(1);
     let (mut producer, consumers) = K::ring(16, || 0_u64)
-        .then_workers_mut(stage, Workers::new(1).up_to(2), |_| {
+        .stage(stage)
+        .workers(1)
+        .up_to(2)
+        .write(|_| {
             |event: &mut u64, _, _| {
                 if *event == 0 {
                     wait_until(|| !held.load(Ordering::Acquire));
@@ -145,11 +152,14 @@ fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
 fn a_worker_too_many_gets_nothing_more<K: Kind>() {
     let newest = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers("work", Workers::new(3), |worker| {
+        .stage("work")
+        .workers(3)
+        .read(|worker| {
             let newest = &newest;
             move |_: &u64, _, _| newest.store(worker as u64, Ordering::Relaxed)
         })
-        .then_poller("done")
+        .stage("done")
+        .poller()
         .build()
         .unwrap();
     let mut consumers = consumers;
@@ -174,8 +184,12 @@ fn workers_that_are_not_to_work_hold_nobody_back<K: Kind>() {
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(BusySpin)
         .producer_wait(BusySpin)
-        .then_workers_mut("work", Workers::new(1).up_to(8), |_| |event: &mut u64, _, _| *event += 1)
-        .then("check", |event, sequence, _| assert_eq!(*event, sequence + 1))
+        .stage("work")
+        .workers(1)
+        .up_to(8)
+        .write(|_| |event: &mut u64, _, _| *event += 1)
+        .stage("check")
+        .read(|event, sequence, _| assert_eq!(*event, sequence + 1))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -193,7 +207,9 @@ fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
         let counts = Counts::new(64);
         let has_stopped = AtomicBool::new(false);
         let (mut producer, consumers) = K::ring(64, || 0_u64)
-            .then_workers_mut("work", 2, |_| {
+            .stage("work")
+            .workers(2)
+            .write(|_| {
                 |_: &mut u64, sequence, _| {
                     // The others of its claim come after it.
                     if sequence % 8 == 1 && !has_stopped.swap(true, Ordering::Relaxed) {
@@ -203,7 +219,8 @@ fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
                     Action::Continue
                 }
             })
-            .then("check", |_, sequence, _| assert_eq!(counts.of(sequence), 1))
+            .stage("check")
+            .read(|_, sequence, _| assert_eq!(counts.of(sequence), 1))
             .build()
             .unwrap();
         publish_all::<K>(&mut producer, 64);
@@ -225,7 +242,9 @@ fn miri_lmax_trap_17_shutdown_ends_though_workers_have_left<K: Kind>() {
         let events = 30;
         let counts = Counts::new(events);
         let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .then_workers_mut("work", 4, |worker| {
+            .stage("work")
+            .workers(4)
+            .write(|worker| {
                 let (counts, mut left) = (&counts, 2 * worker);
                 move |event: &mut u64, _, _| {
                     // The first three workers stop sooner or later, the last one never does.
@@ -253,7 +272,9 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K:
     let gate = Mutex::new(Some(gate));
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers_mut("work", 2, |_| {
+        .stage("work")
+        .workers(2)
+        .write(|_| {
             |_: &mut u64, _, _| {
                 let gate = gate.lock().unwrap().take();
                 let Some(gate) = gate else {
@@ -281,7 +302,10 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K:
 
 fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
-        .then_workers_mut("work", Workers::new(1).up_to(2), |worker| {
+        .stage("work")
+        .workers(1)
+        .up_to(2)
+        .write(|worker| {
             move |_: &mut u64, _, _| if worker == 0 { Action::Stop } else { Action::Continue }
         })
         .build()
@@ -298,8 +322,11 @@ fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
 fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     for workers in 1..=3 {
         let (mut producer, consumers) = K::ring(4, || 0_u64)
-            .then_workers_mut("work", workers, |_| |_: &mut u64, _, _| Action::Stop)
-            .then("check", |_, _, _| panic!("no event was finished"))
+            .stage("work")
+            .workers(workers)
+            .write(|_| |_: &mut u64, _, _| Action::Stop)
+            .stage("check")
+            .read(|_, _, _| panic!("no event was finished"))
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -320,7 +347,9 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
     let events = repeats(3_000);
     let counts = Counts::new(events);
     let (producer, consumers) = K::ring(8, || 0_u64)
-        .then_workers_mut("work", 3, |_| {
+        .stage("work")
+        .workers(3)
+        .write(|_| {
             |event: &mut u64, _, _| {
                 counts.add(*event);
             }
@@ -351,7 +380,10 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
 fn a_sleeping_worker_that_is_asked_to_stop_ends<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking { yields: 0 })
-        .then_workers_mut("work", Workers::new(1).up_to(2), |_| |_: &mut u64, _, _| {})
+        .stage("work")
+        .workers(1)
+        .up_to(2)
+        .write(|_| |_: &mut u64, _, _| {})
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -386,7 +418,9 @@ fn fail_at_three<K: Kind>(stage: Stage, times: u64) -> (Vec<Outcome>, u64, Count
     quiet_panics();
     let (counts, tries) = (Counts::new(20), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(32, || 0_u64)
-        .then_workers_mut(stage, 2, |_| fails_at_three(&counts, &tries, times))
+        .stage(stage)
+        .workers(2)
+        .write(|_| fails_at_three(&counts, &tries, times))
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 20);
@@ -403,7 +437,9 @@ fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .then_workers("work", 2, |_| {
+        .stage("work")
+        .workers(2)
+        .read(|_| {
             |event: &u64, _, _| {
                 let Some(producer) = &mut *slot.lock().unwrap() else { return Action::Continue };
                 if *event == 0 && !has_stopped.swap(true, Ordering::Relaxed) {
@@ -483,7 +519,9 @@ fn a_restart_puts_the_handler_in_order<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("work").on_panic(Retries::with_restart().attempts(2));
     let (mut producer, consumers) = K::ring(32, || 0_u64)
-        .then_worker_handlers_mut(stage, 2, |_| Restarted::default())
+        .stage(stage)
+        .workers(2)
+        .write_handlers(|_| Restarted::default())
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 20);
@@ -500,7 +538,9 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>() {
         if failure.attempt() < 2 { Action::Retry(Duration::ZERO) } else { Action::Skip }
     });
     let (mut producer, consumers) = K::ring(32, || 0_u64)
-        .then_workers_mut(stage, 2, |_| {
+        .stage(stage)
+        .workers(2)
+        .write(|_| {
             |event: &mut u64, _, _| if event.is_multiple_of(5) { Err("a fifth") } else { Ok(()) }
         })
         .build()
@@ -524,7 +564,9 @@ fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kin
     };
     let stage = Stage::new("work").max_batch(1).on_error(policy);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_workers_mut(stage, 2, |_| |_: &mut u64, _, _| Err::<(), _>("no route"))
+        .stage(stage)
+        .workers(2)
+        .write(|_| |_: &mut u64, _, _| Err::<(), _>("no route"))
         .build()
         .unwrap();
     publish_all::<K>(&mut producer, 8);
@@ -537,7 +579,9 @@ fn a_rewind_gives_the_claim_again_and_no_more<K: Kind>() {
     let counts = Counts::new(64);
     let claim = Mutex::new(None);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
-        .then_workers_mut("work", 2, |_| {
+        .stage("work")
+        .workers(2)
+        .write(|_| {
             let mut first = None;
             let (counts, claim) = (&counts, &claim);
             move |_: &mut u64, sequence, end_of_batch| {
@@ -596,7 +640,9 @@ fn a_panic_between_batches_costs_no_event<K: Kind>() {
         let stage =
             Stage::new("work").max_batch(1).timeout(Duration::from_millis(1)).on_panic(action);
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then_worker_handlers_mut(stage, 2, |_| PanicsBetween::default())
+            .stage(stage)
+            .workers(2)
+            .write_handlers(|_| PanicsBetween::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -631,13 +677,18 @@ impl EventHandler<u64> for Book {
 fn a_failed_event_is_known_as_such_after_the_group<K: Kind>() {
     let events = repeats(5_000);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then_workers("risk", 3, |_| {
+        .stage("risk")
+        .workers(3)
+        .read(|_| {
             |event: &u64, _, _| {
                 if event.is_multiple_of(3) { Action::Skip } else { Action::Continue }
             }
         })
-        .then_handler("book", Book::default())
-        .then_worker_handlers("books", 2, |_| Book::default())
+        .stage("book")
+        .read_handler(Book::default())
+        .stage("books")
+        .workers(2)
+        .read_handlers(|_| Book::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -657,7 +708,10 @@ fn actions_of_every_kind_lose_nothing<K: Kind>() {
         let events = repeats(1_000);
         let counts = Counts::new(events);
         let (mut producer, consumers) = K::ring(16, || 0_u64)
-            .then_workers_mut("work", Workers::new(3).up_to(6), |worker| {
+            .stage("work")
+            .workers(3)
+            .up_to(6)
+            .write(|worker| {
                 let mut dice = Lcg(31 * seed + worker as u64);
                 let counts = &counts;
                 move |event: &mut u64, _, _| match dice.below(20) {

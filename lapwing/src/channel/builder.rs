@@ -189,7 +189,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
-        let (producer, mut consumers) = ring.then_poller_mut(RECEIVER).build()?;
+        let (producer, mut consumers) = ring.stage(RECEIVER).poller_mut().build()?;
         let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
         let receiver = Receiver::new(poller, producer.capacity());
         Ok((Sender::new(producer, Keeping::Moved), receiver))
@@ -207,7 +207,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         let mut graph = Graph::new();
         let names: Vec<String> = (0..receivers).map(|index| index.to_string()).collect();
         for name in &names {
-            graph.poller(name.as_str());
+            graph.stage(name.as_str()).poller();
         }
         let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
         let (producer, mut consumers) = ring.graph(graph).build()?;

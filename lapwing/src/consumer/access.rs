@@ -25,8 +25,8 @@ use crate::protocol::ring_buffer::RingBuffer;
 /// }
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_handler_mut("alone", Count::default())
-///     .then_handler("beside", Count::default())
+///     .stage("alone").write_handler(Count::default())
+///     .stage("beside").read_handler(Count::default())
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish_batch(3, |_| {})?;
@@ -72,7 +72,7 @@ pub trait Access: sealed::Access {
 /// use lapwing::{Disruptor, Poller, Shared};
 ///
 /// # let (_producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let poller: Poller<u64, Shared> = consumers.take_poller("all")?; // or `Poller<u64>`
 /// assert_eq!(poller.sequence(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,7 +86,7 @@ pub enum Shared {}
 /// use lapwing::{Disruptor, Exclusive, Poller};
 ///
 /// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller_mut("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
 /// let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("all")?;
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(poller.poll()?.as_mut_slice(), [7]);

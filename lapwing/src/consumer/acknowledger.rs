@@ -17,14 +17,14 @@ use crate::sync::Arc;
 ///
 /// ```
 /// use std::{sync::mpsc, thread};
-/// use lapwing::{Disruptor, Stage};
+/// use lapwing::Disruptor;
 ///
 /// let (to_disk, writes) = mpsc::channel();
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then(Stage::new("journal").acknowledged(), move |event, sequence, _| {
+///     .stage("journal").acknowledged().read(move |event, sequence, _| {
 ///         to_disk.send((sequence, *event)).unwrap();
 ///     })
-///     .then("reply", |_, _, _| {}) // only what is on disk
+///     .stage("reply").read(|_, _, _| {}) // only what is on disk
 ///     .build()?;
 /// let journal = consumers.take_acknowledger("journal")?;
 /// let disk = thread::spawn(move || {
@@ -63,9 +63,9 @@ impl Acknowledger {
     /// the stage: an event is let go of when both are past it.
     ///
     /// ```
-    /// # use lapwing::{AcknowledgeError, Disruptor, Stage, TryPublishError};
+    /// # use lapwing::{AcknowledgeError, Disruptor, TryPublishError};
     /// let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-    ///     .then_poller(Stage::new("journal").acknowledged())
+    ///     .stage("journal").acknowledged().poller()
     ///     .build()?;
     /// let mut journal = consumers.take_poller("journal")?;
     /// let disk = consumers.take_acknowledger("journal")?;
@@ -96,9 +96,9 @@ impl Acknowledger {
     /// at 0. Once the stage has left the graph, as far as was published.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Stage};
+    /// # use lapwing::Disruptor;
     /// # let (_producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-    /// #     .then_poller(Stage::new("journal").acknowledged())
+    /// #     .stage("journal").acknowledged().poller()
     /// #     .build()?;
     /// # let _poller = consumers.take_poller("journal")?;
     /// let disk = consumers.take_acknowledger("journal")?;

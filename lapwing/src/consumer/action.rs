@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// let mut tries = 0;
 /// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("send", |_, _, _| {
+///     .stage("send").read(|_, _, _| {
 ///         tries += 1;
 ///         if tries < 3 { Action::Retry(Duration::ZERO) } else { Action::Continue }
 ///     })
@@ -74,7 +74,7 @@ pub enum Action {
 /// }
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
-///     .then_handler("parse", Parse(Vec::new()))
+///     .stage("parse").read_handler(Parse(Vec::new()))
 ///     .build()?;
 /// producer.publish(|line| line.push_str("12a"))?;
 /// let finished = consumers.into_iter().next().unwrap().run(); // an error halts the ring

@@ -19,7 +19,7 @@ use crate::tuning::ReadAhead;
 /// use lapwing::{Access, Disruptor, Shared};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || [0_u64; 8])
-///     .then_batch("sum", |batch, _| {
+///     .stage("sum").read_batch(|batch, _| {
 ///         let sum = Shared::events(batch).map(|quote| quote[0]).sum::<u64>();
 ///         assert_eq!(sum, 7 * batch.len() as u64);
 ///     })

@@ -23,7 +23,7 @@ const MAX_DOUBLINGS: u32 = 94;
 ///     if failure.attempt() < 2 { Action::Retry(Default::default()) } else { Action::Skip }
 /// });
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then(stage, |event, _, _| if *event < 9 { Ok(()) } else { Err("over the limit") })
+///     .stage(stage).read(|event, _, _| if *event < 9 { Ok(()) } else { Err("over the limit") })
 ///     .build()?;
 /// let running = consumers.start()?;
 /// for price in [7, 9, 8] {
@@ -146,7 +146,7 @@ impl fmt::Display for Failure<'_> {
 ///     if failures.fetch_add(1, Ordering::Relaxed) < 100 { Action::Skip } else { Action::Halt }
 /// });
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_workers(stage, 2, |_| |event: &u64, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
+///     .stage(stage).workers(2).read(|_| |event: &u64, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
 ///     .build()?;
 /// let running = consumers.start()?;
 /// for number in 0..12 {
@@ -202,7 +202,7 @@ impl Clone for Box<dyn AnyPolicy> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Disruptor, Retries, Stage};
+/// use lapwing::{Action, Disruptor, Retries};
 ///
 /// let policy = Retries::of_event()
 ///     .pause(Duration::from_micros(10)) // doubled with each attempt
@@ -211,7 +211,7 @@ impl Clone for Box<dyn AnyPolicy> {
 ///     .or(Action::Skip);
 /// let mut tries = 0;
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then(Stage::new("send").on_error(policy), |_, _, _| {
+///     .stage("send").on_error(policy).read(|_, _, _| {
 ///         tries += 1;
 ///         Err::<(), _>("no route")
 ///     })
@@ -281,7 +281,7 @@ impl Retries {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{Action, Disruptor, Retries, Stage};
+    /// use lapwing::{Action, Disruptor, Retries};
     ///
     /// let policy = Retries::of_event()
     ///     .pause(Duration::from_micros(1))
@@ -289,7 +289,7 @@ impl Retries {
     ///     .attempts(100)
     ///     .or(Action::Skip);
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("send").on_error(policy), |_, _, _| Err::<(), _>("no route"))
+    ///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
     ///     .build()?;
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);

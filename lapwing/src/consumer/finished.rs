@@ -16,7 +16,7 @@ use crate::unshared::Unshared;
 /// use lapwing::{Disruptor, Outcome};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
+///     .stage("limit").read(|event, _, _| assert!(*event < 9, "too high: {event}"))
 ///     .build()?;
 /// for price in [7, 8, 9] {
 ///     producer.publish(|event| *event = price)?;
@@ -88,7 +88,7 @@ impl Outcome {
 /// use lapwing::{Disruptor, Outcome};
 ///
 /// let (producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
 /// drop(producer);
 /// let finished = consumers.into_iter().next().unwrap().run();
 /// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
@@ -140,7 +140,7 @@ impl Finished {
     ///
     /// ```
     /// # let (producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+    /// #     .side_by_side(|side| side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {}))
     /// #     .build()?;
     /// # drop(producer);
     /// let finished = consumers.into_iter().map(|consumer| consumer.run());
@@ -158,7 +158,7 @@ impl Finished {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then("left", |_, _, _| {}).then("right", |_, _, _| {})
+    /// #     .stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
     /// #     .build()?;
     /// let mut consumers = consumers.into_iter();
     /// drop(consumers.next()); // its events would never be done, so the ring halts
@@ -179,7 +179,7 @@ impl Finished {
     ///
     /// ```
     /// # let (mut producer, consumers) =
-    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// drop(producer.claim()?); // given up: counts as well
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);
@@ -205,7 +205,8 @@ impl Finished {
     /// ```
     /// # use lapwing::{Action, Disruptor};
     /// let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .stage("risk")
+    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
     ///     .build()?;
     /// for price in [7, 9, 8] {
     ///     producer.publish(|event| *event = price)?;
@@ -226,7 +227,8 @@ impl Finished {
     /// ```
     /// # use lapwing::{Action, Disruptor};
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .stage("risk")
+    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
     ///     .build()?;
     /// for price in [7, 9, 8] {
     ///     producer.publish(|event| *event = price)?;
@@ -254,7 +256,7 @@ impl Finished {
     /// #     }
     /// # }
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum::default()).build()?;
     /// # producer.publish(|event| *event = 7)?;
     /// # drop(producer);
     ///

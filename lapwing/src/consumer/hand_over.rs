@@ -17,7 +17,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// Keys change hands when the group is [resized](crate::WorkerGroup::resize) and when a worker leaves it.
 /// Without this trait, the state that a handler keeps for a key stays with that handler, and the key's
 /// new worker begins anew. Handlers with this trait are given to
-/// [`then_keyed_handlers`](crate::Builder::then_keyed_handlers).
+/// [`read_keyed_handlers`](crate::Workers::read_keyed_handlers).
 ///
 /// # When it is called
 ///
@@ -76,7 +76,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 ///
 /// let workers = Workers::new(1).up_to(3).by_key(|reading: &Reading| reading.device);
 /// let (mut readings, consumers) = Disruptor::single_producer(64, Reading::default)
-///     .then_keyed_handlers("average", workers, |_worker| Averages::default())
+///     .stage("average").workers(workers).read_keyed_handlers(|_worker| Averages::default())
 ///     .build()?;
 /// let running = consumers.start()?;
 /// let group = running.workers("average").unwrap();

@@ -40,7 +40,7 @@ use crate::Sequence;
 /// }
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-///     .then_handler("journal", Journal::default())
+///     .stage("journal").read_handler(Journal::default())
 ///     .build()?;
 /// let running = consumers.start()?;
 /// for price in [7, 8, 9] {
@@ -66,7 +66,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// # }
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler("hi", Greeter::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage("hi").read_handler(Greeter::default()).build()?;
     /// # let running = consumers.start()?;
     /// let Greeter(names) = running.shutdown()?.take("hi")?;
     /// assert_eq!(names, ["hi"]);
@@ -92,7 +92,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// # }
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler("depth", Depth::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage("depth").read_handler(Depth::default()).build()?;
     /// # producer.claim_batch(8)?.publish()?;
     /// # let running = consumers.start()?;
     /// // Eight events were there when the stage began.
@@ -125,7 +125,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// }
     /// # }
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 7).then_handler("log", Journal::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
     /// # producer.claim_batch(3)?.publish()?;
     /// # let running = consumers.start()?;
     /// let journal: Journal = running.shutdown()?.take("log")?; // of three events
@@ -150,8 +150,9 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// }
     /// # }
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
-    ///     .then_handler("book", Book::default())
+    ///     .stage("risk")
+    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .stage("book").read_handler(Book::default())
     ///     .build()?;
     /// # let running = consumers.start()?;
     /// for price in [7, 9, 8] {
@@ -220,7 +221,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// let (bell, rings) = mpsc::channel();
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(1, || 0_u64).then_handler("bell", Bell(bell)).build()?;
+    ///     Disruptor::single_producer(1, || 0_u64).stage("bell").read_handler(Bell(bell)).build()?;
     /// let running = consumers.start()?;
     /// for price in 0..100 {
     ///     while producer.try_publish(|event| *event = price) == Err(TryPublishError::Full) {
@@ -250,7 +251,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// # let (alarm, alarms) = mpsc::channel();
     /// # let watchdog = Stage::new("watchdog").timeout(Duration::from_millis(1));
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler(watchdog, Watchdog(alarm)).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage(watchdog).read_handler(Watchdog(alarm)).build()?;
     /// # let running = consumers.start()?;
     /// assert_eq!(alarms.recv()?, 0); // what it sent
     /// # running.shutdown()?;
@@ -280,7 +281,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// # }
     /// let stage = Stage::new("send").on_panic(Action::Restart(Duration::ZERO));
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler(stage, Sender::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage(stage).read_handler(Sender::default()).build()?;
     /// # producer.publish(|event| *event = 7)?;
     /// # let running = consumers.start()?;
     /// let sender: Sender = running.shutdown()?.take("send")?; // it panicked once, and went on
@@ -307,7 +308,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// }
     /// # }
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 7).then_handler("log", Journal::default()).build()?;
+    /// #     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
     /// # producer.claim_batch(3)?.publish()?;
     /// # let running = consumers.start()?;
     /// let journal: Journal = running.shutdown()?.take("log")?; // of three events

@@ -67,7 +67,7 @@ pub(crate) use worker::Worker;
 ///
 /// let mut sum = 0;
 /// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("sum", |event, _, _| sum += event)
+///     .stage("sum").read(|event, _, _| sum += event)
 ///     .build()?;
 /// thread::scope(|scope| {
 ///     // Into the scope, so that it is dropped, and the ring closed, however the scope is left.
@@ -122,7 +122,7 @@ impl<'env> Consumer<'env> {
     ///
     /// ```
     /// # let (_producer, consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.name(), "sum");
     /// # Ok::<(), lapwing::BuildError>(())
@@ -136,10 +136,10 @@ impl<'env> Consumer<'env> {
     /// [`Placement::pin`](crate::Placement::pin). [`run`](Self::run) leaves it to you.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage};
+    /// use lapwing::Disruptor;
     ///
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("sum").pin(1), |_, _, _| {})
+    ///     .stage("sum").pin(1).read(|_, _, _| {})
     /// #     .build()?;
     /// # let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.pin(), Some(1));
@@ -154,10 +154,10 @@ impl<'env> Consumer<'env> {
     /// by the ring's [`Placement`](crate::Placement); `None` for one of its own, with its own name.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage};
+    /// use lapwing::Disruptor;
     ///
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("sum").on_thread("cold"), |_, _, _| {})
+    ///     .stage("sum").on_thread("cold").read(|_, _, _| {})
     /// #     .build()?;
     /// # let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.thread(), Some("cold"));
@@ -173,7 +173,7 @@ impl<'env> Consumer<'env> {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
     /// let stop = consumer.stop_handle();
     /// let thread = std::thread::spawn(move || consumer.run());
@@ -195,9 +195,9 @@ impl<'env> Consumer<'env> {
     /// use lapwing::{Consumer, Disruptor};
     ///
     /// let (mut bids, left) =
-    ///     Disruptor::single_producer(64, || 0_u64).then("bids", |_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(64, || 0_u64).stage("bids").read(|_, _, _| {}).build()?;
     /// let (mut asks, right) =
-    ///     Disruptor::single_producer(64, || 0_u64).then("asks", |_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(64, || 0_u64).stage("asks").read(|_, _, _| {}).build()?;
     /// let both = thread::spawn(move || Consumer::run_together(left.into_iter().chain(right)));
     /// for price in 0..100 {
     ///     bids.publish(|event| *event = price)?;
@@ -229,7 +229,7 @@ impl<'env> Consumer<'env> {
     /// use lapwing::{Disruptor, Outcome};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("check", |event, _, _| assert_eq!(*event, 7))
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     ///     .build()?;
     /// producer.publish(|event| *event = 7)?; // the ring keeps it
     /// drop(producer); // and is closed

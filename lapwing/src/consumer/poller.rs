@@ -31,7 +31,7 @@ use crate::protocol::reading::UNLIMITED;
 /// use lapwing::{Disruptor, PollError};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let mut poller = consumers.take_poller("ticks")?;
 /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
 ///
@@ -60,7 +60,7 @@ impl<E, A: Access> Poller<E, A> {
     /// ```
     /// # use lapwing::{Disruptor, PollError};
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
     /// producer.publish(|event| *event = 7)?;
@@ -82,7 +82,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// poller.poll_max(2)?.consume_all(); // three are there
@@ -107,7 +107,7 @@ impl<E, A: Access> Poller<E, A> {
     /// use std::thread;
     ///
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let thread = thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.iter().next(), Some((0, &7))); // whichever thread is first
@@ -141,7 +141,7 @@ impl<E, A: Access> Poller<E, A> {
     /// # use std::time::Duration;
     /// # use lapwing::{Disruptor, WaitTimeoutError};
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
@@ -169,7 +169,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(poller.sequence(), 0);

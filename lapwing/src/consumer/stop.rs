@@ -18,7 +18,7 @@ use crate::sync::Arc;
 /// use lapwing::{Disruptor, Outcome, StartAt};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
 /// let mut all = consumers.take_poller("all")?;
 /// let seat = consumers.seats().take("sum", StartAt::Now)?;
 /// let consumer = seat.read(|event, _, _| assert_eq!(*event, 7));
@@ -49,8 +49,8 @@ impl StopHandle {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("first", |_, _, _| {})
-    ///     .then("second", |_, _, _| {})
+    ///     .stage("first").read(|_, _, _| {})
+    ///     .stage("second").read(|_, _, _| {})
     /// #     .build()?;
     /// let running = consumers.start()?;
     /// let first = running.stop_handle("first").unwrap();

@@ -76,7 +76,7 @@
 //! use lapwing::{Disruptor, HaltCause, PublishError};
 //!
 //! let (mut requests, mut consumers) =
-//!     Disruptor::single_producer(8, || 0_u64).then_poller("server").build()?;
+//!     Disruptor::single_producer(8, || 0_u64).stage("server").poller().build()?;
 //! let mut server = consumers.take_poller("server")?;
 //! let thread = thread::spawn(move || server.wait().map(|mut batch| batch.consume_all()));
 //!

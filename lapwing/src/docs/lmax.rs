@@ -26,7 +26,7 @@
 //! | `addGatingSequences` | a stage gates by being built; [`Seats::take`] while the ring runs | A consumer that joins begins now, at the oldest event or at a sequence that it names, and misses nothing from there on. No ring is overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
 //! | `removeGatingSequence` | dropping a [`Poller`], [`StopHandle::stop`], [`Action::Stop`] | Who comes after it goes on with what it came after. When the last consumer has left, the ring halts. |
 //! | `newBarrier(sequences…)` | [`Stage::after`] | |
-//! | `newPoller(sequences…)` | [`Builder::then_poller`], [`Graph::poller`] | |
+//! | `newPoller(sequences…)` | [`Stage::poller`], [`Stage::poller`] | |
 //! | `Sequence` | [`Sequence`] | A number, 0 for the first event. The words that threads share are private, each on two cache lines of its own. |
 //! | `SequenceGroup`, `FixedSequenceGroup` | none | Private: which stages one waits for is fixed by the graph. |
 //! | `Sequencer`, `Sequenced`, `Cursored`, `DataProvider`, `EventSequencer`, `EventSink` | [`Sequencer`] | Sealed. For storage of your own, off the heap or in several arrays, events may be `()`: a stage gets sequences, and the claim has one. |
@@ -85,18 +85,18 @@
 //! | `IgnoreExceptionHandler` | [`Action::Skip`] | Stages after it are told: [`EventHandler::on_failed_event`]. |
 //! | `AggregateEventHandler` | [several handlers in one stage](EventHandler#several-handlers-in-one-stage) | Every call is forwarded, not only three of them. |
 //! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | A batch, or [`PollError::Empty`] for the last two, or that the ring has ended; which of the two it is, a [`StageSnapshot`] tells. It can also [wait](Poller::wait). An event that an iterator yielded is consumed; to get one again that failed, look at [`Batch::as_slice`](crate::Batch::as_slice) and [consume](crate::Batch::consume) what is done. |
-//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Builder::then_workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. [`Workers::by_key`] keeps the order of each key. |
+//! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Stage::workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. [`Workers::by_key`] keeps the order of each key. |
 //! | custom `EventProcessor` | a [`Poller`] on a thread of yours | |
 //!
 //! ## The builder
 //!
 //! | LMAX | here | what is different |
 //! |---|---|---|
-//! | `handleEventsWith(a, b)` | [`Builder::then_all`] with [`Side::read`] | Names in place of identity. |
+//! | `handleEventsWith(a, b)` | [`Builder::side_by_side`] with [`Stage::read`] | Names in place of identity. |
 //! | `handleEventsWith(strategy, rewindable…)` | [`Stage::on_error`] | |
-//! | `handleEventsWithWorkerPool`, `thenHandleEventsWithWorkerPool` (3.0 to 3.4) | [`Side::read_workers`], [`Builder::then_workers`] | |
-//! | `handleEventsWith(factories…)`, `…(processors…)` | [`Builder::then_local`], [`Builder::then_poller`] | |
-//! | `then` | [`Builder::then`] | |
+//! | `handleEventsWithWorkerPool`, `thenHandleEventsWithWorkerPool` (3.0 to 3.4) | [`Workers::read`], [`Stage::workers`] | |
+//! | `handleEventsWith(factories…)`, `…(processors…)` | [`Stage::read_local`], [`Stage::poller`] | |
+//! | `then` | [`Stage::read`] | |
 //! | `after(…)`, `and(…)` | [`Stage::after`] in a [`Graph`]; [`Side::chain`] | A stage of another graph is [`BuildError::UnknownStage`]; a cycle cannot be written. |
 //! | `asSequenceBarrier` | none | Ids are enough. |
 //! | `start`, `hasStarted` | [`Consumers::start`] | Takes the consumers, so nothing is started twice and no stage is added after it. To join later is what [`Seats`] are for. |

@@ -15,20 +15,18 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use lapwing::{Action, Disruptor, Stage, wait::Blocking};
+//! use lapwing::{Action, Disruptor, wait::Blocking};
 //!
 //! #[derive(Default)]
 //! struct Trade { price: u64 }
 //!
 //! let (mut ring, consumers) = Disruptor::single_producer(1024, Trade::default)
 //!     .wait(Blocking::default())
-//!     .then_all(|side| side
-//!         .read("journal", |_trade, _sequence, _end_of_batch| {})
-//!         .read("replicator", |_, _, _| {}))
-//!     .then_mut(
-//!         Stage::new("logic").on_error(Action::Skip).on_panic(Action::Skip),
-//!         |trade, _, _| { trade.price += 1; Ok::<(), std::io::Error>(()) },
-//!     )
+//!     .side_by_side(|side| side
+//!         .stage("journal").read(|_trade, _sequence, _end_of_batch| {})
+//!         .stage("replicator").read(|_, _, _| {}))
+//!     .stage("logic").on_error(Action::Skip).on_panic(Action::Skip)
+//!     .write(|trade, _, _| { trade.price += 1; Ok::<(), std::io::Error>(()) })
 //!     .build()?; // starts nothing
 //! let mut running = consumers.start()?;
 //! let price = 42;
@@ -45,7 +43,7 @@
 //! | `next(n)`, `publish(lo, hi)` | [`claim_batch`](crate::Producer::claim_batch), [`publish_batch`](crate::Producer::publish_batch) | slices instead of sequences |
 //! | `tryNext` throws `InsufficientCapacityException` | [`try_claim`](crate::Producer::try_claim), [`try_publish`](crate::Producer::try_publish) return `Err(Full)` | |
 //! | `ProducerType.SINGLE`, unchecked | [`single_producer`](crate::Disruptor::single_producer): the producer has no `Clone` | two threads that publish do not compile |
-//! | `handleEventsWith(a, b).then(c)` | [`then_all`](crate::Builder::then_all), [`then`](crate::Builder::then) | stages have names; only a stage that runs alone gets `&mut E` |
+//! | `handleEventsWith(a, b).then(c)` | [`side_by_side`](crate::Builder::side_by_side), [`read`](crate::Stage::read) | stages have names; only a stage that runs alone gets `&mut E` |
 //! | `after(a).handleEventsWith(b)` | [`Graph`](crate::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::Side::chain) | checked when built |
 //! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler comes back at the end |
 //! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | the default halts the ring, where there the thread died and producers hung |
@@ -61,8 +59,8 @@
 //! | `getCursor()`: with many producers what is claimed | [`Snapshot::published`](crate::Snapshot::published), [`claimed`](crate::Snapshot::claimed) | [`Monitor::stall`](crate::Monitor::stall) also says who holds up the ring |
 //! | `addGatingSequences`, `removeGatingSequence` | [`Builder::seats`](crate::Builder::seats), [`StopHandle`](crate::StopHandle) | nobody loses an event |
 //! | a producer waits in `next()` for ever | [`offer`](crate::Producer::offer) with a [`WhenFull`](crate::WhenFull) | wait, wait for a time, refuse, or drop and count |
-//! | `WorkerPool` (before 4.0) | [`Builder::then_workers`](crate::Builder::then_workers) | claimed by the batch, and resized at run time; [by key](crate::Workers::by_key), if order matters |
-//! | events keep what they refer to until overwritten | [`Builder::then_clear`](crate::Builder::then_clear) | |
+//! | `WorkerPool` (before 4.0) | [`Stage::workers`](crate::Stage::workers) | claimed by the batch, and resized at run time; [by key](crate::Workers::by_key), if order matters |
+//! | events keep what they refer to until overwritten | [`Builder::clear`](crate::Builder::clear) | |
 //!
 //! [`docs::lmax`](crate::docs::lmax) has every row of LMAX's features.
 //!
@@ -80,7 +78,7 @@
 //! ```
 //!
 //! ```
-//! use lapwing::{Disruptor, EventHandler, Sequence, Stage, wait::BusySpin};
+//! use lapwing::{Disruptor, EventHandler, Sequence, wait::BusySpin};
 //!
 //! # #[derive(Default)]
 //! # struct Trade { price: u64 }
@@ -95,8 +93,8 @@
 //!
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, Trade::default)
 //!     .wait(BusySpin)
-//!     .then(Stage::new("journal"), |_, _, _| {}) // and `.pin(1)`
-//!     .then_local("logic", Logic::default) // its state may be `!Send`
+//!     .stage("journal").read(|_, _, _| {}) // and `.pin(1)`
+//!     .stage("logic").read_local(Logic::default) // its state may be `!Send`
 //!     .build()?;
 //! let running = consumers.start()?;
 //! producer.publish(|trade| trade.price = 42)?;
@@ -108,12 +106,12 @@
 //! | there | here | what is different |
 //! |---|---|---|
 //! | `build()` starts the threads | [`start`](crate::Consumers::start), [`start_scoped`](crate::Consumers::start_scoped), or run them yourself | handlers may borrow |
-//! | handlers get `&E` | [`then_mut`](crate::Builder::then_mut) gives `&mut E` | no `UnsafeCell` in events |
+//! | handlers get `&E` | [`write`](crate::Stage::write) gives `&mut E` | no `UnsafeCell` in events |
 //! | `try_publish` returns `RingBufferFull` | [`TryPublishError`](crate::TryPublishError) | also `Closed` and `Halted` |
 //! | `publish` spins on a full ring | waits by [`producer_wait`](crate::Builder::producer_wait), or with a timeout | |
 //! | a panic in a handler ends the process or hangs it | halts, or follows [`Stage::on_panic`](crate::Stage::on_panic) | |
-//! | `handle_events_and_state_with` | [`then_local`](crate::Builder::then_local) | or a handler by value, which comes back |
-//! | `event_poller()`, `poll()` | [`then_poller`](crate::Builder::then_poller), [`Poller`](crate::Poller) | may wait; releases what was consumed |
+//! | `handle_events_and_state_with` | [`read_local`](crate::Stage::read_local) | or a handler by value, which comes back |
+//! | `event_poller()`, `poll()` | [`poller`](crate::Stage::poller), [`Poller`](crate::Poller) | may wait; releases what was consumed |
 //! | dropping the producer joins | [`Running::shutdown`](crate::Running::shutdown) | with a report; a drop drains and joins as well, for 10 s at most |
 //! | pinning panics on a wrong core | [`StartError::Pin`](crate::StartError::Pin) | |
 //!
@@ -137,7 +135,7 @@
 //! # #[derive(Default)]
 //! # struct Trade { price: u64 }
 //! let (mut trades, consumers) = Disruptor::multi_producer(1024, Trade::default)
-//!     .then("worker", |trade, _, _| assert!(trade.price > 0))
+//!     .stage("worker").read(|trade, _, _| assert!(trade.price > 0))
 //!     .build()?;
 //! let running = consumers.start()?;
 //! let mut another = trades.clone(); // one for each thread that publishes
@@ -150,7 +148,7 @@
 //! | there | here | what is different |
 //! |---|---|---|
 //! | `send(value)` moves | [`publish`](crate::Producer::publish) writes into a slot that exists | no allocation for each message |
-//! | each value goes to one receiver | each event goes to every stage | for one of several: [`then_workers`](crate::Builder::then_workers) |
+//! | each value goes to one receiver | each event goes to every stage | for one of several: [`read`](crate::Stage::workers) |
 //! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
 //! | `recv` one by one | a batch of all that is there: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
 //! | `select!` | [`Consumer::run_together`](crate::Consumer::run_together), or pollers asked in turn | |

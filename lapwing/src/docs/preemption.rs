@@ -42,7 +42,7 @@
 //! use lapwing::{Culprit, Disruptor, PollError, TryPublishError};
 //!
 //! let (mut slow, mut consumers) =
-//!     Disruptor::multi_producer(4, || 0_u64).then_poller("book").build()?;
+//!     Disruptor::multi_producer(4, || 0_u64).stage("book").poller().build()?;
 //! let mut book = consumers.take_poller("book")?;
 //! let mut quick = slow.clone();
 //! let monitor = slow.monitor();
@@ -76,7 +76,7 @@
 //! use lapwing::Disruptor;
 //!
 //! let (mut producer, mut consumers) =
-//!     Disruptor::single_producer(4, || 0_u64).then_poller("book").build()?;
+//!     Disruptor::single_producer(4, || 0_u64).stage("book").poller().build()?;
 //! let mut book = consumers.take_poller("book")?;
 //! let monitor = producer.monitor();
 //! let claim = producer.claim()?; // and now its thread loses its CPU
@@ -100,7 +100,7 @@
 //! # #[derive(Default)] struct Order { id: u64, text: String }
 //! # fn parse(line: &str) -> Option<u64> { line.parse().ok() }
 //! # let (mut producer, mut consumers) =
-//! #     Disruptor::multi_producer(8, Order::default).then_poller("book").build()?;
+//! #     Disruptor::multi_producer(8, Order::default).stage("book").poller().build()?;
 //! # let mut book = consumers.take_poller("book")?;
 //! let line = "42";
 //! // Not within the closure: parsing, formatting, allocating, locking, reading a clock or a file.
@@ -120,7 +120,7 @@
 //! # use std::mem;
 //! # use lapwing::Disruptor;
 //! # let (mut producer, mut consumers) =
-//! #     Disruptor::multi_producer(8, String::new).then_poller("book").build()?;
+//! #     Disruptor::multi_producer(8, String::new).stage("book").poller().build()?;
 //! # let mut book = consumers.take_poller("book")?;
 //! let mut text = "42".to_owned();
 //! producer.publish(|event| mem::swap(event, &mut text))?;

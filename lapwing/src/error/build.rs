@@ -12,7 +12,7 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 /// ```
 /// use lapwing::{BuildError, Disruptor};
 ///
-/// let two = Disruptor::single_producer(8, || 0_u64).then_poller("log").then_poller("log");
+/// let two = Disruptor::single_producer(8, || 0_u64).stage("log").poller().stage("log").poller();
 /// let error = two.build().unwrap_err();
 /// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
 /// assert_eq!(error.to_string(), "two stages have one name: stage=\"log\"");

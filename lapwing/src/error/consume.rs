@@ -13,7 +13,7 @@ use crate::Sequence;
 /// use lapwing::{Disruptor, PollError};
 ///
 /// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
 /// producer.publish(|event| *event = 7)?;
@@ -51,7 +51,7 @@ impl Error for PollError {}
 /// use lapwing::{Disruptor, WaitTimeoutError};
 ///
 /// # let (producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let patience = Duration::from_millis(1);
 /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));

@@ -10,7 +10,7 @@ use std::fmt;
 /// use lapwing::{Disruptor, HaltCause, PublishError};
 ///
 /// let (mut producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then("print", |_, _, _| {}).build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("print").read(|_, _, _| {}).build()?;
 /// let running = consumers.start()?;
 /// running.halt();
 /// let error = producer.publish(|event| *event = 7).unwrap_err();

@@ -13,7 +13,7 @@ use std::io;
 /// use lapwing::{Disruptor, StartError};
 ///
 /// let (_producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let error = consumers.start().unwrap_err();
 /// assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "ticks"));
 /// assert_eq!(error.to_string(), "a poller must be taken before the start: stage=\"ticks\"");
@@ -86,8 +86,8 @@ impl Error for StartError {
 /// use lapwing::{Disruptor, TakeError};
 ///
 /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_poller("ticks")
-///     .then("log", |_, _, _| {})
+///     .stage("ticks").poller()
+///     .stage("log").read(|_, _, _| {})
 ///     .build()?;
 /// let _ticks = consumers.take_poller("ticks")?;
 /// let error = consumers.take_poller("ticks").unwrap_err();
@@ -158,10 +158,10 @@ impl Error for TakeError {}
 /// Error of [`WorkerGroup::resize`](crate::WorkerGroup::resize): the group is as it was.
 ///
 /// ```
-/// use lapwing::{Disruptor, ResizeError, Workers};
+/// use lapwing::{Disruptor, ResizeError};
 ///
 /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_workers("work", Workers::new(2).up_to(3), |_| |_: &u64, _, _| {})
+///     .stage("work").workers(2).up_to(3).read(|_| |_: &u64, _, _| {})
 ///     .build()?;
 /// let work = consumers.workers("work").unwrap();
 /// let error = work.resize(4).unwrap_err();

@@ -38,14 +38,14 @@ pub use tap::{TapError, TapTimeoutError};
 /// use lapwing::{Disruptor, HaltCause, Stopped};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let poller = consumers.take_poller("all")?;
 /// let claim = producer.claim()?;
 /// drop(poller); // the only consumer
 /// assert_eq!(claim.publish(), Err(Stopped::Halted(HaltCause::NoConsumers)));
 ///
 /// let (producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// drop(producer);
 /// assert_eq!(poller.wait().err(), Some(Stopped::Closed));

@@ -11,7 +11,7 @@ use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, Stopped, T
 /// use lapwing::{Disruptor, OfferError, WhenFull};
 ///
 /// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
 /// producer.offer(WhenFull::Refuse, |event| *event = 7)?; // the one slot
 /// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Full));
 /// producer.close();

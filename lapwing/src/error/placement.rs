@@ -11,7 +11,7 @@ use std::fmt;
 ///
 /// let ring = Disruptor::single_producer(8, || 0_u64)
 ///     .placement(Placement::threads(0))
-///     .then("sum", |_, _, _| {});
+///     .stage("sum").read(|_, _, _| {});
 /// assert_eq!(ring.build().err(), Some(BuildError::Placement(PlacementError::ZeroThreads)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

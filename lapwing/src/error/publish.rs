@@ -17,7 +17,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// use lapwing::{Disruptor, HaltCause, PublishError};
 ///
 /// let (mut producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// producer.publish(|event| *event = 1)?;
 /// producer.close();
 /// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
@@ -51,7 +51,7 @@ pub enum PublishError {
     ///
     /// let (hand_over, producers) = mpsc::channel::<SingleProducer<u64>>();
     /// let (mut producer, consumers) = Disruptor::single_producer(2, || 0)
-    ///     .then("echo", move |event, _, _| {
+    ///     .stage("echo").read(move |event, _, _| {
     ///         let Ok(mut producer) = producers.try_recv() else { return };
     ///         let echo = *event + 1;
     ///         // Of the two slots, one is free, and the other holds the event that is handled.
@@ -97,7 +97,7 @@ impl From<Stopped> for PublishError {
 /// use lapwing::{Disruptor, TryPublishError};
 ///
 /// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(2, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
 /// let mut lost = 0;
 /// for price in [7, 8, 9] {
 ///     match producer.try_publish(|event| *event = price) {
@@ -148,7 +148,7 @@ impl From<Stopped> for TryPublishError {
 /// use lapwing::{Disruptor, PublishTimeoutError};
 ///
 /// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
 /// let patience = Duration::from_millis(1);
 /// producer.publish(|event| *event = 7)?; // the one slot
 /// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
@@ -210,7 +210,7 @@ impl From<PublishError> for PublishTimeoutError {
 /// use lapwing::{BatchError, Disruptor};
 ///
 /// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// assert_eq!(producer.claim_batch(0).err(), Some(BatchError::Zero));
 /// let error = producer.claim_batch(9).unwrap_err();
 /// assert_eq!(error, BatchError::TooLarge { requested: 9, capacity: 8 });

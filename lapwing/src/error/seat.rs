@@ -12,7 +12,7 @@ use crate::Sequence;
 /// use lapwing::{Disruptor, SeatError, StartAt};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
 /// # let _all = consumers.take_poller("all")?;
 /// producer.publish_batch(5, |_| {})?;
 /// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();

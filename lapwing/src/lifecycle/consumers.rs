@@ -28,7 +28,7 @@ use crate::topology::Seats;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_all(|side| side.read("sum", |_, _, _| {}).poller("ticks"))
+///     .side_by_side(|side| side.stage("sum").read(|_, _, _| {}).stage("ticks").poller())
 ///     .build()?;
 /// let mut ticks = consumers.take_poller("ticks")?;
 /// let running = consumers.start()?; // one thread, named "sum"
@@ -84,7 +84,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// ```
     /// # use lapwing::{Disruptor, StartAt};
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).then("sum", |_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
     /// let running = consumers.start()?;
     /// let mut late = seats.take("late", StartAt::Now)?.poller();
@@ -106,8 +106,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("decode", |_, _, _| {})
-    ///     .then_poller("ticks")
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("ticks").poller()
     ///     .build()?;
     /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["decode", "ticks"]);
     /// # Ok::<(), lapwing::BuildError>(())
@@ -121,7 +121,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// ```
     /// # use lapwing::{Disruptor, TakeError};
     /// let (_producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
     /// assert!(ticks.poll().is_err()); // empty
     /// let again = consumers.take_poller("ticks").err();
@@ -148,7 +148,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// ```
     /// # use lapwing::{Disruptor, TakeError};
     /// let (_producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller_mut("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller_mut().build()?;
     /// let shared = consumers.take_poller("ticks").err();
     /// assert!(matches!(shared, Some(TakeError::WrongType { .. })));
     /// let mut ticks = consumers.take_poller_mut("ticks")?; // still there
@@ -171,10 +171,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// [asked](crate::Stage::acknowledged) to wait for it.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Stage, TakeError};
+    /// # use lapwing::{Disruptor, TakeError};
     /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then(Stage::new("journal").acknowledged(), |_, _, _| {})
-    ///     .then("reply", |_, _, _| {})
+    ///     .stage("journal").acknowledged().read(|_, _, _| {})
+    ///     .stage("reply").read(|_, _, _| {})
     ///     .build()?;
     /// let journal = consumers.take_acknowledger("journal")?;
     /// assert_eq!(journal.acknowledged(), 0);
@@ -223,9 +223,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Workers};
+    /// # use lapwing::Disruptor;
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
     ///     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// assert_eq!((work.size(), work.max()), (1, 3));
@@ -245,10 +245,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(2))
-    ///     .then("decode", |_, _, _| {})
-    ///     .then("match", |_, _, _| {})
-    ///     .then("audit", |_, _, _| {})
-    ///     .then_poller("ticks") // has none
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("match").read(|_, _, _| {})
+    ///     .stage("audit").read(|_, _, _| {})
+    ///     .stage("ticks").poller() // has none
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("audit", vec!["audit"])]);
@@ -262,14 +262,14 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// for a group one for each worker, unless a [`Placement`](crate::Placement) says otherwise. They are
     /// pinned where that is asked for.
     ///
-    /// To get results out of handlers, own them ([`then_handler`](crate::Builder::then_handler),
+    /// To get results out of handlers, own them ([`read_handler`](crate::Stage::read_handler),
     /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
     /// [`start_scoped`](Self::start_scoped).
     ///
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// let report = running.shutdown()?;
@@ -302,8 +302,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// let (mut sum, mut seen) = (0, 0);
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_all(|side| {
-    ///         side.read("sum", |event, _, _| sum += event).read("count", |_, _, _| seen += 1)
+    ///     .side_by_side(|side| {
+    ///         side.stage("sum").read(|event, _, _| sum += event).stage("count").read(|_, _, _| seen += 1)
     ///     })
     ///     .build()?;
     /// thread::scope(|scope| {

@@ -15,8 +15,8 @@ pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned 
 /// use lapwing::{Disruptor, Outcome};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("decode", |_, _, _| {})
-///     .then("sum", |_, _, _| {})
+///     .stage("decode").read(|_, _, _| {})
+///     .stage("sum").read(|_, _, _| {})
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;
@@ -58,8 +58,8 @@ impl Report {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("sum", |_, _, _| {})
-    ///     .then_poller("ticks") // not in the report: it has no thread
+    ///     .stage("sum").read(|_, _, _| {})
+    ///     .stage("ticks").poller() // not in the report: it has no thread
     /// #     .build()?;
     /// # let _ticks = consumers.take_poller("ticks")?;
     /// # let report = consumers.start()?.shutdown()?;
@@ -70,7 +70,7 @@ impl Report {
         self.stages.iter()
     }
 
-    /// Takes the handler of the stage `name`, as it was given to `then_handler` or its kin; of a worker,
+    /// Takes the handler of the stage `name`, as it was given to `read_handler` or its kin; of a worker,
     /// by its own name, such as "price-0".
     ///
     /// ```
@@ -82,7 +82,7 @@ impl Report {
     /// #     }
     /// # }
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).then_handler("sum", Sum(0)).build()?;
+    /// #     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum(0)).build()?;
     /// # let running = consumers.start()?;
     /// # producer.publish(|event| *event = 7)?;
     /// let mut report = running.shutdown()?;
@@ -112,7 +112,7 @@ impl Report {
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("limit", |event, _, _| assert!(*event < 9, "too high: {event}"))
+///     .stage("limit").read(|event, _, _| assert!(*event < 9, "too high: {event}"))
 ///     .build()?;
 /// producer.publish(|event| *event = 9)?;
 /// let failed = consumers.start()?.shutdown().unwrap_err();
@@ -140,7 +140,7 @@ impl Failed {
     /// # use std::time::Duration;
     /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut running = consumers.start()?;
     /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
     /// assert_eq!(report.stages().count(), 1);
@@ -164,8 +164,8 @@ impl Failed {
     /// #     }
     /// # }
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-    /// #     .then_handler("sum", Sum(0))
-    /// #     .then("panic", |_, _, _| panic!())
+    /// #     .stage("sum").read_handler(Sum(0))
+    /// #     .stage("panic").read(|_, _, _| panic!())
     /// #     .build()?;
     /// # producer.publish(|event| *event = 7)?;
     /// # let running = consumers.start()?;
@@ -184,7 +184,7 @@ impl Failed {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
     /// let failed = running.join().unwrap_err();

@@ -10,10 +10,10 @@ use crate::sync::Arc;
 /// [`Consumers::workers`](crate::Consumers::workers). A clone is the same group.
 ///
 /// ```
-/// use lapwing::{Disruptor, Workers};
+/// use lapwing::Disruptor;
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_workers("work", Workers::new(1).up_to(4), |_| |_: &u64, _, _| {})
+///     .stage("work").workers(1).up_to(4).read(|_| |_: &u64, _, _| {})
 ///     .build()?;
 /// let running = consumers.start()?;
 /// let work = running.workers("work").unwrap();
@@ -39,9 +39,9 @@ impl WorkerGroup {
     /// Name of the group's stage.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Workers};
+    /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_workers("work", 2, |_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).read(|_| |_: &u64, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().name(), "work");
     /// # Ok::<(), lapwing::BuildError>(())
@@ -55,9 +55,9 @@ impl WorkerGroup {
     /// fewer.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Workers};
+    /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_workers("work", 2, |_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).read(|_| |_: &u64, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
     /// # Ok::<(), lapwing::BuildError>(())
@@ -70,9 +70,9 @@ impl WorkerGroup {
     /// Most workers that the group may have.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Workers};
+    /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_workers("work", Workers::new(2).up_to(3), |_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).up_to(3).read(|_| |_: &u64, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().max(), 3);
     /// # Ok::<(), lapwing::BuildError>(())
@@ -89,15 +89,15 @@ impl WorkerGroup {
     /// **State per key.** By key, a resize gives many keys to other workers. What a handler keeps for
     /// a key, such as an average or a last value, stays in that handler by default, and the key's new worker
     /// begins without it. Handlers that implement [`HandOver`](crate::HandOver) and are added by
-    /// [`then_keyed_handlers`](crate::Builder::then_keyed_handlers) hand it over. The same holds when a
+    /// [`read_keyed_handlers`](crate::Workers::read_keyed_handlers) hand it over. The same holds when a
     /// worker leaves the group.
     ///
     /// A worker that has left the group is replaced by one that sleeps, if there is one.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, ResizeError, Workers};
+    /// # use lapwing::{Disruptor, ResizeError};
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
     /// #     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// work.resize(3)?;

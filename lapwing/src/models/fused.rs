@@ -26,7 +26,7 @@ fn two_until<S: Sequencer>(
     ring: Builder<'static, u64, S>,
     last: Sequence,
 ) -> Builder<'static, u64, S> {
-    ring.then(shared("a"), |_, _, _| {}).then(shared("b"), until(last))
+    ring.stage(shared("a")).read(|_, _, _| {}).stage(shared("b")).read(until(last))
 }
 
 fn outcomes(finished: &[Finished]) -> Vec<&Outcome> {
@@ -71,10 +71,14 @@ fn loom_fused_park_behind_a_claim_that_is_given_up() {
 fn loom_fused_park_between_stages_of_other_threads() {
     check_less(|| {
         let (mut producer, mut consumers) = single_ring(2)
-            .then_poller("before")
-            .then(shared("a"), |_, _, _| {})
-            .then(shared("b"), |_, _, _| {})
-            .then_poller("after")
+            .stage("before")
+            .poller()
+            .stage(shared("a"))
+            .read(|_, _, _| {})
+            .stage(shared("b"))
+            .read(|_, _, _| {})
+            .stage("after")
+            .poller()
             .build()
             .unwrap();
         let mut before = consumers.take_poller("before").unwrap();
@@ -111,8 +115,10 @@ fn loom_fused_gate_of_a_full_ring() {
 fn loom_fused_gate_until_there_is_room() {
     check_less(|| {
         let (mut producer, consumers) = single_ring(8)
-            .then(shared("a"), |_, _, _| {})
-            .then(shared("b").max_batch(1), until(8))
+            .stage(shared("a"))
+            .read(|_, _, _| {})
+            .stage(shared("b").max_batch(1))
+            .read(until(8))
             .build()
             .unwrap();
         producer.publish_batch(8, |_| {}).unwrap();
@@ -180,8 +186,10 @@ fn loom_fused_stop_of_one_against_park() {
         let (dropped, has_left) = mpsc::channel();
         let handler = Tells(dropped);
         let (mut producer, consumers) = single_ring(1)
-            .then(shared("a"), move |_, _, _| _ = &handler)
-            .then(shared("b"), until(0))
+            .stage(shared("a"))
+            .read(move |_, _, _| _ = &handler)
+            .stage(shared("b"))
+            .read(until(0))
             .build()
             .unwrap();
         let consumers: Vec<_> = consumers.into_iter().collect();
@@ -201,8 +209,10 @@ fn loom_fused_stop_of_one_against_park() {
 fn loom_fused_park_behind_one_that_has_left() {
     loom::model(|| {
         let (mut producer, consumers) = single_ring(2)
-            .then(shared("a"), |_, _, _| Action::Stop)
-            .then(shared("b"), until(1))
+            .stage(shared("a"))
+            .read(|_, _, _| Action::Stop)
+            .stage(shared("b"))
+            .read(until(1))
             .build()
             .unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
@@ -219,9 +229,9 @@ fn loom_fused_park_behind_one_that_has_left() {
 fn loom_fused_park_on_one_that_leaves() {
     check_less(|| {
         let mut graph = Graph::new();
-        let before = graph.poller("before");
-        graph.read(shared("a").after(before), |_, _, _| Action::Stop);
-        graph.read(shared("b").after(before), until(0));
+        let before = graph.stage("before").poller();
+        graph.stage(shared("a")).after(before).read(|_, _, _| Action::Stop);
+        graph.stage(shared("b")).after(before).read(until(0));
         let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
         let before = consumers.take_poller("before").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -240,8 +250,11 @@ fn loom_fused_worker_beside_the_stage_after_its_group() {
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)
             .wait(PARK)
             .placement(Placement::thread_per_stage().group("both", ["work-0", "b"]))
-            .then_workers("work", 2, |_| |_: &u64, _, _| {})
-            .then("b", |event, _, _| assert_eq!(*event, 1))
+            .stage("work")
+            .workers(2)
+            .read(|_| |_: &u64, _, _| {})
+            .stage("b")
+            .read(|event, _, _| assert_eq!(*event, 1))
             .build()
             .unwrap();
         producer.publish(|event| *event = 1).unwrap();

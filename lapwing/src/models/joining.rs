@@ -12,7 +12,7 @@ use crate::{
 fn with_seat<S: Sequencer>(
     ring: Builder<'static, u64, S>,
 ) -> (Producer<u64, S>, Poller<u64>, Seats<u64>) {
-    let (producer, mut consumers) = ring.seats(1).then_poller("stays").build().unwrap();
+    let (producer, mut consumers) = ring.seats(1).stage("stays").poller().build().unwrap();
     let poller = consumers.take_poller("stays").unwrap();
     (producer, poller, consumers.seats())
 }
@@ -125,7 +125,7 @@ fn loom_join_against_a_producer_that_parks() {
 fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
     loom::model(|| {
         let (mut producer, mut consumers) =
-            single_ring(1).seats(2).then_poller("leaves").build().unwrap();
+            single_ring(1).seats(2).stage("leaves").poller().build().unwrap();
         let seats = consumers.seats();
         let first = seats.take("first", StartAt::Now).unwrap();
         drop(consumers.take_poller("leaves").unwrap());
@@ -273,7 +273,7 @@ fn loom_claim_as_one_leaves_and_another_joins() {
 fn loom_stop_against_park() {
     loom::model(|| {
         let (mut producer, mut consumers) = single_ring(1)
-            .then_all(|side| side.read("stops", |_, _, _| {}).poller("stays"))
+            .side_by_side(|side| side.stage("stops").read(|_, _, _| {}).stage("stays").poller())
             .build()
             .unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();

@@ -10,8 +10,10 @@ use crate::{HaltCause, Poller, Producer, PublishError, Sequencer};
 #[test]
 fn loom_a_consumer_that_left_has_read_its_last() {
     loom::model(|| {
-        let (mut producer, mut consumers) =
-            single_ring(1).then_all(|side| side.poller("stays").poller("leaves")).build().unwrap();
+        let (mut producer, mut consumers) = single_ring(1)
+            .side_by_side(|side| side.stage("stays").poller().stage("leaves").poller())
+            .build()
+            .unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();
         let mut leaves = consumers.take_poller("leaves").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -31,7 +33,7 @@ fn loom_a_consumer_that_left_has_read_its_last() {
 fn loom_a_stage_parked_on_one_that_leaves() {
     loom::model(|| {
         let (mut producer, mut consumers) =
-            single_ring(2).then_poller("leaves").then_poller("stays").build().unwrap();
+            single_ring(2).stage("leaves").poller().stage("stays").poller().build().unwrap();
         let leaves = consumers.take_poller("leaves").unwrap();
         let mut stays = consumers.take_poller("stays").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -45,8 +47,10 @@ fn loom_a_stage_parked_on_one_that_leaves() {
 #[test]
 fn loom_last_two_consumers_leave() {
     loom::model(|| {
-        let (mut producer, mut consumers) =
-            single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
+        let (mut producer, mut consumers) = single_ring(1)
+            .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+            .build()
+            .unwrap();
         let left = consumers.take_poller("left").unwrap();
         let right = consumers.take_poller("right").unwrap();
         let leaver = thread::spawn(move || drop(left));
@@ -119,8 +123,10 @@ fn loom_one_leaves_after_another_has_drained() {
     check_less(|| {
         // Nobody parks: fewer steps.
         let ring = multi_ring(2).wait(BusySpin).producer_wait(BusySpin);
-        let (producer, mut consumers) =
-            ring.then_all(|side| side.poller("drains").poller("idles")).build().unwrap();
+        let (producer, mut consumers) = ring
+            .side_by_side(|side| side.stage("drains").poller().stage("idles").poller())
+            .build()
+            .unwrap();
         let drains = consumers.take_poller("drains").unwrap();
         let idles = consumers.take_poller("idles").unwrap();
         let idler = thread::spawn(move || drop(idles));

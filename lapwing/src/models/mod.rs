@@ -85,14 +85,16 @@ fn polled_by<S: Sequencer>(
     ring: Builder<'static, u64, S>,
     a: Stage,
 ) -> (Producer<u64, S>, Poller<u64>) {
-    let (producer, mut consumers) = ring.then_poller(a).build().unwrap();
+    let (producer, mut consumers) = ring.stage(a).poller().build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 
 /// A ring of one slot with two stages side by side.
 pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) {
-    let (producer, mut consumers) =
-        single_ring(1).then_all(|side| side.poller("left").poller("right")).build().unwrap();
+    let (producer, mut consumers) = single_ring(1)
+        .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+        .build()
+        .unwrap();
     let left = consumers.take_poller("left").unwrap();
     (producer, left, consumers.take_poller("right").unwrap())
 }

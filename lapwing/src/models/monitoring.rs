@@ -25,7 +25,7 @@ fn look(monitor: &Monitor) {
 fn loom_no_stage_shows_ahead() {
     check_without_fences(|| {
         let (mut producer, mut consumers) =
-            single_ring(2).then_poller("first").then_poller("second").build().unwrap();
+            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
         let monitor = producer.monitor();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
@@ -56,7 +56,7 @@ fn loom_no_stage_shows_ahead_of_an_acknowledgement() {
     check_without_fences(|| {
         let first = Stage::new("first").acknowledged();
         let (mut producer, mut consumers) =
-            single_ring(2).then_poller(first).then_poller("second").build().unwrap();
+            single_ring(2).stage(first).poller().stage("second").poller().build().unwrap();
         let monitor = producer.monitor();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();

@@ -10,8 +10,7 @@ use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
 use crate::{
-    Action, Consumer, Disruptor, Graph, HaltCause, Poller, PublishError, SingleProducer, Stage,
-    Stopped,
+    Action, Consumer, Disruptor, Graph, HaltCause, Poller, PublishError, SingleProducer, Stopped,
 };
 
 /// O6: an empty ring, one producer.
@@ -123,7 +122,7 @@ fn loom_park_behind_a_claim_that_is_given_up() {
 fn loom_park_on_upstream_stage() {
     loom::model(|| {
         let (mut producer, mut consumers) =
-            single_ring(2).then_poller("first").then_poller("second").build().unwrap();
+            single_ring(2).stage("first").poller().stage("second").poller().build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -215,8 +214,9 @@ fn loom_park_on_full_ring_with_two_gates() {
 fn loom_park_on_two_upstream_stages() {
     loom::model(|| {
         let (mut producer, mut consumers) = single_ring(1)
-            .then_all(|side| side.poller("left").poller("right"))
-            .then_poller("join")
+            .side_by_side(|side| side.stage("left").poller().stage("right").poller())
+            .stage("join")
+            .poller()
             .build()
             .unwrap();
         let mut left = consumers.take_poller("left").unwrap();
@@ -245,10 +245,10 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
     model.preemption_bound = Some(4);
     model.check(|| {
         let mut graph = Graph::new();
-        let before = graph.poller("before");
-        let left = graph.poller(Stage::new("left").after(before));
-        let beside = graph.poller("beside");
-        graph.poller(Stage::new("join").after(left).after(beside));
+        let before = graph.stage("before").poller();
+        let left = graph.stage("left").after(before).poller();
+        let beside = graph.stage("beside").poller();
+        graph.stage("join").after(left).after(beside).poller();
         let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
         let mut before = consumers.take_poller("before").unwrap();
         drop(consumers.take_poller("left").unwrap());
@@ -353,7 +353,7 @@ const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_se
 /// A ring for one producer in which nobody parks, so that nobody looks for sleepers.
 fn sleeping(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     let ring = Disruptor::single_producer(capacity, || 0_u64).wait(SLEEP).producer_wait(SLEEP);
-    let (producer, mut consumers) = ring.then_poller("a").build().unwrap();
+    let (producer, mut consumers) = ring.stage("a").poller().build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 
@@ -414,8 +414,12 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
 fn loom_park_on_anything() {
     check_less(|| {
         let (mut producer, consumers) = single_ring(1)
-            .then(Stage::new("a").on_thread("both"), |_, _, _| {})
-            .then(Stage::new("b").on_thread("both"), |_, _, _| Action::Halt)
+            .stage("a")
+            .on_thread("both")
+            .read(|_, _, _| {})
+            .stage("b")
+            .on_thread("both")
+            .read(|_, _, _| Action::Halt)
             .build()
             .unwrap();
         let both = thread::spawn(move || Consumer::run_together(consumers));
@@ -430,9 +434,9 @@ fn loom_park_on_anything() {
 fn loom_park_on_anything_for_another_stage() {
     check_less(|| {
         let mut graph = Graph::new();
-        let before = graph.poller("before");
-        graph.read(Stage::new("a").after(before).on_thread("both"), |_, _, _| Action::Stop);
-        graph.read(Stage::new("b").after(before).on_thread("both"), |_, _, _| Action::Stop);
+        let before = graph.stage("before").poller();
+        graph.stage("a").after(before).on_thread("both").read(|_, _, _| Action::Stop);
+        graph.stage("b").after(before).on_thread("both").read(|_, _, _| Action::Stop);
         let (mut producer, mut consumers) = single_ring(1).graph(graph).build().unwrap();
         let mut before = consumers.take_poller("before").unwrap();
         producer.publish(|event| *event = 1).unwrap();

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::BusySpin;
-use crate::{Action, BatchError, Builder, MultiProducer, Poller, Single, Stage, TryPublishError};
+use crate::{Action, BatchError, Builder, MultiProducer, Poller, Single, TryPublishError};
 
 /// O1: what is read has been written.
 #[test]
@@ -72,7 +72,7 @@ fn loom_wrap_waits_for_reader() {
 fn loom_lines_are_taken_while_nobody_else_has_them() {
     check_without_fences(|| {
         let (mut producer, mut consumers) =
-            multi_ring(1).then_poller("first").then_poller("second").build().unwrap();
+            multi_ring(1).stage("first").poller().stage("second").poller().build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -126,7 +126,7 @@ fn dependent_stage(
 ) {
     check_without_fences(move || {
         let (mut producer, mut consumers) =
-            ring().then_poller_mut("first").then_poller("second").build().unwrap();
+            ring().stage("first").poller_mut().stage("second").poller().build().unwrap();
         let mut first = consumers.take_poller_mut("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         producer.publish(|event| *event = 1).unwrap();
@@ -274,7 +274,7 @@ fn fill_up(mut producer: MultiProducer<u64>) -> (MultiProducer<u64>, u64) {
 fn loom_tombstone_downstream() {
     check_without_fences(|| {
         let (mut producer, mut consumers) =
-            multi_ring(4).then_poller("first").then_poller("second").build().unwrap();
+            multi_ring(4).stage("first").poller().stage("second").poller().build().unwrap();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         let publisher = thread::spawn(move || {
@@ -296,8 +296,10 @@ fn loom_tombstone_downstream() {
 fn loom_failed_event_is_seen_downstream() {
     check_without_fences(|| {
         let (mut producer, mut consumers) = single_ring(1)
-            .then("first", |_, _, _| Action::Skip)
-            .then_poller("second")
+            .stage("first")
+            .read(|_, _, _| Action::Skip)
+            .stage("second")
+            .poller()
             .build()
             .unwrap();
         let mut second = consumers.take_poller("second").unwrap();
@@ -317,8 +319,11 @@ fn loom_failed_event_is_seen_downstream() {
 fn loom_acknowledgement_comes_after_what_it_says() {
     check_without_fences(|| {
         let (mut producer, mut consumers) = single_ring(1)
-            .then_poller(Stage::new("journal").acknowledged())
-            .then_poller("reply")
+            .stage("journal")
+            .acknowledged()
+            .poller()
+            .stage("reply")
+            .poller()
             .build()
             .unwrap();
         let mut journal = consumers.take_poller("journal").unwrap();

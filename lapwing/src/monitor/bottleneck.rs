@@ -18,8 +18,8 @@ use super::state::RingState;
 /// use lapwing::{Bottleneck, Disruptor};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
-///     .then_poller("decode")
-///     .then_poller("journal")
+///     .stage("decode").poller()
+///     .stage("journal").poller()
 ///     .build()?;
 /// let mut decode = consumers.take_poller("decode")?;
 /// producer.publish_batch(4, |_| {})?;
@@ -75,7 +75,7 @@ impl Snapshot {
     /// use lapwing::{Bottleneck, Disruptor};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
-    ///     .then_all(|side| side.poller("journal").poller("replica"))
+    ///     .side_by_side(|side| side.stage("journal").poller().stage("replica").poller())
     ///     .build()?;
     /// let mut replica = consumers.take_poller("replica")?;
     /// let monitor = producer.monitor();

@@ -15,7 +15,7 @@ impl Snapshot {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// let text = r#"digraph lapwing {
     ///     label="quotes: open, 5 of 8 slots free";
@@ -56,7 +56,7 @@ impl Snapshot {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// let text = r#"flowchart LR
     ///     producers(["producers<br/>published 3"])

@@ -63,7 +63,7 @@ use look::Look;
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(4, || 0_u64)
 ///     .name("orders")
-///     .then("journal", move |_, _, _| {
+///     .stage("journal").read(move |_, _, _| {
 ///         begun.send(()).unwrap();
 ///         let _ = gate.recv(); // until `go` is dropped
 ///     })
@@ -119,7 +119,7 @@ impl Monitor {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
     /// let monitor = producer.monitor();
     /// producer.publish_batch(3, |_| {})?;
@@ -149,7 +149,7 @@ impl Monitor {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
     /// let ticks = consumers.take_poller("ticks")?; // and does not ask it
     /// producer.publish(|event| *event = 7)?;
     ///
@@ -191,8 +191,8 @@ impl Monitor {
     /// # use lapwing::Disruptor;
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("decode", |_, _, _| {})
-    ///     .then("sum", |_, _, _| {})
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("sum").read(|_, _, _| {})
     ///     .build()?;
     /// let monitor = consumers.monitor();
     /// producer.publish(|event| *event = 7)?; // and forgets to start the consumers
@@ -218,7 +218,7 @@ impl Monitor {
     /// # use lapwing::Disruptor;
     ///
     /// let (producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").then_poller("all").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("all").poller().build()?;
     /// let monitor = producer.monitor();
     /// assert!(monitor.idle_for(Duration::ZERO).is_none()); // the first look
     /// let idle = monitor.idle_for(Duration::ZERO).unwrap().to_string();
@@ -254,7 +254,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// let monitor = producer.monitor();
     /// producer.publish(|event| *event = 7)?; // a monitor borrows nothing
     /// assert_eq!(monitor.snapshot().published, 1);
@@ -272,7 +272,7 @@ impl<E> Consumers<'_, E> {
     /// ```
     /// # use lapwing::{Disruptor, StageState};
     /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.monitor().snapshot().stages[0].state, StageState::NotStarted);
     /// # Ok::<(), lapwing::BuildError>(())
     /// ```
@@ -288,7 +288,7 @@ impl Running<'_> {
     /// ```
     /// # use lapwing::{Disruptor, StageState};
     /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// let monitor = running.monitor();
     /// drop(producer);

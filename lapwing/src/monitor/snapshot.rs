@@ -21,7 +21,7 @@ use crate::protocol::control::{Control, StageIndex};
 ///
 /// let (mut producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
 ///     .name("quotes")
-///     .then_all(|side| side.poller("left").poller("right"))
+///     .side_by_side(|side| side.stage("left").poller().stage("right").poller())
 ///     .build()?;
 /// let mut left = consumers.take_poller("left")?;
 /// let monitor = producer.monitor();
@@ -83,8 +83,8 @@ pub struct Snapshot {
 /// use lapwing::{Disruptor, StageState};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_poller("first")
-///     .then_poller("second")
+///     .stage("first").poller()
+///     .stage("second").poller()
 ///     .build()?;
 /// let mut first = consumers.take_poller("first")?;
 /// let monitor = consumers.monitor();
@@ -164,7 +164,7 @@ pub struct StageSnapshot {
 /// use lapwing::{Disruptor, StageState};
 ///
 /// let (_producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let monitor = consumers.monitor();
 /// let ticks = consumers.take_poller("ticks")?;
 /// assert_eq!(monitor.snapshot().stages[0].state, StageState::NotAsked);
@@ -241,7 +241,7 @@ impl Snapshot {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// let snapshot = producer.monitor().snapshot();
     /// assert_eq!((snapshot.held_slots(), snapshot.free_slots), (3, 5));

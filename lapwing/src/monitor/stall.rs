@@ -33,8 +33,8 @@ use crate::Sequence;
 /// use lapwing::{Culprit, Disruptor, StageState};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then_poller("decode")
-///     .then_poller("sum")
+///     .stage("decode").poller()
+///     .stage("sum").poller()
 ///     .build()?;
 /// let mut decode = consumers.take_poller("decode")?;
 /// producer.publish_batch(3, |_| {})?;
@@ -81,7 +81,7 @@ pub struct Stall {
 /// use lapwing::{Culprit, Disruptor};
 ///
 /// let (mut producer, _consumers) =
-///     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let monitor = producer.monitor();
 /// let claim = producer.claim()?; // and neither publishes it nor gives it up
 /// let _ = monitor.snapshot();
@@ -120,7 +120,7 @@ impl Snapshot {
     /// use std::time::Duration;
     /// # use lapwing::Disruptor;
     /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// producer.publish(|event| *event = 7)?;
     /// assert!(monitor.snapshot().stall(Duration::ZERO).is_none()); // the first look
@@ -163,7 +163,7 @@ impl Snapshot {
     /// use std::time::Duration;
     /// # use lapwing::{Culprit, Disruptor};
     /// let (producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// assert!(monitor.snapshot().idle(Duration::ZERO).is_none()); // the first look
     /// let idle = monitor.snapshot().idle(Duration::ZERO).unwrap();

@@ -10,7 +10,7 @@ use crate::protocol::life::Life;
 /// use lapwing::{Disruptor, RingState};
 ///
 /// let (producer, _consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let monitor = producer.monitor();
 /// assert_eq!(monitor.snapshot().state, RingState::Open);
 /// producer.close();

@@ -24,8 +24,8 @@ use super::text::{counted, rounded_down, visible};
 /// use lapwing::{Bottleneck, Disruptor};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(64, || 0_u64)
-///     .then_poller("decode")
-///     .then_poller("journal")
+///     .stage("decode").poller()
+///     .stage("journal").poller()
 ///     .build()?;
 /// let mut decode = consumers.take_poller("decode")?;
 /// let mut journal = consumers.take_poller("journal")?;
@@ -96,7 +96,7 @@ impl Snapshot {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (mut producer, _consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// let earlier = monitor.snapshot();
     /// producer.publish_batch(3, |_| {})?;
@@ -168,7 +168,7 @@ impl Throughput {
     /// ```
     /// # use lapwing::{Bottleneck, Disruptor};
     /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
     /// let monitor = producer.monitor();
     /// let earlier = monitor.snapshot();

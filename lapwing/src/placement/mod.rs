@@ -59,10 +59,10 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(64, || 0_u64)
 ///     .placement(Placement::threads(2).group("cold", ["audit"]))
-///     .then("decode", |_, _, _| {})
-///     .then("risk", |_, _, _| {})
-///     .then("match", |_, _, _| {})
-///     .then("audit", |_, _, _| {})
+///     .stage("decode").read(|_, _, _| {})
+///     .stage("risk").read(|_, _, _| {})
+///     .stage("match").read(|_, _, _| {})
+///     .stage("audit").read(|_, _, _| {})
 ///     .build()?;
 /// let threads: Vec<_> = consumers.threads().collect();
 /// let expected =
@@ -106,8 +106,8 @@ impl Placement {
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::thread_per_stage()) // as without it
-    ///     .then("decode", |_, _, _| {})
-    ///     .then_workers("price", 2, |_| |_: &u64, _, _| {})
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("price").workers(2).read(|_| |_: &u64, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().map(|(thread, _)| thread).collect();
     /// assert_eq!(threads, ["decode", "price-0", "price-1"]);
@@ -127,9 +127,9 @@ impl Placement {
     /// let ring = Disruptor::single_producer(8, || 0_u64)
     ///     .name("orders")
     ///     .placement(Placement::threads(2))
-    ///     .then("decode", |_, _, _| {})
-    ///     .then("check", |_, _, _| {})
-    ///     .then_workers("price", 2, |_| |_: &u64, _, _| {});
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("check").read(|_, _, _| {})
+    ///     .stage("price").workers(2).read(|_| |_: &u64, _, _| {});
     /// let (_producer, consumers) = ring.build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// let expected =
@@ -155,9 +155,9 @@ impl Placement {
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::automatic())
-    ///     .then("decode", |_, _, _| {})
-    ///     .then("journal", |_, _, _| {})
-    ///     .then("price", |_, _, _| {})
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("journal").read(|_, _, _| {})
+    ///     .stage("price").read(|_, _, _| {})
     ///     .build()?;
     /// let cpus = available_parallelism().map_or(1, |cpus| cpus.get());
     /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // one for the producer
@@ -175,8 +175,8 @@ impl Placement {
     ///
     /// let (_producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
     ///     .placement(Placement::automatic().producers(10_000)) // more than any machine has CPUs
-    ///     .then("decode", |_, _, _| {})
-    ///     .then("journal", |_, _, _| {})
+    ///     .stage("decode").read(|_, _, _| {})
+    ///     .stage("journal").read(|_, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "journal"])]);
@@ -197,9 +197,9 @@ impl Placement {
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::thread_per_stage().group("risk", ["hold", "settle"]))
-    ///     .then("hold", |_, _, _| {})
-    ///     .then("match", |_, _, _| {})
-    ///     .then("settle", |_, _, _| {})
+    ///     .stage("hold").read(|_, _, _| {})
+    ///     .stage("match").read(|_, _, _| {})
+    ///     .stage("settle").read(|_, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("risk", vec!["hold", "settle"]), ("match", vec!["match"])]);
@@ -225,8 +225,8 @@ impl Placement {
     /// let ring = |placement| {
     ///     Disruptor::single_producer(8, || 0_u64)
     ///         .placement(placement)
-    ///         .then("hold", |_, _, _| {})
-    ///         .then("settle", |_, _, _| {})
+    ///         .stage("hold").read(|_, _, _| {})
+    ///         .stage("settle").read(|_, _, _| {})
     ///         .build()
     /// };
     /// let (_producer, consumers) = ring(Placement::threads(1).pin("ring-0", 3))?;

@@ -22,7 +22,7 @@ use crate::protocol::claims::Claims;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 ///
 /// let mut batch = producer.claim_batch(3)?;
@@ -55,7 +55,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(producer.claim_batch(3)?.sequences(), 1..4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,7 +69,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.claim_batch(3)?.len(), 3);
     /// assert_eq!(producer.claim_up_to(100)?.len(), 8); // whatever is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -84,7 +84,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// let mut batch = producer.claim_batch(2)?;
     /// for slot in batch.slots().iter_mut() {
     ///     *slot = 7;
@@ -121,7 +121,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let batch = producer.claim_batch(3)?;
     /// assert_eq!(poller.poll().err(), Some(lapwing::PollError::Empty));

@@ -33,7 +33,7 @@ use crate::protocol::ring_buffer::RingBuffer;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 ///
 /// let mut claim = producer.claim()?;
@@ -74,7 +74,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// let mut claim = producer.claim()?;
     /// *claim = claim.sequence() + 10;
     /// assert_eq!((claim.sequence(), *claim), (0, 10));
@@ -90,7 +90,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// ```
     /// # use lapwing::{Disruptor, Stopped};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .then("check", |event, _, _| assert_eq!(*event, 7))
+    /// #     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     /// #     .build()?;
     /// # let running = consumers.start()?;
     /// let mut claim = producer.claim()?;

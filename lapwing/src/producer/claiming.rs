@@ -15,7 +15,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let mut claim = producer.claim()?;
     /// *claim = 7;
@@ -43,7 +43,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, _consumers) = lapwing::Disruptor::single_producer(1, String::new)
-    /// #     .then_poller("all")
+    /// #     .stage("all").poller()
     /// #     .build()?;
     /// producer.publish(|line| line.push_str("first"))?; // the one slot
     /// let line = String::from("second");
@@ -74,7 +74,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # use std::time::Duration;
     /// # use lapwing::PublishTimeoutError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_timeout(patience)?.publish()?, 0); // the one slot
     /// assert_eq!(producer.claim_timeout(patience).err(), Some(PublishTimeoutError::TimedOut));
@@ -102,7 +102,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let mut batch = producer.claim_batch(2)?;
     /// batch.slots().iter_mut().for_each(|slot| *slot = 7);
@@ -130,7 +130,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.try_claim_batch(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_batch(2).err(), Some(BatchError::Full)); // one is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -152,7 +152,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # use std::time::Duration;
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_batch_timeout(3, patience)?.publish()?, 0..3);
     /// assert_eq!(producer.claim_batch_timeout(2, patience).err(), Some(BatchError::TimedOut));

@@ -31,13 +31,13 @@ use crate::wait::AnyWaitStrategy;
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
 ///
 /// ```compile_fail,E0599
-/// let ring = lapwing::Disruptor::single_producer(8, || 0).then("a", |_, _, _| {});
+/// let ring = lapwing::Disruptor::single_producer(8, || 0).stage("a").read(|_, _, _| {});
 /// let (producer, _consumers) = ring.build().unwrap();
 /// let second = producer.clone();
 /// ```
 ///
 /// ```
-/// let ring = lapwing::Disruptor::multi_producer(8, || 0).then("a", |_, _, _| {});
+/// let ring = lapwing::Disruptor::multi_producer(8, || 0).stage("a").read(|_, _, _| {});
 /// let (mut producer, _consumers) = ring.build().unwrap();
 /// let mut second = producer.clone();
 /// assert_eq!((producer.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
@@ -57,7 +57,7 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// static TICKS: OnceLock<MultiProducer<u64>> = OnceLock::new();
 ///
 /// let (producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
-///     .then("check", |event, _, _| assert_eq!(*event, 7))
+///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
 ///     .build()?;
 /// let producer = TICKS.get_or_init(|| producer);
 /// let running = consumers.start()?;
@@ -72,7 +72,7 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// use lapwing::{Disruptor, MultiProducer};
 ///
 /// let (producer, mut consumers) =
-///     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// thread::scope(|scope| {
 ///     for value in [1, 2] {
@@ -103,7 +103,7 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
-///     .then("print", |line, sequence, _| assert_eq!(line, &format!("line {sequence}")))
+///     .stage("print").read(|line, sequence, _| assert_eq!(line, &format!("line {sequence}")))
 ///     .build()?;
 /// let running = consumers.start()?;
 ///
@@ -126,14 +126,14 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 ///
 /// ```compile_fail,E0521
 /// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("a", |_, _, _| {}).build().unwrap();
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
 /// let mut kept: Vec<&mut u64> = Vec::new();
 /// producer.publish(|event| kept.push(event)).unwrap();
 /// ```
 ///
 /// ```
 /// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("a", |_, _, _| {}).build().unwrap();
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
 /// let mut kept: Vec<u64> = Vec::new();
 /// producer.publish(|event| kept.push(*event)).unwrap();
 /// assert_eq!(kept, [0]);
@@ -161,7 +161,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.capacity(), 8);
     /// # Ok::<(), lapwing::BuildError>(())
     /// ```
@@ -177,7 +177,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// use lapwing::{Disruptor, PublishError};
     ///
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::multi_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let second = producer.clone();
     /// producer.publish(|event| *event = 7)?;

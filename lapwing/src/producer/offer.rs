@@ -19,7 +19,7 @@ use crate::sync::Ordering;
 /// use lapwing::{Disruptor, OfferError, WhenFull};
 ///
 /// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
 /// # let mut poller = consumers.take_poller("all")?;
 /// let (prices, orders) = (WhenFull::DropNew, WhenFull::Timeout(Duration::from_millis(1)));
 ///
@@ -52,7 +52,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::{Disruptor, WhenFull};
     /// # let (mut producer, _consumers) =
-    /// #     Disruptor::multi_producer(2, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
     /// for price in 0..5 {
     ///     producer.offer(WhenFull::DropNew, |event| *event = price)?; // two find a slot
     /// }
@@ -71,7 +71,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::{Disruptor, WhenFull};
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let drop_new = WhenFull::DropNew;
     /// assert_eq!(producer.offer(drop_new, |event| *event = 7)?, Some(0)); // the one slot
@@ -112,7 +112,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::{Disruptor, WhenFull};
     /// # let (mut producer, _consumers) =
-    /// #     Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let drop_new = WhenFull::DropNew;
     /// assert_eq!(producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?, Some(0..3));
     /// assert_eq!(producer.offer_batch(2, drop_new, |_| unreachable!("one is free"))?, None);

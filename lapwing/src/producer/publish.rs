@@ -15,7 +15,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(producer.publish(|event| *event = 7)?, 0);
     /// assert_eq!(producer.publish(|event| *event = 8)?, 1);
@@ -46,7 +46,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::TryPublishError;
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(producer.try_publish(|event| *event = 7), Ok(0)); // the one slot
     /// assert_eq!(producer.try_publish(|event| *event = 8), Err(TryPublishError::Full));
@@ -72,7 +72,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # use std::time::Duration;
     /// # use lapwing::PublishTimeoutError;
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.publish_timeout(patience, |event| *event = 7), Ok(0)); // the one slot
@@ -108,7 +108,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let sequences = producer.publish_batch(3, |slots| {
     ///     for (value, slot) in (10..).zip(slots.iter_mut()) {
@@ -144,7 +144,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let sequences = producer.try_publish_batch(3, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);
     /// })?;
@@ -175,7 +175,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # use std::time::Duration;
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
     /// let sequences = producer.publish_batch_timeout(3, patience, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);

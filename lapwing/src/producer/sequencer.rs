@@ -16,8 +16,8 @@ use crate::protocol::claims::Claims;
 ///     producer.publish(|event| *event = 7)
 /// }
 ///
-/// let (mut one, _readers) = Disruptor::single_producer(8, || 0).then_poller("all").build()?;
-/// let (mut many, _others) = Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+/// let (mut one, _readers) = Disruptor::single_producer(8, || 0).stage("all").poller().build()?;
+/// let (mut many, _others) = Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
 /// assert_eq!((send(&mut one), send(&mut many)), (Ok(0), Ok(0)));
 /// # Ok::<(), lapwing::BuildError>(())
 /// ```
@@ -29,7 +29,7 @@ pub trait Sequencer: sealed::Sequencer + Debug {}
 /// use lapwing::{Disruptor, Producer, Single};
 ///
 /// let (mut producer, _consumers): (Producer<u64, Single>, _) =
-///     Disruptor::single_producer(8, || 0).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0).stage("all").poller().build()?;
 /// drop(producer.claim()?);
 /// assert_eq!(producer.claim()?.sequence(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,7 +43,7 @@ pub enum Single {}
 /// use lapwing::{Disruptor, Multi, Producer};
 ///
 /// let (mut producer, _consumers): (Producer<u64, Multi>, _) =
-///     Disruptor::multi_producer(8, || 0).then_poller("all").build()?;
+///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
 /// drop(producer.claim()?);
 /// assert_eq!(producer.claim()?.sequence(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,7 +10,7 @@ use crate::error::LengthError;
 ///
 /// ```
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
 /// # let mut poller = consumers.take_poller("all")?;
 /// # producer.claim_batch(3)?.publish()?;
 /// # poller.poll()?.consume_all();
@@ -38,7 +38,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// producer.publish_batch(3, |slots| assert_eq!(slots.len(), 3))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -52,7 +52,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |slots| {
     ///     let first = slots.first_sequence();
@@ -71,7 +71,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let prices = [7, 8, 9];
     /// producer.publish_batch(prices.len(), |slots| {
@@ -92,7 +92,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(2, |slots| {
     ///     for slot in slots.iter_mut() {
@@ -108,7 +108,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |slots| {
     ///     slots.iter_mut().enumerate().for_each(|(index, slot)| *slot = 7 + index as u64);
@@ -124,7 +124,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// # poller.poll()?.consume_all();
@@ -157,7 +157,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(4, String::new)
-    /// #     .then_poller("all")
+    /// #     .stage("all").poller()
     /// #     .build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let lines = ["first".to_owned(), "second".to_owned()];
@@ -194,7 +194,7 @@ impl<'a, E> Slots<'a, E> {
 ///
 /// ```
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
 /// # let mut poller = consumers.take_poller("all")?;
 /// # producer.claim_batch(3)?.publish()?;
 /// # poller.poll()?.consume_all();

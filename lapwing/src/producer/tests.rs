@@ -8,7 +8,7 @@ use crate::{Disruptor, MultiProducer, WhenFull};
 #[test]
 fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
     let (producer, mut consumers) =
-        Disruptor::multi_producer(4, || 0_u64).then_poller("all").build().unwrap();
+        Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
     let _poller = consumers.take_poller("all").unwrap(); // which is not asked
     let offer = |mut producer: MultiProducer<u64>| {
         let drop_new = WhenFull::DropNew;

@@ -19,7 +19,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use std::thread;
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let prices: Vec<u64> = (0..100).collect();
     /// thread::scope(|scope| {
@@ -65,7 +65,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 3..4); // one was free
     /// assert_eq!(producer.try_claim_up_to(3).err(), Some(BatchError::Full));
@@ -88,7 +88,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # use std::time::Duration;
     /// # use lapwing::BatchError;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience)?.publish()?, 0..4);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience).err(), Some(BatchError::TimedOut));
@@ -124,7 +124,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(producer.free_slots(), 4);
     /// producer.publish_batch(3, |_| {})?;

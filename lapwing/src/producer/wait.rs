@@ -98,7 +98,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// use lapwing::{Disruptor, wait::{Blocking, BusySpin}};
     ///
     /// let (mut urgent, consumers) = Disruptor::multi_producer(1, || 0_u64)
-    ///     .then("check", |event, _, _| assert_eq!(*event, 7))
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     ///     .build()?;
     /// let mut patient = urgent.clone();
     /// urgent.set_wait(BusySpin);

@@ -18,7 +18,8 @@
 //!
 //! let (writer, mut prices) = tap::<u64>(64)?;
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0)
-//!     .then_handler("tap", writer) // a stage of its own; any handler can call `write` as well
+//!     .stage("tap")
+//!     .read_handler(writer) // a stage of its own; any handler can call `write` as well
 //!     .build()?;
 //! let running = consumers.start()?;
 //! for price in 1..=1000 {

@@ -22,7 +22,7 @@ use crate::sync::Arc;
 ///
 /// let (mut writer, mut large) = tap::tap::<u64>(64)?;
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-///     .then("filter", move |event, sequence, _| {
+///     .stage("filter").read(move |event, sequence, _| {
 ///         if *event >= 100 {
 ///             writer.write(sequence, event);
 ///         }
@@ -126,7 +126,7 @@ impl<E: Copy> TapWriter<E> {
     /// ```
     /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
     /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then("all", |_, _, _| {}).build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").read(|_, _, _| {}).build()?;
     /// let price = 7;
     /// let sequence = producer.publish(|event| *event = price)?;
     /// assert!(writer.write(sequence, &price));

@@ -95,7 +95,7 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// let ring = Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Adaptive::default())
 ///     .producer_wait(BusySpin)
-///     .then("sum", |_, _, _| {})
+///     .stage("sum").read(|_, _, _| {})
 ///     .build();
 /// assert!(ring.is_ok());
 /// ```

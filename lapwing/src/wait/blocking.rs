@@ -15,7 +15,7 @@ use super::{WaitStrategy, Waiting};
 /// assert_eq!(Blocking::default().yields, 10);
 /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Blocking { yields: 0 }) // parks at once
-///     .then("sum", |_, _, _| {})
+///     .stage("sum").read(|_, _, _| {})
 ///     .build();
 /// assert!(ring.is_ok());
 /// ```

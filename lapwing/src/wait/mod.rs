@@ -14,13 +14,13 @@
 //! is waited for wakes its waiter: an empty ring, a stage upstream, a full ring.
 //!
 //! ```
-//! use lapwing::{Disruptor, Stage, wait::{Blocking, BusySpin, Yielding}};
+//! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
 //!
 //! let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 //!     .producer_wait(Yielding::default())
 //!     .wait(Blocking::default()) // of stages that do not say
-//!     .then(Stage::new("hot").wait(BusySpin), |event, _, _| assert_eq!(*event, 7))
-//!     .then("cold", |event, _, _| assert_eq!(*event, 7))
+//!     .stage("hot").wait(BusySpin).read(|event, _, _| assert_eq!(*event, 7))
+//!     .stage("cold").read(|event, _, _| assert_eq!(*event, 7))
 //!     .build()?;
 //! let running = consumers.start()?;
 //! producer.publish(|event| *event = 7)?;

@@ -31,7 +31,7 @@ use crate::sync::{pause, yield_now};
 ///
 /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Calm)
-///     .then("check", |event, _, _| assert_eq!(*event, 7))
+///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
 ///     .build()?;
 /// let running = consumers.start()?;
 /// (0..100).try_for_each(|_| producer.publish(|event| *event = 7).map(drop))?;
@@ -63,7 +63,7 @@ impl Pacing<'_> {
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(64, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(64, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |_| {})?;
     /// poller.wait()?.consume_all();
@@ -91,7 +91,7 @@ impl Pacing<'_> {
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// for events in [1, 7] {
     ///     producer.publish_batch(events, |_| {})?;
@@ -122,7 +122,7 @@ impl Pacing<'_> {
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
@@ -151,7 +151,7 @@ impl Pacing<'_> {
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
@@ -181,7 +181,7 @@ impl Pacing<'_> {
     /// }
     /// # }
     /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();

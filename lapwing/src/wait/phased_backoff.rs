@@ -22,7 +22,7 @@ use crate::sync::{spin_loop, yield_now};
 ///
 /// assert!(PhasedBackoff::<Blocking>::PARKS && !PhasedBackoff::<Sleeping>::PARKS);
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).wait(then_parks).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).wait(then_parks).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // in whichever phase
@@ -51,7 +51,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// let every_ms = Sleeping { sleep: ms, ..Sleeping::default() };
     /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .wait(PhasedBackoff::new(ms, ms, every_ms))
-    ///     .then_poller("all")
+    ///     .stage("all").poller()
     ///     .build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let start = Instant::now();

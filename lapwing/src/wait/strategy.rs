@@ -29,7 +29,7 @@ use super::{Pacing, Waiting};
 ///
 /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Patient)
-///     .then("sum", |event, _, _| assert!(*event > 0))
+///     .stage("sum").read(|event, _, _| assert!(*event > 0))
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 1)?;
@@ -123,7 +123,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// }
     ///
     /// let (mut producer, mut consumers) =
-    ///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Glance).then_poller("all").build()?;
+    ///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Glance).stage("all").poller().build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.as_slice(), [7]); // seen by a look, or after a sleep
@@ -154,7 +154,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let error = poller.wait_timeout(Duration::from_millis(1)).unwrap_err();
     /// assert_eq!(error, WaitTimeoutError::TimedOut);
@@ -190,7 +190,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// }
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     /// #     .wait(Doubling::default())
-    /// #     .then("check", |event, _, _| assert_eq!(*event, 7))
+    /// #     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     /// #     .build()?;
     /// # let running = consumers.start()?;
     /// # (0..100).try_for_each(|_| producer.publish(|event| *event = 7).map(drop))?;

@@ -42,7 +42,7 @@ const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 /// }
 ///
 /// let (mut producer, mut consumers) =
-///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).then_poller("all").build()?;
+///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // whichever thread is first
@@ -88,7 +88,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -116,7 +116,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -140,7 +140,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -165,7 +165,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -190,7 +190,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -288,7 +288,7 @@ impl<'a> Waiting<'a> {
     /// # let start = std::time::Instant::now();
     /// let (_producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
     ///     .wait(Drowsy)
-    ///     .then("idle", |_, _, _| {})
+    ///     .stage("idle").read(|_, _, _| {})
     ///     .build()?;
     /// let running = consumers.start()?;
     /// let report = running.shutdown()?; // wakes it
@@ -340,7 +340,7 @@ impl<'a> Waiting<'a> {
     /// }
     /// # }
     /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).then_poller("all").build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -50,7 +50,7 @@ fn c60_events_that_come_during_a_batch_are_the_next_one<K: Kind>(setup: Setup<K>
     let (hand_over, handed_over) = mpsc::channel();
     let (send, calls) = mpsc::channel();
     let make = move || Echo { producer: handed_over.recv().unwrap(), calls: send };
-    let ring = setup.ring(64, || 0).then_local("echo", make);
+    let ring = setup.ring(64, || 0).stage("echo").read_local(make);
     let (mut producer, consumers) = ring.build().unwrap();
     publish(&mut producer, 0..3);
     hand_over.send(producer).unwrap();
@@ -63,7 +63,7 @@ fn c60_events_that_come_during_a_batch_are_the_next_one<K: Kind>(setup: Setup<K>
 fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("spy").max_batch(3);
     let (mut producer, consumers) =
-        setup.ring(64, || 0).then_handler(stage, Spy::default()).build().unwrap();
+        setup.ring(64, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     publish(&mut producer, 0..5);
     let spy: Spy = consumers.start().unwrap().shutdown().unwrap().take("spy").unwrap();
     assert_eq!(spy.batches(), [3, 2]);
@@ -98,7 +98,7 @@ fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
     let make = move || Late { producer: handed_over.recv().unwrap(), depths: send };
     let ring = Disruptor::single_producer(8, || 0_u64);
     let (mut producer, consumers) =
-        ring.then_local(Stage::new("late").max_batch(2), make).build().unwrap();
+        ring.stage("late").max_batch(2).read_local(make).build().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
     hand_over.send(producer).unwrap();
     consumers.start().unwrap().join().unwrap();
@@ -116,7 +116,7 @@ fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind
         _ => Action::Continue,
     };
     let stage = Stage::new("early").max_batch(4);
-    let ring = setup.ring(4, || 0).then(stage, early).then_poller("after");
+    let ring = setup.ring(4, || 0).stage(stage).read(early).stage("after").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut after = consumers.take_poller("after").unwrap();
     publish(&mut producer, 0..4);
@@ -140,8 +140,11 @@ fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<
     let journal = move |_: &u64, sequence: Sequence, _: bool| handled.send(sequence).unwrap();
     let (mut producer, mut consumers) = setup
         .ring(2, || 0)
-        .then(Stage::new("journal").acknowledged(), journal)
-        .then_poller("reply")
+        .stage("journal")
+        .acknowledged()
+        .read(journal)
+        .stage("reply")
+        .poller()
         .build()
         .unwrap();
     let mut reply = consumers.take_poller("reply").unwrap();
@@ -165,7 +168,7 @@ fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<
 fn c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it<K: Kind>(
     setup: Setup<K>,
 ) {
-    let ring = setup.ring(4, || 0).then_poller("before").then_poller("poller");
+    let ring = setup.ring(4, || 0).stage("before").poller().stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut before = consumers.take_poller("before").unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -223,7 +226,7 @@ fn c65_batch_that_is_announced_has_an_event<K: Kind>(setup: Setup<K>) {
     let rounds = setup.events(100);
     let stage = Stage::new("spy").timeout(Duration::ZERO);
     let (mut producer, consumers) =
-        setup.ring(8, || 0).then_handler(stage, Spy::default()).build().unwrap();
+        setup.ring(8, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
     for round in 0..rounds {
         drop(producer.claim().unwrap());

@@ -83,7 +83,8 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
     let (producer, consumers) = setup
         .ring(4, Page::default)
         .seats(2)
-        .then("all", |page, sequence, _| all.see(page, sequence))
+        .stage("all")
+        .read(|page, sequence, _| all.see(page, sequence))
         .build()
         .unwrap();
     let seats = consumers.seats();
@@ -110,8 +111,11 @@ fn c71_consumers_that_leave_under_load_take_no_event_from_others<K: Kind>(setup:
     let (producer, mut consumers) = setup
         .ring(4, Page::default)
         .seats(1)
-        .then_all(|side| {
-            side.read("all", |page, sequence, _| all.see(page, sequence)).poller("leaves")
+        .side_by_side(|side| {
+            side.stage("all")
+                .read(|page, sequence, _| all.see(page, sequence))
+                .stage("leaves")
+                .poller()
         })
         .build()
         .unwrap();
@@ -130,11 +134,14 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
     let [all, stopped, after] = &mut sees;
     let (producer, consumers) = setup
         .ring(4, Page::default)
-        .then_all(|side| {
-            side.read("all", |page, sequence, _| all.see(page, sequence))
-                .read("stopped", |page, sequence, _| stopped.see(page, sequence))
+        .side_by_side(|side| {
+            side.stage("all")
+                .read(|page, sequence, _| all.see(page, sequence))
+                .stage("stopped")
+                .read(|page, sequence, _| stopped.see(page, sequence))
         })
-        .then("after", |page, sequence, _| after.see(page, sequence))
+        .stage("after")
+        .read(|page, sequence, _| after.see(page, sequence))
         .build()
         .unwrap();
     let report = under_load::<K>(producer, consumers, |running| {
@@ -148,7 +155,7 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
 }
 
 fn c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(2, || 0_u64).seats(1).then_poller("stays");
+    let ring = setup.ring(2, || 0_u64).seats(1).stage("stays").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();
     let late = consumers.seats().take("late", StartAt::Now).unwrap().poller();

@@ -63,7 +63,7 @@ fn e02_an_event_that_a_handler_panicked_at_was_published<K: Kind>(setup: Setup<K
     for _ in 0..setup.events(200) {
         let seen = Arc::new(AtomicU64::new(0));
         let handler = Arc::clone(&seen);
-        let ring = setup.ring(8, || 0_u64).then("panic", move |event, _, _| {
+        let ring = setup.ring(8, || 0_u64).stage("panic").read(move |event, _, _| {
             handler.store(*event, Ordering::Relaxed);
             assert!(*event < 20, "{ON_PURPOSE}");
         });
@@ -88,7 +88,7 @@ fn e03_what_is_refused_in_a_race_with_an_end_is_never_handled<K: Kind>(setup: Se
         let count =
             move |event: &u64, _: Sequence, _: bool| counter.store(*event, Ordering::Relaxed);
         let (mut producer, consumers) =
-            setup.ring(64, || 0_u64).then("count", count).build().unwrap();
+            setup.ring(64, || 0_u64).stage("count").read(count).build().unwrap();
         let running = consumers.start().unwrap();
         let publisher = thread::spawn(move || publish_until_refused(&mut producer));
         (0..round % 7).for_each(|_| thread::yield_now());
@@ -138,7 +138,7 @@ fn for_each_end<K: Kind>(
     check: impl Fn(ProducerOf<u64, K>, &mut dyn FnMut(), End),
 ) {
     for end in End::ALL {
-        let ring = setup.ring(8, || 0_u64).then("all", |_, _, _| {});
+        let ring = setup.ring(8, || 0_u64).stage("all").read(|_, _, _| {});
         let (producer, consumers) = ring.build().unwrap();
         let mut running = Some(consumers.start().unwrap());
         let mut now = || match end {
@@ -214,17 +214,17 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
     type Ring<K> = Builder<'static, u64, <K as crate::common::Kind>::Sequencer>;
     type AddConsumers<K> = fn(Ring<K>, Gate) -> Ring<K>;
     let kinds: [AddConsumers<K>; 5] = [
-        |ring, gate| ring.then_handler("only", gate),
-        |ring, gate| ring.then_handler("first", gate).then("second", |_, _, _| {}),
+        |ring, gate| ring.stage("only").read_handler(gate),
+        |ring, gate| ring.stage("first").read_handler(gate).stage("second").read(|_, _, _| {}),
         |ring, gate| {
-            ring.then_all(|side| {
-                side.read_handler("left", gate.clone()).read_handler("right", gate)
+            ring.side_by_side(|side| {
+                side.stage("left").read_handler(gate.clone()).stage("right").read_handler(gate)
             })
         },
-        |ring, gate| ring.then_worker_handlers("any", Workers::new(2), move |_| gate.clone()),
+        |ring, gate| ring.stage("any").workers(2).read_handlers(move |_| gate.clone()),
         |ring, gate| {
             let by_key = Workers::new(2).by_key(|key| *key);
-            ring.then_worker_handlers("key", by_key, move |_| gate.clone())
+            ring.stage("key").workers(by_key).read_handlers(move |_| gate.clone())
         },
     ];
     for add_consumers in kinds {
@@ -283,7 +283,8 @@ fn ring_with_poller_beside_a_stage<K: Kind>(
     setup: Setup<K>,
 ) -> (ProducerOf<u64, K>, Poller<u64>, Running<'static>) {
     let ring = setup.ring(8, || 0_u64);
-    let ring = ring.then_all(|side| side.read("beside", |_, _, _| {}).poller("poller"));
+    let ring =
+        ring.side_by_side(|side| side.stage("beside").read(|_, _, _| {}).stage("poller").poller());
     let (producer, mut consumers) = ring.build().unwrap();
     let poller = consumers.take_poller("poller").unwrap();
     (producer, poller, consumers.start().unwrap())
@@ -305,12 +306,12 @@ fn e08_the_cause_of_a_halt_is_the_actual_one<K: Kind>(setup: Setup<K>) {
         let _ = running.join();
     };
     let ring = || setup.ring(8, || 0_u64);
-    check(ring().then("panic", |_, _, _| panic!("{ON_PURPOSE}")), HaltCause::StageFailed);
-    check(ring().then("fail", |_, _, _| Err::<(), _>("no route")), HaltCause::StageFailed);
-    check(ring().then("halt", |_, _, _| Action::Halt), HaltCause::Requested);
-    check(ring().then("stop", |_, _, _| Action::Stop), HaltCause::NoConsumers);
+    check(ring().stage("panic").read(|_, _, _| panic!("{ON_PURPOSE}")), HaltCause::StageFailed);
+    check(ring().stage("fail").read(|_, _, _| Err::<(), _>("no route")), HaltCause::StageFailed);
+    check(ring().stage("halt").read(|_, _, _| Action::Halt), HaltCause::Requested);
+    check(ring().stage("stop").read(|_, _, _| Action::Stop), HaltCause::NoConsumers);
 
-    let (mut producer, consumers) = ring().then("never run", |_, _, _| {}).build().unwrap();
+    let (mut producer, consumers) = ring().stage("never run").read(|_, _, _| {}).build().unwrap();
     drop(consumers);
     let dropped = PublishError::Halted(HaltCause::StageDropped);
     assert_eq!(producer.publish(|_| {}), Err(dropped));

@@ -51,8 +51,11 @@ fn c50_event_that_is_skipped_reaches_the_stages_after_as_failed<K: Kind>(setup: 
     let fail = |_: &u64, sequence, _| if sequence % 3 == 1 { Err("bad") } else { Ok(()) };
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .then(Stage::new("skips").on_error(Action::Skip), fail)
-        .then_handler("after", Spy::default())
+        .stage("skips")
+        .on_error(Action::Skip)
+        .read(fail)
+        .stage("after")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -75,8 +78,11 @@ fn c50_event_that_is_retried_reaches_the_stages_after_once<K: Kind>(setup: Setup
     };
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .then(Stage::new("retries").on_error(Retries::of_event()), fail)
-        .then_handler("after", Spy::default())
+        .stage("retries")
+        .on_error(Retries::of_event())
+        .read(fail)
+        .stage("after")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -90,9 +96,13 @@ fn c50_stage_that_stops_on_an_error_hands_its_place_on<K: Kind>(setup: Setup<K>)
     let fail = |_: &u64, sequence, _| if sequence == 3 { Err("bad") } else { Ok(()) };
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_handler("before", Spy::default())
-        .then(Stage::new("stops").on_error(Action::Stop), fail)
-        .then_handler("after", Spy::default())
+        .stage("before")
+        .read_handler(Spy::default())
+        .stage("stops")
+        .on_error(Action::Stop)
+        .read(fail)
+        .stage("after")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -107,7 +117,7 @@ fn c50_stage_that_stops_on_an_error_hands_its_place_on<K: Kind>(setup: Setup<K>)
 
 fn c50_error_without_a_policy_halts_the_ring_and_says_where<K: Kind>(setup: Setup<K>) {
     let fail = |_: &u64, sequence, _| if sequence == 3 { Err("bad") } else { Ok(()) };
-    let ring = setup.ring(4, || 0).then("fails", fail).then("after", |_, _, _| {});
+    let ring = setup.ring(4, || 0).stage("fails").read(fail).stage("after").read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     assert!((0..9).any(|_| producer.publish(|_| {}).is_err()), "a producer would wait for ever");
@@ -129,7 +139,7 @@ fn c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end<K: Kind
             if sequence == bad { Err("bad") } else { Ok(()) }
         };
         let stage = Stage::new("write").max_batch(4).on_error(Action::Skip);
-        let finished = drain(setup.ring(8, || 0).then(stage, write), 8);
+        let finished = drain(setup.ring(8, || 0).stage(stage).read(write), 8);
         assert_eq!((finished[0].processed(), finished[0].skipped()), (8, 1));
         drop(finished);
         assert_eq!(pending, 0, "every event was followed by an end, or was one");
@@ -143,7 +153,7 @@ fn c52_panic_of_on_batch_start_skips_no_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     for action in [Action::Skip, Action::Retry(Duration::ZERO), Action::Rewind(Duration::ZERO)] {
         let stage = Stage::new("panics").max_batch(2).on_panic(action);
-        let ring = setup.ring(8, || 0).then_handler(stage, PanicsAtFirst::default());
+        let ring = setup.ring(8, || 0).stage(stage).read_handler(PanicsAtFirst::default());
         let mut finished = drain(ring, 8);
         assert_eq!((finished[0].processed(), finished[0].skipped()), (8, 0));
         let handler: PanicsAtFirst = finished[0].take_handler().unwrap();
@@ -179,8 +189,10 @@ fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
     let after = setup.disturbed_stage("after", ends_early);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then(before, |_, _, _| {})
-        .then(after, |event, sequence, _| {
+        .stage(before)
+        .read(|_, _, _| {})
+        .stage(after)
+        .read(|event, sequence, _| {
             assert_eq!((*event, sequence), (value_of(sequence), handled.load(SeqCst)));
             handled.store(sequence + 1, SeqCst);
         })
@@ -201,7 +213,7 @@ fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
 fn c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) =
-        setup.ring(2, || 0).then_handler("spy", Spy::default()).build().unwrap();
+        setup.ring(2, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
     for number in 0..setup.events(30) {
         let fill = |event: &mut u64| {
@@ -233,7 +245,7 @@ fn given<K: Kind>(
         if fails(sequence, before) { Err("bad") } else { Ok(()) }
     };
     // The handler borrows what is returned; so the ring goes first.
-    let finished = drain(setup.ring(32, || 0).then(stage, handler), events).remove(0);
+    let finished = drain(setup.ring(32, || 0).stage(stage).read(handler), events).remove(0);
     (given, finished)
 }
 

@@ -137,8 +137,10 @@ fn tiny_ring<K: Kind>(setup: Setup<K>, capacity: usize) {
     let events = setup.events(500);
     let (mut producer, consumers) = setup
         .ring(capacity, || 0)
-        .then_handler("first", Spy::default())
-        .then_handler("second", Spy::default())
+        .stage("first")
+        .read_handler(Spy::default())
+        .stage("second")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     publish(&mut producer, 0..capacity as u64);

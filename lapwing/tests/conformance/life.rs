@@ -23,8 +23,10 @@ for_each_setup! {
 fn c40_halt_before_the_run_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_handler("first", Spy::default())
-        .then_handler("second", Spy::default())
+        .stage("first")
+        .read_handler(Spy::default())
+        .stage("second")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     publish(&mut producer, 0..2);
@@ -40,8 +42,10 @@ fn c40_halt_at_any_moment_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup
     for round in 0..setup.events(60) {
         let (producer, consumers) = setup
             .ring(4, || 0)
-            .then_handler("first", Spy::default())
-            .then_handler("second", Spy::default())
+            .stage("first")
+            .read_handler(Spy::default())
+            .stage("second")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -61,8 +65,10 @@ fn c41_events_published_between_a_start_and_a_shutdown_are_all_handled<K: Kind>(
     for round in 0..setup.events(60) {
         let (mut producer, consumers) = setup
             .ring(8, || 0)
-            .then_handler("first", Spy::default())
-            .then_handler("second", Spy::default())
+            .stage("first")
+            .read_handler(Spy::default())
+            .stage("second")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -86,7 +92,8 @@ fn c42_shutdown_returns_when_every_handler_has<K: Kind>(setup: Setup<K>) {
         let _ = gate.recv(); // until `open` is dropped
         done.store(true, SeqCst);
     };
-    let (mut producer, consumers) = setup.ring(4, || 0).then("slow", handler).build().unwrap();
+    let (mut producer, consumers) =
+        setup.ring(4, || 0).stage("slow").read(handler).build().unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..1);
     is_at_work.recv().unwrap();
@@ -107,8 +114,10 @@ fn c43_shutdown_with_a_stage_that_died_ends<K: Kind>(setup: Setup<K>) {
     for dies_first in [true, false] {
         let (mut producer, consumers) = setup
             .ring(2, || 0)
-            .then("dies", |_, sequence, _| assert!(sequence < 2, "{ON_PURPOSE}"))
-            .then_handler("after", Spy::default())
+            .stage("dies")
+            .read(|_, sequence, _| assert!(sequence < 2, "{ON_PURPOSE}"))
+            .stage("after")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -129,7 +138,7 @@ fn c43_shutdown_with_a_stage_that_died_ends<K: Kind>(setup: Setup<K>) {
 fn c44_shutdown_wakes_a_producer_that_is_blocked<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut consumers) = setup
         .ring(2, || 0)
-        .then_all(|side| side.poller("holds").read_handler("spy", Spy::default()))
+        .side_by_side(|side| side.stage("holds").poller().stage("spy").read_handler(Spy::default()))
         .build()
         .unwrap();
     let _holds = consumers.take_poller("holds").unwrap();
@@ -159,7 +168,7 @@ fn c45_shutdown_that_runs_out_of_time_says_what_is_left<K: Kind>(setup: Setup<K>
         let _ = gate.recv(); // until `open` is dropped
     };
     let stage = Stage::new("stuck").max_batch(1);
-    let (mut producer, consumers) = setup.ring(4, || 0).then(stage, stuck).build().unwrap();
+    let (mut producer, consumers) = setup.ring(4, || 0).stage(stage).read(stuck).build().unwrap();
     let mut running = consumers.start().unwrap();
     publish(&mut producer, 0..3);
     is_at_work.recv().unwrap();

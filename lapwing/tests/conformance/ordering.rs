@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use lapwing::{Graph, PollError, Stage, StartAt};
+use lapwing::{Graph, PollError, StartAt};
 
 use crate::setup::{Kind, Setup};
 use crate::spy::{Spy, publish, values};
@@ -21,7 +21,7 @@ for_each_setup! {
 fn c01_one_consumer_sees_the_events_of_one_producer_in_order<K: Kind>(setup: Setup<K>) {
     let events = setup.events(1_000);
     let (mut producer, consumers) =
-        setup.ring(8, || 0).then_handler("all", Spy::default()).build().unwrap();
+        setup.ring(8, || 0).stage("all").read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..events);
     let spy: Spy = running.shutdown().unwrap().take("all").unwrap();
@@ -32,9 +32,9 @@ fn c02_every_stage_of_a_multicast_sees_every_event<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .then_all(|side| {
+        .side_by_side(|side| {
             let names = ["left", "middle", "right"].into_iter();
-            names.fold(side, |side, name| side.read_handler(name, Spy::default()))
+            names.fold(side, |side, name| side.stage(name).read_handler(Spy::default()))
         })
         .build()
         .unwrap();
@@ -50,12 +50,16 @@ fn c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done<K: Kind>(setup
     let events = setup.events(300);
     let mut ring = setup.ring(8, || [0_u64; 4]);
     for stage in 1..4 {
-        ring = ring.then_mut(format!("stage {stage}"), move |event: &mut [u64; 4], sequence, _| {
-            let (before, after) = event.split_at_mut(stage);
-            assert!(before.iter().all(|field| *field == sequence), "an earlier stage is behind");
-            assert!(after.iter().all(|field| *field != sequence), "a later stage is ahead");
-            after[0] = sequence;
-        });
+        ring =
+            ring.stage(format!("stage {stage}")).write(move |event: &mut [u64; 4], sequence, _| {
+                let (before, after) = event.split_at_mut(stage);
+                assert!(
+                    before.iter().all(|field| *field == sequence),
+                    "an earlier stage is behind"
+                );
+                assert!(after.iter().all(|field| *field != sequence), "a later stage is ahead");
+                after[0] = sequence;
+            });
     }
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
@@ -78,11 +82,14 @@ fn c04_join_of_a_diamond_sees_what_both_sides_wrote<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let (mut producer, consumers) = setup
         .ring(8, Halves::default)
-        .then_all(|side| {
-            side.read("left", |halves, sequence, _| halves.left.store(sequence + 1, Relaxed))
-                .read("right", |halves, sequence, _| halves.right.store(sequence + 2, Relaxed))
+        .side_by_side(|side| {
+            side.stage("left")
+                .read(|halves, sequence, _| halves.left.store(sequence + 1, Relaxed))
+                .stage("right")
+                .read(|halves, sequence, _| halves.right.store(sequence + 2, Relaxed))
         })
-        .then("join", |halves, sequence, _| {
+        .stage("join")
+        .read(|halves, sequence, _| {
             let seen = (halves.left.load(Relaxed), halves.right.load(Relaxed));
             assert_eq!(seen, (sequence + 1, sequence + 2));
         })
@@ -98,10 +105,10 @@ fn c04_join_of_a_diamond_sees_what_both_sides_wrote<K: Kind>(setup: Setup<K>) {
 
 fn c05_stage_waits_for_those_that_it_names_and_for_no_others<K: Kind>(setup: Setup<K>) {
     let mut graph = Graph::new();
-    let [a, b, c] = ["a", "b", "c"].map(|name| graph.poller(name));
-    graph.poller(Stage::new("after a and b").after(a).after(b));
-    let after_c = graph.poller(Stage::new("after c").after(c));
-    graph.poller(Stage::new("after b and that").after(b).after(after_c));
+    let [a, b, c] = ["a", "b", "c"].map(|name| graph.stage(name).poller());
+    graph.stage("after a and b").after(a).after(b).poller();
+    let after_c = graph.stage("after c").after(c).poller();
+    graph.stage("after b and that").after(b).after(after_c).poller();
     let (mut producer, mut consumers) = setup.ring(4, || 0).graph(graph).build().unwrap();
     let mut take = |name| consumers.take_poller(name).unwrap();
     let [mut a, mut b, mut c] = ["a", "b", "c"].map(&mut take);
@@ -121,7 +128,7 @@ fn c05_stage_waits_for_those_that_it_names_and_for_no_others<K: Kind>(setup: Set
 }
 
 fn c06_consumer_that_comes_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(8, || 0).seats(1).then_handler("early", Spy::default());
+    let ring = setup.ring(8, || 0).seats(1).stage("early").read_handler(Spy::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let seats = consumers.seats();
     let running = consumers.start().unwrap();
@@ -140,8 +147,10 @@ fn c06_consumer_that_comes_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
 fn c07_events_published_before_the_start_are_delivered<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .then_handler("first", Spy::default())
-        .then_handler("second", Spy::default())
+        .stage("first")
+        .read_handler(Spy::default())
+        .stage("second")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     publish(&mut producer, 0..8);

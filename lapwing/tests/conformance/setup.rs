@@ -162,7 +162,7 @@ impl<K: Kind> Setup<K> {
 
     /// A ring of numbers with one poller.
     pub(crate) fn ring_with_poller(self, capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
-        let ring = self.ring(capacity, || 0_u64).then_poller("poller");
+        let ring = self.ring(capacity, || 0_u64).stage("poller").poller();
         let (producer, mut consumers) = ring.build().unwrap();
         let poller = consumers.take_poller("poller").unwrap();
         (producer, poller)

@@ -34,10 +34,10 @@ fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
         let mut last = None;
         for number in 0..depth {
             let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
-            last = Some(graph.read(stage, |_: &u64, _, _| {}));
+            last = Some(graph.stage(stage).read(|_: &u64, _, _| {}));
         }
         let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
-        graph.read(observer, |_, sequence, _| handled.store(sequence + 1, SeqCst));
+        graph.stage(observer).read(|_, sequence, _| handled.store(sequence + 1, SeqCst));
         let (mut producer, consumers) = setup.ring(4, || 0).graph(graph).build().unwrap();
         thread::scope(|scope| {
             let running = consumers.start_scoped(scope).unwrap();
@@ -78,7 +78,8 @@ fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let stage = Stage::new("clock").timeout(MOMENT);
-    let (mut producer, consumers) = setup.ring(4, || 0).then_handler(stage, clock).build().unwrap();
+    let (mut producer, consumers) =
+        setup.ring(4, || 0).stage(stage).read_handler(clock).build().unwrap();
     let running = consumers.start().unwrap();
     assert_eq!(timeouts.recv(), Ok(0));
     publish(&mut producer, 0..2);
@@ -96,7 +97,7 @@ fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
 fn c31_timeout_does_not_come_while_there_are_events<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("spy").timeout(Duration::ZERO);
     let (mut producer, consumers) =
-        setup.ring(8, || 0).then_handler(stage, Spy::default()).build().unwrap();
+        setup.ring(8, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     publish(&mut producer, 0..8);
     let mut running = consumers.start().unwrap();
     wait_until(|| running.backlog()[0].events == 0);
@@ -116,8 +117,11 @@ fn c32_timeout_comes_while_a_stage_before_is_slow<K: Kind>(setup: Setup<K>) {
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let (mut producer, mut consumers) = setup
         .ring(4, || 0)
-        .then_poller("slow")
-        .then_handler(Stage::new("clock").timeout(MOMENT), clock)
+        .stage("slow")
+        .poller()
+        .stage("clock")
+        .timeout(MOMENT)
+        .read_handler(clock)
         .build()
         .unwrap();
     let mut slow = consumers.take_poller("slow").unwrap();
@@ -135,8 +139,9 @@ fn c33_halt_ends_the_waits_on_an_empty_ring<K: Kind>(setup: Setup<K>) {
     for pause in PAUSES {
         let (producer, mut consumers) = setup
             .ring(4, || 0_u64)
-            .then_all(|side| side.read("first", |_, _, _| {}).poller("poller"))
-            .then("second", |_, _, _| {})
+            .side_by_side(|side| side.stage("first").read(|_, _, _| {}).stage("poller").poller())
+            .stage("second")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         let mut poller = consumers.take_poller("poller").unwrap();
@@ -155,8 +160,10 @@ fn c33_halt_ends_the_waits_on_a_full_ring<K: Kind>(setup: Setup<K>) {
     for pause in PAUSES {
         let (mut producer, mut consumers) = setup
             .ring(2, || 0_u64)
-            .then_poller("holds")
-            .then("after", |_, _, _| {})
+            .stage("holds")
+            .poller()
+            .stage("after")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         let _holds = consumers.take_poller("holds").unwrap();
@@ -176,14 +183,17 @@ fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let events = setup.events(200);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_all(|side| {
-            side.read("stops", |_, sequence, _| match sequence {
-                3 => Action::Stop,
-                _ => Action::Continue,
-            })
-            .read_handler("sibling", Spy::default())
+        .side_by_side(|side| {
+            side.stage("stops")
+                .read(|_, sequence, _| match sequence {
+                    3 => Action::Stop,
+                    _ => Action::Continue,
+                })
+                .stage("sibling")
+                .read_handler(Spy::default())
         })
-        .then_handler("after both", Spy::default())
+        .stage("after both")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -199,8 +209,11 @@ fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
 fn c34_stage_that_is_stopped_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_all(|side| side.read("stopped", |_, _, _| {}).read_handler("sibling", Spy::default()))
-        .then_handler("after both", Spy::default())
+        .side_by_side(|side| {
+            side.stage("stopped").read(|_, _, _| {}).stage("sibling").read_handler(Spy::default())
+        })
+        .stage("after both")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

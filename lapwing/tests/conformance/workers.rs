@@ -44,7 +44,9 @@ fn c72_each_event_goes_to_exactly_one_worker<K: Kind>(setup: Setup<K>) {
     let (had, events) = (Had::default(), setup.events(500));
     let (producer, consumers) = setup
         .ring(8, || 0_u64)
-        .then_workers_mut("work", 2, |_| |event: &mut u64, _, _| had.lock().unwrap().push(*event))
+        .stage("work")
+        .workers(2)
+        .write(|_| |event: &mut u64, _, _| had.lock().unwrap().push(*event))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -61,7 +63,9 @@ fn c72_group_that_is_resized_under_load_loses_and_doubles_nothing<K: Kind>(setup
     let workers = Workers::new(1).up_to(2);
     let (producer, consumers) = setup
         .ring(4, || 0_u64)
-        .then_workers("work", workers, |_| |event: &u64, _, _| had.lock().unwrap().push(*event))
+        .stage("work")
+        .workers(workers)
+        .read(|_| |event: &u64, _, _| had.lock().unwrap().push(*event))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -81,7 +85,7 @@ fn c72_close_is_drained_by_the_workers<K: Kind>(setup: Setup<K>) {
     for events in 0..setup.events(9) {
         let had = Had::default();
         let push = |event: &u64, _, _| had.lock().unwrap().push(*event);
-        let ring = setup.ring(16, || 0_u64).then_workers("work", 2, |_| push);
+        let ring = setup.ring(16, || 0_u64).stage("work").workers(2).read(|_| push);
         let (mut producer, consumers) = ring.build().unwrap();
         publish_all::<K>(&mut producer, events);
         thread::scope(|scope| consumers.start_scoped(scope).unwrap().shutdown().map(drop)).unwrap();
@@ -93,7 +97,9 @@ fn b04_nothing_reaches_a_worker_before_it_is_published<K: Kind>(setup: Setup<K>)
     let (had, is_had) = mpsc::channel();
     let (mut producer, consumers) = setup
         .ring(8, || 0_u64)
-        .then_workers("work", 2, move |_| {
+        .stage("work")
+        .workers(2)
+        .read(move |_| {
             let had = had.clone();
             move |event: &u64, _, _| had.send(*event).unwrap()
         })
@@ -119,7 +125,9 @@ fn b05_event_that_a_worker_has_is_not_overwritten<K: Kind>(setup: Setup<K>) {
     let events = setup.events(500);
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 4])
-        .then_workers_mut("work", 2, |_| {
+        .stage("work")
+        .workers(2)
+        .write(|_| {
             |event: &mut [u64; 4], sequence, _| {
                 assert_eq!(*event, [sequence; 4]);
                 event.fill(!sequence);
@@ -140,7 +148,7 @@ fn b05_event_that_a_worker_has_is_not_overwritten<K: Kind>(setup: Setup<K>) {
 fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
     let had = Had::default();
     let push = |event: &u64, _, _| had.lock().unwrap().push(*event);
-    let ring = setup.ring(4, || 0_u64).then_workers("work", 2, |_| push);
+    let ring = setup.ring(4, || 0_u64).stage("work").workers(2).read(|_| push);
     let (mut producer, consumers) = ring.build().unwrap();
     publish_all::<K>(&mut producer, 4);
     assert_eq!(producer.try_publish(|event| *event = 666), Err(TryPublishError::Full));
@@ -150,8 +158,13 @@ fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>
 
 /// LMAX compared the positions of workers by `!=`, and one that was ahead counted as a backlog.
 fn b17a_backlog_of_workers_is_what_they_have_not_finished<K: Kind>(setup: Setup<K>) {
-    let (mut producer, consumers) =
-        setup.ring(8, || 0_u64).then_workers("work", 2, |_| |_: &u64, _, _| {}).build().unwrap();
+    let (mut producer, consumers) = setup
+        .ring(8, || 0_u64)
+        .stage("work")
+        .workers(2)
+        .read(|_| |_: &u64, _, _| {})
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     publish_all::<K>(&mut producer, 5);
     wait_until(|| running.backlog().iter().all(|left| left.events == 0));
@@ -164,7 +177,9 @@ fn b17b_worker_that_stopped_holds_up_no_shutdown<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("work").max_batch(1);
     let (mut producer, consumers) = setup
         .ring(8, || 0_u64)
-        .then_workers(stage, 2, |worker| {
+        .stage(stage)
+        .workers(2)
+        .read(|worker| {
             move |_: &u64, _, _| if worker == 0 { Action::Stop } else { Action::Continue }
         })
         .build()
@@ -193,7 +208,8 @@ impl EventHandler<u64> for Alarm {
 fn b17c_timeout_of_a_worker_is_called<K: Kind>(setup: Setup<K>) {
     let (alarm, alarms) = mpsc::channel();
     let stage = Stage::new("work").timeout(MOMENT / 5);
-    let ring = setup.ring(4, || 0_u64).then_worker_handlers(stage, 2, |_| Alarm(alarm.clone()));
+    let ring =
+        setup.ring(4, || 0_u64).stage(stage).workers(2).read_handlers(|_| Alarm(alarm.clone()));
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     assert_eq!(alarms.recv(), Ok(0));
@@ -214,7 +230,7 @@ fn b17d_worker_that_stops_leaves_its_events_to_the_others<K: Kind>(setup: Setup<
             had.lock().unwrap().push(*event);
             Action::Continue
         };
-        let ring = setup.ring(32, || 0_u64).then_workers("work", 2, |_| work);
+        let ring = setup.ring(32, || 0_u64).stage("work").workers(2).read(|_| work);
         let (mut producer, consumers) = ring.build().unwrap();
         publish_all::<K>(&mut producer, 32);
         thread::scope(|scope| {

@@ -27,7 +27,7 @@ pub(crate) fn build<'a, K: common::Kind>(
         .seats(plan.seats)
         .placement(plan.placement.clone());
     let ring = with_waits(ring, plan).graph(graph);
-    let ring = if plan.clears { ring.then_clear(Event::clear) } else { ring };
+    let ring = if plan.clears { ring.clear(Event::clear) } else { ring };
     ring.build().unwrap_or_else(|error| panic!("{error}: {plan:?}"))
 }
 
@@ -55,7 +55,7 @@ fn add<'a>(
     let after = plan.after.iter().map(|&id| ids[id]);
     let stage = after.fold(plan.stage(), Stage::after);
     if let Kind::Poller = plan.kind {
-        return graph.poller(stage);
+        return graph.stage(stage).poller();
     }
     if let Kind::Workers { size, max, is_by_key, writes } = plan.kind {
         let workers = Workers::new(size).up_to(max);
@@ -65,18 +65,23 @@ fn add<'a>(
     let mut recorder = world.recorder(id, 0);
     let bit = recorder.bit;
     match plan.kind {
-        Kind::Read if plan.timeout.is_some() => graph.read_local(stage, move || Local(recorder)),
-        Kind::Write if plan.timeout.is_some() => graph.write_local(stage, move || Local(recorder)),
+        Kind::Read if plan.timeout.is_some() => {
+            graph.stage(stage).read_local(move || Local(recorder))
+        }
+        Kind::Write if plan.timeout.is_some() => {
+            graph.stage(stage).write_local(move || Local(recorder))
+        }
         Kind::Read => graph
-            .read(stage, move |event, sequence, is_last| recorder.handle(event, sequence, is_last)),
-        Kind::Write => graph.write(stage, move |event, sequence, is_last| {
+            .stage(stage)
+            .read(move |event, sequence, is_last| recorder.handle(event, sequence, is_last)),
+        Kind::Write => graph.stage(stage).write(move |event, sequence, is_last| {
             event.write(bit);
             recorder.handle(event, sequence, is_last)
         }),
-        Kind::ReadBatch => graph.read_batch(stage, move |events, first| {
+        Kind::ReadBatch => graph.stage(stage).read_batch(move |events, first| {
             events.iter().zip(first..).for_each(|(event, sequence)| recorder.see(event, sequence));
         }),
-        Kind::WriteBatch => graph.write_batch(stage, move |events, first| {
+        Kind::WriteBatch => graph.stage(stage).write_batch(move |events, first| {
             for (event, sequence) in events.iter_mut().zip(first..) {
                 recorder.see(event, sequence);
                 event.write(bit);
@@ -95,12 +100,12 @@ fn add_workers<'a>(
     writes: bool,
 ) -> StageId {
     if !writes {
-        return graph.read_workers(stage, workers, |worker| {
+        return graph.stage(stage).workers(workers).read(|worker| {
             let mut recorder = world.recorder(id, worker);
             move |event: &Event, sequence, is_last| recorder.handle(event, sequence, is_last)
         });
     }
-    graph.write_workers(stage, workers, |worker| {
+    graph.stage(stage).workers(workers).write(|worker| {
         let mut recorder = world.recorder(id, worker);
         move |event: &mut Event, sequence, is_last| {
             event.write(recorder.bit);

@@ -141,7 +141,7 @@ impl Case {
             }
         });
         let ring = self.form.add(K::ring(8, || 0), self.stage(), spy);
-        let mut finished = drain(ring.then_handler("book", Book::default()), EVENTS);
+        let mut finished = drain(ring.stage("book").read_handler(Book::default()), EVENTS);
         assert_eq!(log.events(), self.expected_calls(), "{self:?}");
         assert_eq!(*finished[0].outcome(), self.expected_outcome(), "{self:?}");
         assert_eq!(counts(&finished[0]), self.expected_counts(), "{self:?}");
@@ -227,9 +227,10 @@ fn miri_each_action_once<K: Kind>() {
 
 fn an_error_without_a_policy_halts_the_ring<K: Kind>() {
     let stage = Stage::new("errs").on_panic(Action::Skip);
-    let ring =
-        K::ring(8, || 0).then(stage, |_, at, _| if at == 1 { Err(ON_PURPOSE) } else { Ok(()) });
-    let finished = drain(ring.then_handler("book", Book::default()), 3);
+    let ring = K::ring(8, || 0)
+        .stage(stage)
+        .read(|_, at, _| if at == 1 { Err(ON_PURPOSE) } else { Ok(()) });
+    let finished = drain(ring.stage("book").read_handler(Book::default()), 3);
     assert_eq!((finished[0].outcome(), counts(&finished[0])), (&failed_at(1), (1, 0)));
     assert_eq!(*finished[1].outcome(), Outcome::Halted);
 }
@@ -241,6 +242,6 @@ fn a_policy_for_errors_is_not_asked_about_panics<K: Kind>() {
         assert!(at != 1, "{ON_PURPOSE}");
         Ok::<_, String>(())
     };
-    let finished = drain(K::ring(8, || 0).then(stage, bad), 3);
+    let finished = drain(K::ring(8, || 0).stage(stage).read(bad), 3);
     assert_eq!((finished[0].outcome(), counts(&finished[0])), (&panicked_at(1), (1, 0)));
 }

@@ -153,7 +153,7 @@ fn c55_gives_up_after_three_attempts_at_two_events<K: Kind>() {
         if call.includes(15) || call.includes(25) { Err(ON_PURPOSE) } else { Ok(Action::Continue) }
     };
     let ring = Form::Event.add(K::ring(SLOTS, || 0), stage, Spy::new(&log, act));
-    let mut finished = drain(ring.then_handler("book", Book::default()), 30);
+    let mut finished = drain(ring.stage("book").read_handler(Book::default()), 30);
     assert_eq!(log.sequences(), all([0..16, 0..16, 0..16, 16..26, 16..26, 16..26, 26..30]));
     assert_eq!(decisions(&log), [(15, 1), (15, 2), (15, 3), (25, 1), (25, 2), (25, 3)]);
     assert_eq!(counts(&finished[0]), (30, 2));

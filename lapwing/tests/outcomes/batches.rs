@@ -28,7 +28,7 @@ fn c60_batches_of_a_handler_that_publishes_itself() {
             let log = log.clone();
             move || Echo { log, producer: given.recv().unwrap() }
         };
-        let ring = Many::ring(16, || 0).then_local(Stage::new("echo").max_batch(16), make);
+        let ring = Many::ring(16, || 0).stage("echo").max_batch(16).read_local(make);
         let (mut producer, consumers) = ring.build().unwrap();
         producer.publish_batch(3, |_| {}).unwrap();
         give.send(producer.clone()).unwrap();
@@ -102,7 +102,7 @@ fn c62_a_released_event_is_let_go_of_before_its_batch_ends<K: Kind>() {
     let (at_next, is_at_next) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel();
     let stage = Stage::new("releases").max_batch(4);
-    let ring = K::ring(4, || 0).then(stage, releasing(1, at_next, may_go_on));
+    let ring = K::ring(4, || 0).stage(stage).read(releasing(1, at_next, may_go_on));
     let (mut producer, consumers) = ring.build().unwrap();
     producer.publish_batch(4, |_| {}).unwrap();
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
@@ -120,7 +120,11 @@ fn c62_a_released_event_reaches_the_next_stage_before_its_batch_ends<K: Kind>() 
     let (at_next, is_at_next) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel();
     let stage = Stage::new("releases").max_batch(8);
-    let ring = K::ring(8, || 0).then(stage, releasing(1, at_next, may_go_on)).then_poller("after");
+    let ring = K::ring(8, || 0)
+        .stage(stage)
+        .read(releasing(1, at_next, may_go_on))
+        .stage("after")
+        .poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut after = consumers.take_poller("after").unwrap();
     producer.publish_batch(5, |_| {}).unwrap();
@@ -151,7 +155,7 @@ fn c65_no_batch_is_announced_without_events<K: Kind>() {
         })
     });
     let stage = Stage::new("acts").timeout(Duration::from_micros(50));
-    let ring = K::ring(4, || 0).then("before", |_, _, _| {});
+    let ring = K::ring(4, || 0).stage("before").read(|_, _, _| {});
     let (mut producer, consumers) = Form::Handler.add(ring, stage, spy).build().unwrap();
     let running = consumers.start().unwrap();
     let mut random = Lcg(8);
@@ -220,7 +224,7 @@ fn end_of_batch_is_said_of_each_batch_that_was_begun<K: Kind>() {
     let ends = |act| {
         let flushes = Flushes { ends: Vec::new(), act, calls: 0 };
         let stage = Stage::new("acts").max_batch(4);
-        let mut finished = drain_one(K::ring(8, || 0).then_handler(stage, flushes), 8);
+        let mut finished = drain_one(K::ring(8, || 0).stage(stage).read_handler(flushes), 8);
         finished.take_handler::<Flushes>().unwrap().ends
     };
     assert_eq!(ends(|_, _| Action::Continue), [3, 7]);
@@ -238,7 +242,7 @@ fn a_release_at_the_end_of_a_batch_is_nothing_special<K: Kind>() {
     let log = Log::default();
     let spy = Spy::new(&log, |_| Ok(Action::ReleaseNow));
     let stage = Stage::new("releases").max_batch(2);
-    let ring = Form::BatchMut.add(K::ring(8, || 0), stage, spy).then("after", |_, _, _| {});
+    let ring = Form::BatchMut.add(K::ring(8, || 0), stage, spy).stage("after").read(|_, _, _| {});
     let finished = drain(ring, 5);
     assert_eq!(log.events(), [0..2, 2..4, 4..5]);
     assert!(finished.iter().all(|stage| stage.processed() == 5));

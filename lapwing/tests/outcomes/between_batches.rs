@@ -57,7 +57,7 @@ fn c52_a_panic_in_on_batch_start_skips_no_event<K: Kind>() {
         let stage = Stage::new("panics").max_batch(2).on_panic(action);
         let spy = Spy::new(&log, panicking(1, is_batch_start));
         let ring = Form::Handler.add(K::ring(8, || 0), stage, spy);
-        let mut finished = drain(ring.then_handler("book", Book::default()), 5);
+        let mut finished = drain(ring.stage("book").read_handler(Book::default()), 5);
         let (outcome, processed, done) = match action {
             Action::Stop => (detached_at(0), 0, 5),
             Action::Halt => (panicked_at(0), 0, 0),
@@ -234,7 +234,7 @@ fn c53_panics_while_nothing_comes_do_not_hold_a_close<K: Kind>() {
     for action in SURVIVALS {
         let mut seen = 0;
         let stage = Stage::new("panics").wait(NeverWaits).on_panic(action);
-        let ring = K::ring(8, || 0_u64).then(stage, |_, _, _| seen += 1);
+        let ring = K::ring(8, || 0_u64).stage(stage).read(|_, _, _| seen += 1);
         let (mut producer, consumers) = ring.build().unwrap();
         thread::scope(|scope| {
             let threads: Vec<_> =

@@ -37,21 +37,27 @@ common::for_both_producers! {
 fn closures_that_only_panic_need_no_types<K: Kind>() {
     quiet_panics();
     let ring = K::ring(8, || 0_u64)
-        .then("panics", |_, _, _| panic!("{ON_PURPOSE}"))
-        .then_mut("panics too", |_, _, _| todo!())
-        .then_batch("and this", |_, _| unreachable!())
-        .then_batch_mut("this as well", |_, _| unimplemented!())
-        .then_all(|side| {
-            side.read("beside", |_, _, _| panic!())
-                .read_batch("beside, by batch", |_, _| panic!())
-                .chain(|chain| chain.read("in a chain", |_, _, _| panic!()))
+        .stage("panics")
+        .read(|_, _, _| panic!("{ON_PURPOSE}"))
+        .stage("panics too")
+        .write(|_, _, _| todo!())
+        .stage("and this")
+        .read_batch(|_, _| unreachable!())
+        .stage("this as well")
+        .write_batch(|_, _| unimplemented!())
+        .side_by_side(|side| {
+            side.stage("beside")
+                .read(|_, _, _| panic!())
+                .stage("beside, by batch")
+                .read_batch(|_, _| panic!())
+                .chain(|chain| chain.stage("in a chain").read(|_, _, _| panic!()))
         });
     let finished = drain(ring, 1);
     assert_eq!(finished.len(), 7);
     assert!(matches!(finished[0].outcome(), Outcome::Panicked { .. }));
     let mut graph = Graph::new();
-    let first = graph.read("panics", |_: &u64, _, _| panic!());
-    graph.write(Stage::new("writes").after(first), |_, _, _| std::process::abort());
+    let first = graph.stage("panics").read(|_: &u64, _, _| panic!());
+    graph.stage("writes").after(first).write(|_, _, _| std::process::abort());
     assert!(K::ring(8, || 0).graph(graph).build().is_ok());
 }
 
@@ -71,12 +77,18 @@ fn closures_return_results_of_many_kinds<K: Kind>() {
     let unit = |_: &u64, _: Sequence, _: bool| -> Result<(), std::convert::Infallible> { Ok(()) };
     let skips = |name: &str| Stage::new(name).on_error(Action::Skip);
     let ring = K::ring(8, || 0)
-        .then(skips("io"), io)
-        .then(skips("text"), text)
-        .then(skips("boxed"), boxed)
-        .then(skips("nested"), nested)
-        .then(skips("unit"), unit)
-        .then_handler("book", Book::default());
+        .stage(skips("io"))
+        .read(io)
+        .stage(skips("text"))
+        .read(text)
+        .stage(skips("boxed"))
+        .read(boxed)
+        .stage(skips("nested"))
+        .read(nested)
+        .stage(skips("unit"))
+        .read(unit)
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 6);
     assert_eq!(finished.iter().map(lapwing::Finished::skipped).sum::<u64>(), 4);
     let book: Book = finished[5].take_handler().unwrap();
@@ -90,7 +102,9 @@ struct Line(String);
 fn closures_use_the_question_mark<K: Kind>() {
     let mut sum = 0;
     let (mut producer, consumers) = K::ring(8, Line::default)
-        .then(Stage::new("sum").on_error(Action::Skip), |line, _, _| {
+        .stage("sum")
+        .on_error(Action::Skip)
+        .read(|line, _, _| {
             let value: i64 = line.0.parse()?;
             sum += u64::try_from(value)?;
             Ok::<(), Box<dyn Error + Send + Sync>>(())
@@ -110,25 +124,24 @@ fn closures_use_the_question_mark<K: Kind>() {
 fn closures_for_batches_and_writers_return_the_same<K: Kind>() {
     let skips = |name: &str| Stage::new(name).max_batch(1).on_error(Action::Skip);
     let ring = K::ring(8, || 0)
-        .then_mut(skips("writes"), |_, at, _| if at == 0 { Err("no") } else { Ok(()) })
-        .then_batch(
-            skips("by batch"),
-            |_, first| {
-                if first == 1 { Err("no") } else { Ok(Action::Continue) }
-            },
-        )
-        .then_batch_mut(Stage::new("writes batches").max_batch(1), |_, first| {
-            if first == 2 { Action::Skip } else { Action::Continue }
-        })
-        .then_all(|side| {
-            side.read(skips("beside"), |_, at, _| if at == 3 { Err(ON_PURPOSE) } else { Ok(()) })
+        .stage(skips("writes"))
+        .write(|_, at, _| if at == 0 { Err("no") } else { Ok(()) })
+        .stage(skips("by batch"))
+        .read_batch(|_, first| if first == 1 { Err("no") } else { Ok(Action::Continue) })
+        .stage("writes batches")
+        .max_batch(1)
+        .write_batch(|_, first| if first == 2 { Action::Skip } else { Action::Continue })
+        .side_by_side(|side| {
+            side.stage(skips("beside"))
+                .read(|_, at, _| if at == 3 { Err(ON_PURPOSE) } else { Ok(()) })
                 .chain(|chain| {
-                    chain.read_batch(skips("in a chain"), |_, at| {
-                        if at == 4 { Err(ON_PURPOSE) } else { Ok(()) }
-                    })
+                    chain
+                        .stage(skips("in a chain"))
+                        .read_batch(|_, at| if at == 4 { Err(ON_PURPOSE) } else { Ok(()) })
                 })
         })
-        .then_handler("book", Book::default());
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 6);
     let book: Book = finished[5].take_handler().unwrap();
     assert_eq!((book.done, book.failed), (vec![5], vec![0, 1, 2, 3, 4]));
@@ -146,12 +159,19 @@ impl<E, A: Access> EventHandler<E, A> for Count {
 
 fn handlers_over_any_access_return_nothing<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then_handler("reads", Count::default())
-        .then_handler_mut("writes", Count::default())
-        .then_local("made here", Count::default)
-        .then_local_mut("made here, writes", Count::default)
-        .then_all(|side| {
-            side.read_handler("beside", Count::default()).read_local("local", Count::default)
+        .stage("reads")
+        .read_handler(Count::default())
+        .stage("writes")
+        .write_handler(Count::default())
+        .stage("made here")
+        .read_local(Count::default)
+        .stage("made here, writes")
+        .write_local(Count::default)
+        .side_by_side(|side| {
+            side.stage("beside")
+                .read_handler(Count::default())
+                .stage("local")
+                .read_local(Count::default)
         });
     let mut finished = drain(ring, 3);
     for index in [0, 1, 4] {
@@ -177,8 +197,11 @@ impl EventHandler<u64, Exclusive, Result<(), String>> for TwoWays {
 
 fn handlers_with_several_return_types_say_which<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then_handler("reads", TwoWays)
-        .then_handler_mut(Stage::new("writes").on_error(Action::Skip), TwoWays);
+        .stage("reads")
+        .read_handler(TwoWays)
+        .stage("writes")
+        .on_error(Action::Skip)
+        .write_handler(TwoWays);
     let skipped: Vec<u64> = drain(ring, 3).iter().map(|stage| stage.skipped()).collect();
     assert_eq!(skipped, [3, 1]);
 }
@@ -191,9 +214,9 @@ fn boxed_handlers_are_handlers<K: Kind>() {
         |call: &crate::Call| if call.includes(1) { Err(ON_PURPOSE) } else { Ok(Action::Continue) };
     let writer: BoxedWriter = Box::new(Spy::new(&Log::default(), skips));
     let mut graph = Graph::new();
-    let first = graph.write_handler(Stage::new("writes").on_error(Action::Skip), writer);
+    let first = graph.stage("writes").on_error(Action::Skip).write_handler(writer);
     for (index, handler) in handlers.into_iter().enumerate() {
-        graph.read_handler(Stage::new(format!("reads {index}")).after(first), handler);
+        graph.stage(format!("reads {index}")).after(first).read_handler(handler);
     }
     let mut finished = drain(K::ring(8, || 0).graph(graph), 3);
     assert_eq!(finished[0].skipped(), 1);
@@ -216,8 +239,11 @@ fn boxed_handlers_get_every_call<K: Kind>() {
     let first = |_: &u64, at, _: bool| if at == 1 { Action::Skip } else { Action::Continue };
     let handler: Box<dyn EventHandler<u64, Shared, crate::Said> + Send> =
         Box::new(Spy::new(&boxed, act()));
-    let ring = K::ring(8, || 0).then("skips", first).then_all(|side| {
-        side.read_handler("plain", Spy::new(&plain, act())).read_handler("boxed", handler)
+    let ring = K::ring(8, || 0).stage("skips").read(first).side_by_side(|side| {
+        side.stage("plain")
+            .read_handler(Spy::new(&plain, act()))
+            .stage("boxed")
+            .read_handler(handler)
     });
     drop(drain(ring, 4));
     assert!(plain.calls().len() > 8);
@@ -250,7 +276,7 @@ fn run_local<K: Kind>(action: Action) -> (u32, u64) {
     let counter = Arc::clone(&starts);
     let make = move || Local { failures: Rc::default(), starts: counter };
     let stage = Stage::new("local").on_error(action);
-    let finished = drain_one(K::ring(8, || 0).then_local_mut(stage, make), 5);
+    let finished = drain_one(K::ring(8, || 0).stage(stage).write_local(make), 5);
     assert_eq!(finished.processed(), 5);
     (starts.load(Ordering::SeqCst), finished.skipped())
 }
@@ -268,7 +294,9 @@ fn closures_that_borrow_may_fail<K: Kind>() {
     let limits = [5_u64, 6];
     let mut rejected = Vec::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then(Stage::new("risk").on_error(Action::Skip), |price, sequence, _| {
+        .stage("risk")
+        .on_error(Action::Skip)
+        .read(|price, sequence, _| {
             if limits.contains(price) {
                 rejected.push(sequence);
                 return Err("over the limit");
@@ -305,7 +333,7 @@ fn by_function(failure: &Failure<'_>) -> Action {
 fn policies_of_every_kind<K: Kind>() {
     let run = |stage: Stage| {
         let finished =
-            drain_one(K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE)), 5);
+            drain_one(K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE)), 5);
         counts(&finished)
     };
     assert_eq!(run(Stage::new("a").on_error(Action::Skip)), (5, 5));
@@ -329,7 +357,8 @@ fn never(_: &Failure<'_>) -> Action {
 
 fn the_last_setting_of_a_policy_counts<K: Kind>() {
     let stage = Stage::new("fails").on_error(Action::Halt).on_error(never).on_error(Action::Skip);
-    let finished = drain_one(K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE)), 3);
+    let finished =
+        drain_one(K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE)), 3);
     assert_eq!(counts(&finished), (3, 3));
 }
 
@@ -341,7 +370,7 @@ fn a_stage_with_policies_crosses_threads<K: Kind>() {
     let stage = assert_send(Stage::new("fails").on_error(Budget(9)).on_panic(Retries::of_batch()));
     let (producer, consumers) = thread::spawn(move || {
         let fails = |_: &u64, _, _: bool| Err::<Action, _>(ON_PURPOSE);
-        K::ring(8, || 0).then(stage, fails).build().unwrap()
+        K::ring(8, || 0).stage(stage).read(fails).build().unwrap()
     })
     .join()
     .unwrap();

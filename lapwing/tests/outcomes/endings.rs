@@ -114,8 +114,9 @@ fn the_report_counts_the_other_failures<K: Kind>() {
     };
     let (first, second, third) = (fails("first"), fails("second"), fails("third"));
     let ring = K::ring(8, || 0_u64)
-        .then(first.0, first.1)
-        .then_all(|side| side.read(second.0, second.1).read(third.0, third.1));
+        .stage(first.0)
+        .read(first.1)
+        .side_by_side(|side| side.stage(second.0).read(second.1).stage(third.0).read(third.1));
     let (mut producer, consumers) = ring.build().unwrap();
     producer.publish(|_| {}).unwrap();
     let failed = consumers.start().unwrap().shutdown().unwrap_err();
@@ -129,8 +130,10 @@ fn the_report_counts_the_other_failures<K: Kind>() {
 fn a_detached_stage_makes_the_report_an_error_and_stops_nobody<K: Kind>() {
     let leaves = Stage::new("leaves").on_error(Action::Stop);
     let ring = K::ring(4, || 0)
-        .then(leaves, |_, at, _| if at < 10 { Ok(()) } else { Err(ON_PURPOSE) })
-        .then_handler("stays", Book::default());
+        .stage(leaves)
+        .read(|_, at, _| if at < 10 { Ok(()) } else { Err(ON_PURPOSE) })
+        .stage("stays")
+        .read_handler(Book::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     for _ in 0..100 {
@@ -155,7 +158,7 @@ fn a_handler_comes_home_however_its_stage_ended<K: Kind>() {
         for act in at_first {
             let stage = stage().on_error(action).on_panic(action);
             let spy = Spy::new(&Log::default(), act);
-            let mut finished = drain_one(K::ring(8, || 0).then_handler(stage, spy), 1);
+            let mut finished = drain_one(K::ring(8, || 0).stage(stage).read_handler(spy), 1);
             let home = finished.take_handler::<Spy<fn(&Call) -> crate::Said>>();
             assert!(home.is_ok(), "{action:?}");
         }
@@ -173,8 +176,8 @@ fn a_policy_that_panics_halts_the_ring<K: Kind>() {
         assert_eq!(counts, (BAD, 0), "what was done before counts");
     }
     let stage = stage().on_error(bad);
-    let ring = K::ring(8, || 0).then(stage, |_, _, _| Err::<(), _>(ON_PURPOSE));
-    let finished = drain(ring.then_handler("book", Book::default()), 1);
+    let ring = K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE));
+    let finished = drain(ring.stage("book").read_handler(Book::default()), 1);
     assert_eq!(*finished[1].outcome(), Outcome::Halted);
 }
 
@@ -188,7 +191,7 @@ fn a_panic_in_on_restart_halts_the_ring<K: Kind>() {
         _ => Ok(Action::Continue),
     });
     let ring = Form::Handler.add(K::ring(8, || 0), stage.max_batch(8), spy);
-    let finished = drain(ring.then_handler("book", Book::default()), 5);
+    let finished = drain(ring.stage("book").read_handler(Book::default()), 5);
     assert_eq!((finished[0].outcome(), counts(&finished[0])), (&panicked_at(BAD), (BAD, 0)));
     assert_eq!(*finished[1].outcome(), Outcome::Halted);
     assert_eq!(log.count(&Call::Shutdown), 0);
@@ -221,7 +224,7 @@ fn a_panic_in_on_shutdown_after_the_stage_left<K: Kind>() {
         });
         let stage = stage().on_error(policy);
         let ring = Form::Handler.add(K::ring(8, || 0), stage, spy);
-        let finished = drain(ring.then_handler("book", Book::default()), 5);
+        let finished = drain(ring.stage("book").read_handler(Book::default()), 5);
         let outcome = match outcome {
             Outcome::Detached { sequence, .. } => {
                 Outcome::Detached { message: "first".to_owned(), sequence }
@@ -244,7 +247,7 @@ fn counts_of_a_stage_that_was_halted_from_outside<K: Kind>() {
         }
         Action::Skip
     };
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then("skips", act).build().unwrap();
+    let (mut producer, consumers) = K::ring(8, || 0_u64).stage("skips").read(act).build().unwrap();
     producer.publish_batch(5, |_| {}).unwrap();
     let running = consumers.start().unwrap();
     halter.recv().unwrap();
@@ -299,14 +302,14 @@ fn a_policy_sees_what_failed<K: Kind>() {
         from_panic.send((text.to_owned(), failure.to_string())).unwrap();
         Action::Skip
     };
-    let ring = K::ring(8, || 0_u64).then(
-        stage().on_error(note).on_panic(note_panic),
-        |_, at, _| match at {
-            1 => Err(Refused(1)),
-            2 => panic!("{ON_PURPOSE}"),
-            _ => Ok(()),
-        },
-    );
+    let ring =
+        K::ring(8, || 0_u64).stage(stage().on_error(note).on_panic(note_panic)).read(|_, at, _| {
+            match at {
+                1 => Err(Refused(1)),
+                2 => panic!("{ON_PURPOSE}"),
+                _ => Ok(()),
+            }
+        });
     assert_eq!(counts(&drain_one(ring, 4)), (4, 2));
     let of =
         |text: &str, sequence| format!("{text}: stage=\"acts\", sequence={sequence}, attempt=1");

@@ -29,7 +29,8 @@ fn values<K: Kind>(fail: fn() -> Result<Action, &'static str>, policy: Action) -
     let mut is_first = true;
     let stage = Stage::new("writes").max_batch(8).on_error(policy).on_panic(policy);
     let ring = K::ring(8, || 0)
-        .then_mut(stage, move |event, sequence, _| {
+        .stage(stage)
+        .write(move |event, sequence, _| {
             *event += 10;
             let verdict = if sequence == 2 && mem::take(&mut is_first) {
                 fail()
@@ -41,7 +42,8 @@ fn values<K: Kind>(fail: fn() -> Result<Action, &'static str>, policy: Action) -
             }
             verdict
         })
-        .then("reads", |event, _, _| seen.push(*event));
+        .stage("reads")
+        .read(|event, _, _| seen.push(*event));
     let finished = drain(ring, 4);
     assert!(finished.iter().all(|stage| *stage.outcome() == Outcome::Drained));
     drop(finished);
@@ -84,7 +86,8 @@ fn a_batch_is_written_again_whole<K: Kind>() {
     let mut failures = 2;
     let stage = Stage::new("writes").max_batch(3).on_error(Action::Retry(ZERO));
     let ring = K::ring(8, || 0)
-        .then_batch_mut(stage, move |events, first| {
+        .stage(stage)
+        .write_batch(move |events, first| {
             events.iter_mut().for_each(|event| *event += 10);
             if first == 3 && failures > 0 {
                 failures -= 1;
@@ -92,7 +95,8 @@ fn a_batch_is_written_again_whole<K: Kind>() {
             }
             Ok(())
         })
-        .then("reads", |event, _, _| seen.push(*event));
+        .stage("reads")
+        .read(|event, _, _| seen.push(*event));
     assert!(drain(ring, 7).iter().all(|stage| counts(stage) == (7, 0)));
     assert_eq!(seen, [10, 11, 12, 33, 34, 35, 16]);
 }
@@ -116,9 +120,12 @@ fn a_handler_that_writes_failed_events_changes_them<K: Kind>() {
         if sequence == 1 { Action::Skip } else { Action::Continue }
     };
     let ring = K::ring(4, || 0)
-        .then_mut("skips", skips)
-        .then_handler_mut("marks", Marker)
-        .then("reads", |event, _, _| seen.push(*event));
+        .stage("skips")
+        .write(skips)
+        .stage("marks")
+        .write_handler(Marker)
+        .stage("reads")
+        .read(|event, _, _| seen.push(*event));
     drop(drain(ring, 3));
     assert_eq!(seen, [10, 1_001, 12]);
 }
@@ -143,8 +150,10 @@ fn an_event_that_owns_memory_survives_panics_in_its_change<K: Kind>() {
     let mut seen = Vec::new();
     let stage = Stage::new("swaps").on_panic(Action::Retry(ZERO));
     let (mut producer, consumers) = K::ring(2, String::new)
-        .then_handler_mut::<Swaps, ()>(stage, Swaps(0))
-        .then("reads", |event: &String, _, _| seen.push(event.clone()))
+        .stage(stage)
+        .write_handler::<Swaps, ()>(Swaps(0))
+        .stage("reads")
+        .read(|event: &String, _, _| seen.push(event.clone()))
         .build()
         .unwrap();
     std::thread::scope(|scope| {

@@ -169,14 +169,16 @@ impl Form {
     ) -> Builder<'static, u64, S> {
         let batch = |events: &[u64], first| Call::Batch(first..first + events.len() as u64);
         match self {
-            Self::Event => ring.then(stage, move |_, at, _| spy.call(Call::Event(at))),
-            Self::EventMut => ring.then_mut(stage, move |_, at, _| spy.call(Call::Event(at))),
-            Self::Batch => ring.then_batch(stage, move |events, at| spy.call(batch(events, at))),
-            Self::BatchMut => {
-                ring.then_batch_mut(stage, move |events, at| spy.call(batch(events, at)))
+            Self::Event => ring.stage(stage).read(move |_, at, _| spy.call(Call::Event(at))),
+            Self::EventMut => ring.stage(stage).write(move |_, at, _| spy.call(Call::Event(at))),
+            Self::Batch => {
+                ring.stage(stage).read_batch(move |events, at| spy.call(batch(events, at)))
             }
-            Self::Handler => ring.then_handler(stage, spy),
-            Self::HandlerMut => ring.then_handler_mut(stage, spy),
+            Self::BatchMut => {
+                ring.stage(stage).write_batch(move |events, at| spy.call(batch(events, at)))
+            }
+            Self::Handler => ring.stage(stage).read_handler(spy),
+            Self::HandlerMut => ring.stage(stage).write_handler(spy),
         }
     }
 }

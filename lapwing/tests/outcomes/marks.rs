@@ -39,12 +39,19 @@ fn book(done: impl IntoIterator<Item = u64>, failed: impl IntoIterator<Item = u6
 
 fn c50_every_stage_after_one_that_skips_gets_the_event_as_failed<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then_handler("before", Book::default())
-        .then("skips", skips(3))
-        .then_handler_mut("next", Book::default())
-        .then_all(|side| {
-            side.read_handler("beside", Book::default()).chain(|chain| {
-                chain.read("between", |_, _, _| {}).read_handler("last", Book::default())
+        .stage("before")
+        .read_handler(Book::default())
+        .stage("skips")
+        .read(skips(3))
+        .stage("next")
+        .write_handler(Book::default())
+        .side_by_side(|side| {
+            side.stage("beside").read_handler(Book::default()).chain(|chain| {
+                chain
+                    .stage("between")
+                    .read(|_, _, _| {})
+                    .stage("last")
+                    .read_handler(Book::default())
             })
         });
     let mut finished = drain(ring, 7);
@@ -83,11 +90,14 @@ impl SkippingBook {
 
 fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then_all(|side| {
-            side.read_handler("left", SkippingBook::new(2))
-                .read_handler("right", SkippingBook::new(3))
+        .side_by_side(|side| {
+            side.stage("left")
+                .read_handler(SkippingBook::new(2))
+                .stage("right")
+                .read_handler(SkippingBook::new(3))
         })
-        .then_handler("both", Book::default());
+        .stage("both")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 7);
     for stage in &mut finished[..2] {
         let seen = stage.take_handler::<SkippingBook>().unwrap().book;
@@ -98,11 +108,11 @@ fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
 
 fn c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks<K: Kind>() {
     let mut graph = Graph::new();
-    let left = graph.read("left", skips(2));
-    let right = graph.read("right", skips(3));
-    graph.read_handler(Stage::new("after left").after(left), Book::default());
-    graph.read_handler(Stage::new("after right").after(right), Book::default());
-    graph.read_handler(Stage::new("after both").after(left).after(right), Book::default());
+    let left = graph.stage("left").read(skips(2));
+    let right = graph.stage("right").read(skips(3));
+    graph.stage("after left").after(left).read_handler(Book::default());
+    graph.stage("after right").after(right).read_handler(Book::default());
+    graph.stage("after both").after(left).after(right).read_handler(Book::default());
     let mut finished = drain(K::ring(8, || 0).graph(graph), 7);
     let mut seen = |index: usize| finished[index].take_handler::<Book>().unwrap();
     assert_eq!(seen(2), book([1, 3, 5], [0, 2, 4, 6]));
@@ -112,14 +122,17 @@ fn c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks<K: Kind>() 
 
 fn c50_events_skipped_with_a_whole_batch_are_failed_each<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then_batch(Stage::new("skips").max_batch(3), |events, first| {
+        .stage("skips")
+        .max_batch(3)
+        .read_batch(|events, first| {
             if (first..first + events.len() as u64).contains(&4) {
                 Action::Skip
             } else {
                 Action::Continue
             }
         })
-        .then_handler("book", Book::default());
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 8);
     assert_eq!(counts(&finished[0]), (8, 3));
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([0, 1, 2, 6, 7], [3, 4, 5]));
@@ -128,9 +141,12 @@ fn c50_events_skipped_with_a_whole_batch_are_failed_each<K: Kind>() {
 fn c50_a_closure_gets_a_failed_event_like_any_other<K: Kind>() {
     let (mut one_by_one, mut by_batch) = (Vec::new(), Vec::new());
     let ring = K::ring(8, || 0)
-        .then("skips", skips(2))
-        .then("one by one", |event, _, _| one_by_one.push(*event))
-        .then_batch("by batch", |events, _| by_batch.extend_from_slice(events));
+        .stage("skips")
+        .read(skips(2))
+        .stage("one by one")
+        .read(|event, _, _| one_by_one.push(*event))
+        .stage("by batch")
+        .read_batch(|events, _| by_batch.extend_from_slice(events));
     drop(drain(ring, 8));
     assert_eq!((one_by_one, by_batch), ((0..8).collect(), (0..8).collect()));
 }
@@ -146,16 +162,23 @@ impl EventHandler<u64> for Plain {
 }
 
 fn c50_a_handler_that_does_not_ask_gets_a_failed_event_like_any_other<K: Kind>() {
-    let ring = K::ring(8, || 0).then("skips", skips(2)).then_handler("plain", Plain::default());
+    let ring = K::ring(8, || 0)
+        .stage("skips")
+        .read(skips(2))
+        .stage("plain")
+        .read_handler(Plain::default());
     let plain: Plain = drain(ring, 5).remove(1).take_handler().unwrap();
     assert_eq!(plain.0, [0, 1, 2, 3, 4]);
 }
 
 fn c50_a_failed_event_may_fail_again<K: Kind>() {
     let ring = K::ring(8, || 0)
-        .then("skips", skips(2))
-        .then("skips as well", skips(4))
-        .then_handler("book", Book::default());
+        .stage("skips")
+        .read(skips(2))
+        .stage("skips as well")
+        .read(skips(4))
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 8);
     assert_eq!((finished[0].skipped(), finished[1].skipped()), (4, 2));
     assert_eq!(finished[2].take_handler::<Book>().unwrap(), book([1, 3, 5, 7], [0, 2, 4, 6]));
@@ -180,7 +203,11 @@ impl EventHandler<u64, Shared, Result<(), String>> for Stubborn {
 
 fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
     let stage = Stage::new("stubborn").on_error(Action::Retry(Default::default()));
-    let ring = K::ring(8, || 0).then("skips", skips(3)).then_handler(stage, Stubborn::default());
+    let ring = K::ring(8, || 0)
+        .stage("skips")
+        .read(skips(3))
+        .stage(stage)
+        .read_handler(Stubborn::default());
     let mut finished = drain(ring, 7);
     let tries = finished[1].take_handler::<Stubborn>().unwrap().tries;
     assert_eq!(tries, [0, 0, 3, 3, 6, 6]);
@@ -188,7 +215,7 @@ fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
 }
 
 fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
-    let ring = K::ring(8, || 0).then("skips", skips(3)).then_poller("poller");
+    let ring = K::ring(8, || 0).stage("skips").read(skips(3)).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     assert_eq!(producer.publish_batch(5, |_| {}), Ok(0..5));
@@ -205,7 +232,7 @@ fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
 }
 
 fn c50_a_poller_that_writes_is_told_as_well<K: Kind>() {
-    let ring = K::ring(4, || 0).then("skips", skips(2)).then_poller_mut("poller");
+    let ring = K::ring(4, || 0).stage("skips").read(skips(2)).stage("poller").poller_mut();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("poller").unwrap();
     let running = consumers.start().unwrap();
@@ -224,7 +251,8 @@ fn c50_a_stage_that_left_leaves_its_marks<K: Kind>() {
         4 => Action::Stop,
         _ => Action::Continue,
     };
-    let ring = K::ring(8, || 0).then("leaves", leaves).then_handler("book", Book::default());
+    let ring =
+        K::ring(8, || 0).stage("leaves").read(leaves).stage("book").read_handler(Book::default());
     let mut finished = drain(ring, 8);
     assert_eq!(counts(&finished[0]), (4, 2));
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([1, 3, 4, 5, 6, 7], [0, 2]));
@@ -241,10 +269,14 @@ fn check_laps<K: Kind>(capacity: usize, events: u64) {
         }
     };
     let ring = ring
-        .then("threes", bad(3))
-        .then_handler("after threes", Values::default())
-        .then("fives", bad(5))
-        .then_handler("after both", Values::default());
+        .stage("threes")
+        .read(bad(3))
+        .stage("after threes")
+        .read_handler(Values::default())
+        .stage("fives")
+        .read(bad(5))
+        .stage("after both")
+        .read_handler(Values::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     let mut random = Lcg(capacity as u64);
@@ -299,8 +331,10 @@ fn c50_marks_of_a_panicking_stage_without_actions<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("panics").on_panic(Action::Skip);
     let ring = K::ring(8, || 0)
-        .then(stage, |_, sequence, _| assert!(sequence % 2 == 0, "{ON_PURPOSE}"))
-        .then_handler("book", Book::default());
+        .stage(stage)
+        .read(|_, sequence, _| assert!(sequence % 2 == 0, "{ON_PURPOSE}"))
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 5);
     assert_eq!(counts(&finished[0]), (5, 2));
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([0, 2, 4], [1, 3]));
@@ -314,7 +348,7 @@ fn c50_marks_among_claims_that_several_producers_gave_up() {
             if event.is_multiple_of(3) { Action::Skip } else { Action::Continue }
         };
         let ring: Builder<'_, u64, _> = Disruptor::multi_producer(4, || 0);
-        let ring = ring.then("skips", bad).then_handler("book", Values::default());
+        let ring = ring.stage("skips").read(bad).stage("book").read_handler(Values::default());
         let (producer, consumers) = ring.build().unwrap();
         let running = consumers.start().unwrap();
         let each = 500;

@@ -84,7 +84,7 @@ fn a_close_leaves_a_stage_trying_until_it_has_drained<K: Kind>() {
         counter.fetch_add(1, Ordering::SeqCst);
         if well.load(Ordering::SeqCst) { Ok(()) } else { Err(ON_PURPOSE) }
     };
-    let ring = K::ring(8, || 0).then(Stage::new("send").on_error(policy), sends);
+    let ring = K::ring(8, || 0).stage("send").on_error(policy).read(sends);
     let (mut producer, consumers) = ring.build().unwrap();
     let mut running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -138,8 +138,11 @@ fn run_to_pause<K: Kind>(action: Action) -> Vec<Sequence> {
     };
     let (send, after) = mpsc::channel();
     let ring = K::ring(8, || 0)
-        .then(Stage::new("pauses").max_batch(8), pauses)
-        .then("after", move |_, sequence, _| send.send(sequence).unwrap());
+        .stage("pauses")
+        .max_batch(8)
+        .read(pauses)
+        .stage("after")
+        .read(move |_, sequence, _| send.send(sequence).unwrap());
     let (mut producer, consumers) = ring.build().unwrap();
     producer.publish_batch(5, |_| {}).unwrap();
     let running = consumers.start().unwrap();
@@ -165,9 +168,11 @@ fn a_pause_of_a_rewind_holds_back_its_batch<K: Kind>() {
 
 fn stages_beside_a_pausing_one_go_on<K: Kind>() {
     let (send, seen) = mpsc::channel();
-    let ring = K::ring(8, || 0_u64).then_all(|side| {
-        side.read("pauses", |_, _, _| Action::Retry(Duration::MAX))
-            .read("beside", move |_, sequence, _| send.send(sequence).unwrap())
+    let ring = K::ring(8, || 0_u64).side_by_side(|side| {
+        side.stage("pauses")
+            .read(|_, _, _| Action::Retry(Duration::MAX))
+            .stage("beside")
+            .read(move |_, sequence, _| send.send(sequence).unwrap())
     });
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
@@ -188,7 +193,7 @@ fn gaps<K: Kind>(stage: Stage, failures: usize) -> Vec<Duration> {
         tries += 1;
         if tries > failures { Ok(()) } else { Err(ON_PURPOSE) }
     };
-    assert_eq!(counts(&drain_one(K::ring(8, || 0).then(stage, fails), 1)), (1, 0));
+    assert_eq!(counts(&drain_one(K::ring(8, || 0).stage(stage).read(fails), 1)), (1, 0));
     let times: Vec<Instant> = times.iter().collect();
     times.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
@@ -228,7 +233,7 @@ fn the_longest_durations_overflow_nothing<K: Kind>() {
         };
         let stage = Stage::new("fails").timeout(Duration::MAX).on_error(policy);
         let fails = Spy::new(&Log::default(), |_: &Call| Err(ON_PURPOSE));
-        let finished = drain_one(K::ring(8, || 0).then_handler(stage, fails), 2);
+        let finished = drain_one(K::ring(8, || 0).stage(stage).read_handler(fails), 2);
         assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (2, 2)));
     }
 }

@@ -231,7 +231,7 @@ fn check_seed_by<K: Kind>(seed: u64, drain: fn(Ring<K>, u64) -> Vec<Finished>) {
     let stage = Stage::new("acts").max_batch(max as usize).on_error(policy()).on_panic(policy());
     let form = if seed.is_multiple_of(2) { Form::Handler } else { Form::HandlerMut };
     let ring = form.add(K::ring(16, || 0), stage, scripted(&log, &script));
-    let mut finished = drain(ring.then_handler("book", crate::Book::default()), events);
+    let mut finished = drain(ring.stage("book").read_handler(crate::Book::default()), events);
     assert_eq!(log.calls(), model.calls, "seed {seed}");
     assert_eq!(*finished[0].outcome(), expected, "seed {seed}");
     let skipped = model.skipped.len() as u64;
@@ -336,11 +336,11 @@ fn check_abreast<K: Kind>(capacity: usize, events: u64, seed: u64) {
     let (ring, first) = survivor::<K>(ring, "first", seed);
     let (left, right) = <(Arc<Mutex<Trace>>, Arc<Mutex<Trace>>)>::default();
     let script = |seed| Arc::new(Mutex::new(Script(Lcg(seed))));
-    let ring = ring.then_all(|side| {
+    let ring = ring.side_by_side(|side| {
         let (stage, spy) = surviving("left", &left, &script(seed + 1));
-        let side = side.read_handler(stage, spy);
+        let side = side.stage(stage).read_handler(spy);
         let (stage, spy) = surviving("right", &right, &script(seed + 2));
-        side.read_handler(stage, spy)
+        side.stage(stage).read_handler(spy)
     });
     let (ring, last) = survivor::<K>(ring, "last", seed + 3);
     let (mut producer, consumers) = ring.build().unwrap();

@@ -31,9 +31,13 @@ fn stops(bad: Sequence) -> impl FnMut(&u64, Sequence, bool) -> Action + Send + '
 
 fn check_others<K: Kind>(capacity: usize, events: u64, bad: Sequence) {
     let ring = K::ring(capacity, || 0)
-        .then_handler("before", Book::default())
-        .then_all(|side| side.read("stops", stops(bad)).read_handler("sibling", Book::default()))
-        .then_handler("after", Book::default());
+        .stage("before")
+        .read_handler(Book::default())
+        .side_by_side(|side| {
+            side.stage("stops").read(stops(bad)).stage("sibling").read_handler(Book::default())
+        })
+        .stage("after")
+        .read_handler(Book::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     for _ in 0..events {
@@ -71,8 +75,10 @@ fn a_stage_that_stops_frees_who_is_asleep_behind_it<K: Kind>() {
     };
     let asleep = Stage::new("asleep").wait(Blocking { yields: 0 });
     let ring = K::ring(4, || 0)
-        .then("stops", stops)
-        .then(asleep, move |_, sequence, _| send.send(sequence).unwrap());
+        .stage("stops")
+        .read(stops)
+        .stage(asleep)
+        .read(move |_, sequence, _| send.send(sequence).unwrap());
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
@@ -92,7 +98,7 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     };
     let ring = K::ring(1, || 0)
         .producer_wait(Blocking { yields: 0 })
-        .then_all(|side| side.read("stops", stops).read("stays", |_, _, _| {}));
+        .side_by_side(|side| side.stage("stops").read(stops).stage("stays").read(|_, _, _| {}));
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
@@ -129,9 +135,11 @@ fn the_last_stage_that_stops_halts_the_ring_and_all_is_well<K: Kind>() {
 
 fn stages_that_stop_one_after_another_end_well<K: Kind>() {
     let ring = K::ring(2, || 0)
-        .then("first", stops(3))
-        .then_all(|side| side.read("left", stops(9)).read("right", stops(6)))
-        .then("last", stops(12));
+        .stage("first")
+        .read(stops(3))
+        .side_by_side(|side| side.stage("left").read(stops(9)).stage("right").read(stops(6)))
+        .stage("last")
+        .read(stops(12));
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     while producer.publish(|_| {}).is_ok() {}
@@ -144,7 +152,7 @@ fn stages_that_stop_one_after_another_end_well<K: Kind>() {
 fn two_stages_that_stop_at_the_same_time_halt_the_ring<K: Kind>() {
     for _ in 0..repeats(100) {
         let ring = K::ring(2, || 0_u64)
-            .then_all(|side| side.read("left", stops(4)).read("right", stops(4)));
+            .side_by_side(|side| side.stage("left").read(stops(4)).stage("right").read(stops(4)));
         let (mut producer, consumers) = ring.build().unwrap();
         let running = consumers.start().unwrap();
         while producer.publish(|_| {}).is_ok() {}
@@ -154,7 +162,7 @@ fn two_stages_that_stop_at_the_same_time_halt_the_ring<K: Kind>() {
 }
 
 fn a_poller_goes_on_after_the_last_handler_stopped<K: Kind>() {
-    let ring = K::ring(4, || 0_u64).then("stops", stops(2)).then_poller("poller");
+    let ring = K::ring(4, || 0_u64).stage("stops").read(stops(2)).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     let running = consumers.start().unwrap();
@@ -175,22 +183,28 @@ fn a_stage_that_stopped_has_handed_on_what_it_wrote<K: Kind>() {
         *event += 100; // the event at which it stops as well
         if sequence == 3 { Action::Stop } else { Action::Continue }
     };
-    let ring =
-        K::ring(8, || 0).then_mut("writes", writes).then("reads", |event, _, _| seen.push(*event));
+    let ring = K::ring(8, || 0)
+        .stage("writes")
+        .write(writes)
+        .stage("reads")
+        .read(|event, _, _| seen.push(*event));
     drop(drain(ring, 6));
     assert_eq!(seen, [100, 101, 102, 103, 4, 5]);
 }
 
 fn a_stage_stops_in_the_middle_of_a_batch<K: Kind>() {
     let stage = Stage::new("stops").max_batch(8);
-    let mut finished =
-        drain(K::ring(8, || 0).then(stage, stops(4)).then_handler("book", Book::default()), 8);
+    let mut finished = drain(
+        K::ring(8, || 0).stage(stage).read(stops(4)).stage("book").read_handler(Book::default()),
+        8,
+    );
     assert_eq!((finished[0].outcome(), counts(&finished[0])), (&Outcome::Stopped, (4, 0)));
     assert_eq!(finished[1].take_handler::<Book>().unwrap().done, (0..8).collect::<Vec<_>>());
 }
 
 fn a_stage_that_stops_first_still_closes_in_order<K: Kind>() {
-    let ring = K::ring(8, || 0).then("stops", stops(0)).then_handler("book", Book::default());
+    let ring =
+        K::ring(8, || 0).stage("stops").read(stops(0)).stage("book").read_handler(Book::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let mut running = consumers.start().unwrap();
     producer.publish_batch(4, |_| {}).unwrap();
@@ -216,8 +230,7 @@ fn a_stage_that_stops_has_left_before_its_last_call<K: Kind>() {
             _ => Ok(Action::Continue),
         });
         let stage = Stage::new("stops").on_error(Action::Stop);
-        let ring = Form::Handler.add(K::ring(2, || 0), stage, spy).then(
-            "after",
+        let ring = Form::Handler.add(K::ring(2, || 0), stage, spy).stage("after").read(
             // After the tenth, nobody listens.
             move |_, sequence, _| _ = send.send(sequence),
         );

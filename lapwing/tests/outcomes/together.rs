@@ -34,9 +34,11 @@ fn miri_a_pause_holds_up_no_stage_of_its_thread<K: Kind>() {
     for pause in PAUSES {
         let (send, seen) = mpsc::channel();
         let (mut producer, consumers) = K::ring(8, || 0_u64)
-            .then_all(|side| {
-                side.read(stage("pauses"), move |_, _, _| pause(Duration::MAX))
-                    .read(stage("beside"), move |_, sequence, _| send.send(sequence).unwrap())
+            .side_by_side(|side| {
+                side.stage(stage("pauses"))
+                    .read(move |_, _, _| pause(Duration::MAX))
+                    .stage(stage("beside"))
+                    .read(move |_, sequence, _| send.send(sequence).unwrap())
             })
             .build()
             .unwrap();
@@ -56,9 +58,11 @@ fn miri_a_pause_holds_up_no_stage_of_its_thread<K: Kind>() {
 /// A second ring did not even see that it was closed.
 fn a_pause_holds_up_no_stage_of_another_ring<K: Kind>() {
     let (mut stuck, left) = K::ring(8, || 0_u64)
-        .then_all(|side| {
-            side.read("pauses", |_, _, _| Action::Retry(Duration::MAX))
-                .read("dropped", |_, _, _| {})
+        .side_by_side(|side| {
+            side.stage("pauses")
+                .read(|_, _, _| Action::Retry(Duration::MAX))
+                .stage("dropped")
+                .read(|_, _, _| {})
         })
         .build()
         .unwrap();
@@ -98,7 +102,8 @@ fn a_halt_ends_a_pause_on_a_shared_thread<K: Kind>() {
             });
             let ring = Form::Handler.add(K::ring(8, || 0), stage("pauses"), spy);
             let (mut producer, consumers) = ring
-                .then(stage("after").wait(Blocking { yields: 0 }), |_, _, _| {})
+                .stage(stage("after").wait(Blocking { yields: 0 }))
+                .read(|_, _, _| {})
                 .build()
                 .unwrap();
             let running = consumers.start().unwrap();
@@ -122,7 +127,7 @@ fn run<K: Kind>(
     spy: Spy<impl FnMut(&Call) -> Said + Send + 'static>,
 ) -> Vec<Finished> {
     let ring = Form::Handler.add(K::ring(8, || 0), stage, spy);
-    drain_together(ring.then_handler("book", Book::default()), events)
+    drain_together(ring.stage("book").read_handler(Book::default()), events)
 }
 
 fn pauses_on_a_shared_thread_last_as_long_as_they_should<K: Kind>() {
@@ -205,8 +210,8 @@ fn a_timeout_does_not_come_in_a_pause<K: Kind>() {
 /// Whoever looks for what holds up the ring must not take it for one that has nothing to do.
 fn a_pause_shows_while_the_others_of_its_thread_sleep<K: Kind>() {
     let sleeps = stage("sleeps").wait(Blocking { yields: 0 });
-    let ring = K::ring(8, || 0_u64).then(sleeps, |_, _, _| {});
-    let ring = ring.then(stage("pauses"), |_, _, _| Action::Retry(Duration::MAX));
+    let ring = K::ring(8, || 0_u64).stage(sleeps).read(|_, _, _| {});
+    let ring = ring.stage(stage("pauses")).read(|_, _, _| Action::Retry(Duration::MAX));
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     let monitor = running.monitor();
@@ -254,8 +259,10 @@ fn a_panic_in_the_strategy_of_a_shared_thread_is_the_policys_affair<K: Kind>() {
     };
     let first = stage("first").wait(Shaky { waits: 0, blocking: Blocking { yields: 0 } });
     let (mut producer, consumers) = K::ring(8, || 0_u64)
-        .then(first.on_panic(policy), |_, _, _| {})
-        .then(stage("second"), move |_, sequence: Sequence, _| send.send(sequence).unwrap())
+        .stage(first.on_panic(policy))
+        .read(|_, _, _| {})
+        .stage(stage("second"))
+        .read(move |_, sequence: Sequence, _| send.send(sequence).unwrap())
         .build()
         .unwrap();
     let running = consumers.start().unwrap();

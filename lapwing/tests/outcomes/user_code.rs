@@ -50,7 +50,7 @@ fn fail<K: Kind>(bad: Bad, action: Action) -> (Outcome, (u64, u64), Vec<Sequence
     quiet_panics();
     let mut seen = Vec::new();
     let stage = Stage::new("fails").max_batch(8).on_error(action).on_panic(Action::Skip);
-    let ring = K::ring(8, || 0).then(stage, |_, sequence, _| {
+    let ring = K::ring(8, || 0).stage(stage).read(|_, sequence, _| {
         seen.push(sequence);
         assert!(seen.len() < 50, "it comes again and again");
         if sequence == 1 { Err(BadError(bad)) } else { Ok(()) }
@@ -109,8 +109,10 @@ fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("fails").on_panic(Action::Skip);
     let ring = K::ring(8, || 0)
-        .then(stage, |_, at, _| if at == 1 { Err(Unconvertible) } else { Ok(()) })
-        .then_handler("book", Book::default());
+        .stage(stage)
+        .read(|_, at, _| if at == 1 { Err(Unconvertible) } else { Ok(()) })
+        .stage("book")
+        .read_handler(Book::default());
     let mut finished = drain(ring, 3);
     assert_eq!(counts(&finished[0]), (3, 1));
     assert_eq!(finished[1].take_handler::<Book>().unwrap().failed, [1]);
@@ -165,7 +167,7 @@ fn succeeds(_: &u64, _: Sequence, _: bool) -> Said {
 fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
     quiet_panics();
     for stage in [Stage::new("a").on_error(Clings), Stage::new("a").on_panic(Clings)] {
-        let finished = drain_one(K::ring(8, || 0_u64).then(stage, succeeds), 3);
+        let finished = drain_one(K::ring(8, || 0_u64).stage(stage).read(succeeds), 3);
         let expected = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 3 };
         assert_eq!((finished.outcome(), counts(&finished)), (&expected, (3, 0)));
     }
@@ -175,7 +177,8 @@ fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
 fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait(clinging());
-    let (mut producer, consumers) = K::ring(8, || 0_u64).then(stage, succeeds).build().unwrap();
+    let (mut producer, consumers) =
+        K::ring(8, || 0_u64).stage(stage).read(succeeds).build().unwrap();
     let running = consumers.start().unwrap();
     std::thread::sleep(common::MOMENT); // likely waiting by now, and right if not
     producer.publish(|_| {}).unwrap();
@@ -190,7 +193,7 @@ fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kin
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings);
     let make = || -> Spy<fn(&Call) -> Said> { panic!("{ON_PURPOSE}, the factory") };
-    let (producer, consumers) = K::ring(8, || 0_u64).then_local(stage, make).build().unwrap();
+    let (producer, consumers) = K::ring(8, || 0_u64).stage(stage).read_local(make).build().unwrap();
     drop(producer);
     let finished = consumers.into_iter().map(Consumer::run).next().unwrap();
     let message = format!("{ON_PURPOSE}, the factory");

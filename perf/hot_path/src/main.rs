@@ -56,7 +56,7 @@ const fn fold(sum: u64, event: u64) -> u64 {
 fn lapwing_handle(sum: &mut u64, events: usize) -> Result<(), Box<dyn Error>> {
     let ring = Disruptor::single_producer(events, || 0_u64);
     let (mut producer, consumers) =
-        ring.then("fold", |event, _, _| *sum = fold(*sum, *event)).build()?;
+        ring.stage("fold").read(|event, _, _| *sum = fold(*sum, *event)).build()?;
     lapwing_publish(&mut producer, events);
     drop(producer);
     for consumer in consumers {
@@ -82,7 +82,7 @@ fn rtrb_push(producer: &mut rtrb::Producer<u64>, events: usize) {
 fn main() -> Result<(), Box<dyn Error>> {
     let events = black_box(EVENTS);
     for publish in [lapwing_publish, lapwing_try_publish, lapwing_claim] {
-        let ring = Disruptor::single_producer(EVENTS, || 0_u64).then_poller("all");
+        let ring = Disruptor::single_producer(EVENTS, || 0_u64).stage("all").poller();
         let (mut producer, mut consumers) = ring.build()?;
         publish(&mut producer, events);
         let mut poller = consumers.take_poller("all")?;
@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     lapwing_handle(&mut sum, events)?;
     assert_eq!(sum, FOLDED);
 
-    let ring = Disruptor::single_producer(1, || 0_u64).wait(BusySpin).then_poller("all");
+    let ring = Disruptor::single_producer(1, || 0_u64).wait(BusySpin).stage("all").poller();
     let (mut producer, mut consumers) = ring.build()?;
     producer.publish(|event| *event = MARK)?;
     assert_eq!(lapwing_wait(&mut consumers.take_poller("all")?), Some(MARK));

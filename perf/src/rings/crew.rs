@@ -136,8 +136,10 @@ mod tests {
     fn error_of_a_panic(placement: OfStages) -> RunError {
         let (producer, consumers) = Disruptor::single_producer(2, || 0_u32)
             .placement(placement)
-            .then("culprit", |_, sequence, _| assert!(sequence < 5, "on purpose"))
-            .then("neighbour", |_, _, _| {})
+            .stage("culprit")
+            .read(|_, sequence, _| assert!(sequence < 5, "on purpose"))
+            .stage("neighbour")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         let feed = Feed::new("producer", producer, |producer| {
@@ -179,9 +181,12 @@ mod tests {
         };
         let (producer, consumers) = Disruptor::single_producer(2, || 0_u32)
             .placement(OfStages::threads(2))
-            .then("first", |_, _, _| note(&places[0]))
-            .then("second", |_, _, _| note(&places[1]))
-            .then("third", |_, _, _| note(&places[2]))
+            .stage("first")
+            .read(|_, _, _| note(&places[0]))
+            .stage("second")
+            .read(|_, _, _| note(&places[1]))
+            .stage("third")
+            .read(|_, _, _| note(&places[2]))
             .build()
             .unwrap();
         let feed = Feed::new("producer", producer, |producer| {

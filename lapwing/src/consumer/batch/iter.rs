@@ -35,7 +35,7 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 ///
 /// ```
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
 /// # let mut poller = consumers.take_poller("all")?;
 /// # producer.claim_batch(3)?.publish()?;
 /// let mut batch = poller.poll()?;
@@ -75,7 +75,7 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 ///
 /// ```
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller_mut("all").build()?;
+/// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller_mut().build()?;
 /// # let mut poller = consumers.take_poller_mut("all")?;
 /// # producer.claim_batch(3)?.publish()?;
 /// let mut batch = poller.poll()?;

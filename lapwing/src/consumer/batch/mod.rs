@@ -23,7 +23,7 @@ pub use self::iter::{Iter, IterMut};
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let mut poller = consumers.take_poller("ticks")?;
 /// producer.publish_batch(4, |slots| {
 ///     for (value, slot) in (10..).zip(slots.iter_mut()) {
@@ -45,7 +45,7 @@ pub use self::iter::{Iter, IterMut};
 ///
 /// ```compile_fail,E0505
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build().unwrap();
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build().unwrap();
 /// # let mut poller = consumers.take_poller::<u64>("ticks").unwrap();
 /// let mut batch = poller.poll().unwrap();
 /// let event = batch.iter().next();
@@ -55,7 +55,7 @@ pub use self::iter::{Iter, IterMut};
 ///
 /// ```
 /// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("ticks").build().unwrap();
+/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build().unwrap();
 /// # let mut poller = consumers.take_poller("ticks").unwrap();
 /// # producer.publish(|event| *event = 1).unwrap();
 /// let mut batch = poller.poll().unwrap();
@@ -84,7 +84,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// let mut batch = poller.poll()?; // of three
@@ -102,7 +102,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// let mut batch = poller.poll()?;
@@ -121,7 +121,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// let mut batch = poller.poll()?; // the events 0, 1 and 2
@@ -140,7 +140,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 7_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// let batch = poller.poll()?; // three events of 7
@@ -161,7 +161,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// poller.poll()?.consume(2); // of three
@@ -179,7 +179,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// poller.poll()?.consume_all(); // of three
@@ -196,7 +196,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     /// # use lapwing::TryPublishError;
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(2, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(2)?.publish()?;
     /// let mut batch = poller.poll()?; // both slots of the ring
@@ -221,7 +221,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// for (sequence, _event) in poller.poll()?.iter() { // three of them
@@ -247,8 +247,9 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// ```
     /// # use lapwing::{Action, Disruptor};
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("risk", |price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
-    ///     .then_poller("book")
+    ///     .stage("risk")
+    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
+    ///     .stage("book").poller()
     ///     .build()?;
     /// let mut book = consumers.take_poller("book")?;
     /// # let running = consumers.start()?;
@@ -283,7 +284,7 @@ impl<E> Batch<'_, E, Exclusive> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).then_poller_mut("all").build()?;
+    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
     /// # let mut poller = consumers.take_poller_mut("all")?;
     /// # producer.claim_batch(3)?.publish()?;
     /// let mut batch = poller.poll()?;
@@ -304,8 +305,8 @@ impl<E> Batch<'_, E, Exclusive> {
     ///
     /// ```
     /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    /// #     .then_poller_mut("write")
-    /// #     .then_poller("read")
+    /// #     .stage("write").poller_mut()
+    /// #     .stage("read").poller()
     /// #     .build()?;
     /// # let mut writer = consumers.take_poller_mut("write")?;
     /// # let mut reader = consumers.take_poller("read")?;

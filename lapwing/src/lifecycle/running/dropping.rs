@@ -37,7 +37,7 @@ impl Running<'_> {
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+    ///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
     ///     .build()?;
     /// let mut running = consumers.start()?;
     /// running.set_drop_timeout(Duration::ZERO);
@@ -60,7 +60,7 @@ impl Running<'_> {
     ///
     /// let (send, receive) = mpsc::channel();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("forward", move |event, _, _| send.send(*event).unwrap())
+    ///     .stage("forward").read(move |event, _, _| send.send(*event).unwrap())
     ///     .build()?;
     /// consumers.start()?.detach();
     /// producer.publish(|event| *event = 7)?;

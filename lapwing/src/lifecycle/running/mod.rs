@@ -58,7 +58,7 @@ use crate::sync::Arc;
 /// let lines = Arc::new(AtomicU64::new(0));
 /// let written = Arc::clone(&lines);
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("write", move |_, _, _| _ = written.fetch_add(1, Ordering::Relaxed))
+///     .stage("write").read(move |_, _, _| _ = written.fetch_add(1, Ordering::Relaxed))
 ///     .build()?;
 /// {
 ///     let _running = consumers.start()?;
@@ -78,7 +78,7 @@ use crate::sync::Arc;
 /// use lapwing::{Disruptor, Outcome, PublishError};
 ///
 /// let (mut producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).then("work", |_, _, _| {}).build()?;
+///     Disruptor::single_producer(8, || 0_u64).stage("work").read(|_, _, _| {}).build()?;
 /// let mut running = consumers.start()?;
 /// producer.publish(|event| *event = 1)?;
 ///
@@ -189,7 +189,7 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::{Disruptor, PublishError};
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// running.close();
@@ -208,7 +208,7 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::{Disruptor, HaltCause, PublishError};
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
     /// let halted = PublishError::Halted(HaltCause::Requested);
@@ -226,7 +226,7 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_all(|side| side.read("left", |_, _, _| {}).read("right", |_, _, _| {}))
+    ///     .side_by_side(|side| side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {}))
     /// #     .build()?;
     /// let running = consumers.start()?;
     /// running.stop_handle("left").unwrap().stop();
@@ -248,7 +248,7 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// assert!(!running.is_finished());
     /// drop(producer); // closes the ring; the stage ends soon
@@ -272,7 +272,7 @@ impl<'scope> Running<'scope> {
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+    ///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish_batch(3, |_| {})?;
@@ -299,9 +299,9 @@ impl<'scope> Running<'scope> {
     /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Workers};
+    /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .then_workers("work", Workers::new(1).up_to(3), |_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
     /// #     .build()?;
     /// let running = consumers.start()?;
     /// let work = running.workers("work").unwrap();

@@ -16,7 +16,7 @@ impl Running<'_> {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// for value in 0..100 {
     ///     producer.publish(|event| *event = value)?;
@@ -62,7 +62,7 @@ impl Running<'_> {
     /// # use std::time::Duration;
     /// # use lapwing::Disruptor;
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
@@ -87,7 +87,7 @@ impl Running<'_> {
     ///     }
     /// }
     /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// # assert!(stop(consumers.start()?, Duration::from_secs(60)).is_ok());
     /// # drop(producer);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -126,7 +126,7 @@ impl Running<'_> {
     /// # use std::thread;
     /// # use lapwing::Disruptor;
     /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).then("sum", |_, _, _| {}).build()?;
+    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// let feed = thread::spawn(move || producer.publish(|event| *event = 7)); // owns the producer
     /// let report = running.join()?; // ends when the feed has
@@ -168,7 +168,7 @@ impl Running<'_> {
 ///
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .then("slow", move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
 ///     .build()?;
 /// let mut running = consumers.start()?;
 /// producer.publish_batch(3, |_| {})?;

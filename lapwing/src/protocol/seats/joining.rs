@@ -26,7 +26,7 @@ use crate::sync::{Ordering, fence};
 /// use lapwing::{Disruptor, StartAt};
 ///
 /// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(3).then_poller("all").build()?;
+///     Disruptor::single_producer(8, || 0_u64).seats(3).stage("all").poller().build()?;
 /// let _all = consumers.take_poller("all")?;
 /// producer.publish_batch(5, |_| {})?;
 /// let seats = consumers.seats();

@@ -38,7 +38,8 @@ fn b02_last_event_of_a_batch_arrives_without_another<K: Kind>(setup: Setup<K>) {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = setup
         .ring(4, || 0_u64)
-        .then("all", |_, sequence, _| handled.store(sequence + 1, SeqCst))
+        .stage("all")
+        .read(|_, sequence, _| handled.store(sequence + 1, SeqCst))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -83,7 +84,8 @@ fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(set
     let (is_published, handled) = (AtomicBool::new(true), AtomicU64::new(0));
     let (mut producer, consumers) = setup
         .ring(4, || 0_u64)
-        .then("all", |_, sequence, _| {
+        .stage("all")
+        .read(|_, sequence, _| {
             assert!(is_published.load(SeqCst), "seen before it was published");
             handled.store(sequence + 1, SeqCst);
         })
@@ -121,7 +123,7 @@ fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(set
 /// Before 2018 (issue 236): `next(n)` with more than the ring has parked for ever.
 fn b11_batch_larger_than_the_ring_is_an_error_and_no_wait<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
-        setup.ring(4, || 0).then_handler("spy", Spy::default()).build().unwrap();
+        setup.ring(4, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
     for requested in [5, 8, usize::MAX / 2 + 1, usize::MAX] {
         let error = BatchError::TooLarge { requested, capacity: 4 };
@@ -135,7 +137,7 @@ fn b11_batch_larger_than_the_ring_is_an_error_and_no_wait<K: Kind>(setup: Setup<
 /// 3.0: a gating sequence ahead of the cursor let the producer overwrite what nobody had read.
 fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("journal").acknowledged();
-    let (mut producer, mut consumers) = setup.ring(4, || 0).then_poller(stage).build().unwrap();
+    let (mut producer, mut consumers) = setup.ring(4, || 0).stage(stage).poller().build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
     let disk = consumers.take_acknowledger("journal").unwrap();
     publish(&mut producer, 0..2);
@@ -148,7 +150,7 @@ fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>
     publish(&mut producer, 4..6);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     // A ring that does not begin at 0: LMAX has `claim` and had `resetTo`.
-    let ring = setup.ring(4, || 0).first_sequence(1_000).then_poller("all");
+    let ring = setup.ring(4, || 0).first_sequence(1_000).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let _holds = consumers.take_poller("all").unwrap();
     publish(&mut producer, 1_000..1_004);
@@ -190,7 +192,7 @@ fn publish_batches<S: Sequencer>(producer: &mut Producer<u64, S>, batches: u64) 
 fn b14b_two_threads_that_publish_batches_end<K: Kind>(setup: Setup<K>) {
     let batches = setup.events(100);
     let mut sum = 0;
-    let ring = setup.ring(4, || 0_u64).then("sum", |event, _, _| sum += event);
+    let ring = setup.ring(4, || 0_u64).stage("sum").read(|event, _, _| sum += event);
     let (mut producer, consumers) = ring.build().unwrap();
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
@@ -233,10 +235,11 @@ fn b15a_event_is_not_overwritten_before_its_reader_has_let_go<K: Kind>(setup: Se
 fn b15b_every_event_of_several_producers_arrives<K: Kind>(setup: Setup<K>) {
     let events = setup.events(200);
     let mut next = [0_u64; 3];
-    let ring = setup.ring(4, || (0, 0)).then("all", |&(producer, number): &(usize, u64), _, _| {
-        assert_eq!(number, next[producer], "in the order of each producer");
-        next[producer] += 1;
-    });
+    let ring =
+        setup.ring(4, || (0, 0)).stage("all").read(|&(producer, number): &(usize, u64), _, _| {
+            assert_eq!(number, next[producer], "in the order of each producer");
+            next[producer] += 1;
+        });
     let (first, consumers) = ring.build().unwrap();
     let others = [K::another(&first), K::another(&first)];
     let producers: Vec<_> = iter::once(first).chain(others.into_iter().flatten()).collect();
@@ -264,7 +267,8 @@ fn b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early<K: Kind>(se
             false => Action::Continue,
         };
         let stage = Stage::new("early").max_batch(4);
-        let (mut producer, consumers) = setup.ring(4, || 0).then(stage, release).build().unwrap();
+        let (mut producer, consumers) =
+            setup.ring(4, || 0).stage(stage).read(release).build().unwrap();
         publish(&mut producer, 0..4);
         let running = consumers.start().unwrap();
         assert_eq!(producer.publish_batch(4, |_| {}), Ok(4..8));
@@ -278,11 +282,13 @@ fn b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early<K: Kind>(se
 fn b16a_event_is_whole_when_it_is_seen<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 16])
-        .then_mut("first", |event, sequence, _| {
+        .stage("first")
+        .write(|event, sequence, _| {
             assert_eq!(*event, [sequence; 16]);
             *event = [sequence + 1; 16];
         })
-        .then("second", |event, sequence, _| assert_eq!(*event, [sequence + 1; 16]))
+        .stage("second")
+        .read(|event, sequence, _| assert_eq!(*event, [sequence + 1; 16]))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -294,7 +300,8 @@ fn b16a_event_is_whole_when_it_is_seen<K: Kind>(setup: Setup<K>) {
 
 /// 4.0 in the making: `addAndGet` returned the value before.
 fn b16b_sequence_of_a_claim_is_that_of_its_event<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(8, || 0).then("all", |event, sequence, _| assert_eq!(*event, sequence));
+    let ring =
+        setup.ring(8, || 0).stage("all").read(|event, sequence, _| assert_eq!(*event, sequence));
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     for round in 0..setup.events(50) {
@@ -317,8 +324,10 @@ fn b25_panic_of_a_fill_shows_nobody_what_it_left<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 2])
-        .then("first", |[left, right], _, _| assert_eq!(left, right, "half an event"))
-        .then("second", |[left, right], _, _| assert_eq!(left, right, "half an event"))
+        .stage("first")
+        .read(|[left, right], _, _| assert_eq!(left, right, "half an event"))
+        .stage("second")
+        .read(|[left, right], _, _| assert_eq!(left, right, "half an event"))
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
@@ -338,7 +347,7 @@ fn b25_panic_of_a_fill_shows_nobody_what_it_left<K: Kind>(setup: Setup<K>) {
 /// under another.
 fn b27_fill_that_publishes_and_halts_waits_for_no_lock<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
-        setup.ring(8, || 0).then_handler("spy", Spy::default()).build().unwrap();
+        setup.ring(8, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
     let (mut elsewhere, mut poller) = setup.ring_with_poller(2);
     let second = K::another(&producer);
     let running = consumers.start().unwrap();
@@ -358,7 +367,8 @@ fn b27_publishing_under_a_lock_that_the_handler_wants_ends<K: Kind>(setup: Setup
     let (log, handled) = (Mutex::new(()), AtomicU64::new(0));
     let (mut producer, consumers) = setup
         .ring(8, || 0)
-        .then("log", |_, sequence, _| {
+        .stage("log")
+        .read(|_, sequence, _| {
             let _lock = log.lock().unwrap();
             handled.store(sequence + 1, SeqCst);
         })

@@ -31,8 +31,10 @@ for_each_setup! {
 fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_handler("first", Spy::default())
-        .then_handler("second", Spy::default())
+        .stage("first")
+        .read_handler(Spy::default())
+        .stage("second")
+        .read_handler(Spy::default())
         .build()
         .unwrap();
     publish(&mut producer, 0..4);
@@ -47,11 +49,11 @@ fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>)
 fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Setup<K>) {
     for held in ["alone", "short", "long"] {
         let mut graph = Graph::new();
-        graph.poller("alone");
-        let first = graph.poller("first");
-        graph.poller(Stage::new("short").after(first));
-        let second = graph.poller(Stage::new("second").after(first));
-        graph.poller(Stage::new("long").after(second).after(first));
+        graph.stage("alone").poller();
+        let first = graph.stage("first").poller();
+        graph.stage("short").after(first).poller();
+        let second = graph.stage("second").after(first).poller();
+        graph.stage("long").after(second).after(first).poller();
         let (mut producer, mut consumers) = setup.ring(2, || 0).graph(graph).build().unwrap();
         let names = ["alone", "first", "short", "second", "long"];
         let mut pollers = names.map(|name| consumers.take_poller(name).unwrap());
@@ -70,10 +72,9 @@ fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Set
 /// Issue 262: a processor that was named by `after` was registered and started again.
 fn b06c_stage_that_is_named_twice_runs_once<K: Kind>(setup: Setup<K>) {
     let mut graph = Graph::new();
-    let first = graph.read_handler("first", Spy::default());
-    let second = graph.read_handler(Stage::new("second").after(first).after(first), Spy::default());
-    graph
-        .read_handler(Stage::new("third").after(first).after(second).after(second), Spy::default());
+    let first = graph.stage("first").read_handler(Spy::default());
+    let second = graph.stage("second").after(first).after(first).read_handler(Spy::default());
+    graph.stage("third").after(first).after(second).after(second).read_handler(Spy::default());
     let (mut producer, consumers) = setup.ring(4, || 0).graph(graph).build().unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..9);
@@ -110,7 +111,8 @@ fn b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun<K: Kind>(setup:
         let (producer, consumers) = setup
             .ring(capacity, Page::default)
             .seats(1)
-            .then("all", |page, sequence, _| all.see(page, sequence))
+            .stage("all")
+            .read(|page, sequence, _| all.see(page, sequence))
             .build()
             .unwrap();
         let seats = consumers.seats();
@@ -132,7 +134,7 @@ fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) 
     let stage = Stage::new("spy").timeout(Duration::from_nanos(1));
     let stage = setup.disturbed_stage(stage, ends_early);
     let (mut producer, consumers) =
-        setup.ring(4, || 0).then_handler(stage, Spy::default()).build().unwrap();
+        setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
     for sequence in 0..setup.events(50) {
         let before = waits.load(SeqCst);
@@ -151,9 +153,9 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
     for _ in 0..setup.events(40) {
         let (mut producer, mut consumers) = setup
             .ring(2, || 0)
-            .then_all(|side| {
+            .side_by_side(|side| {
                 let side = ["a", "b", "c"].into_iter().fold(side, Side::poller);
-                side.poller("stays")
+                side.stage("stays").poller()
             })
             .build()
             .unwrap();
@@ -175,8 +177,13 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
 /// To this day: a processor that is added after the start gates the producer, and nobody starts it.
 /// Here a stage is added before there is a ring, and one that goes without having run halts it.
 fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(2, || 0).then_all(|side| {
-        side.read("runs", |_, _, _| {}).read("never runs", |_, _, _| {}).poller("poller")
+    let ring = setup.ring(2, || 0).side_by_side(|side| {
+        side.stage("runs")
+            .read(|_, _, _| {})
+            .stage("never runs")
+            .read(|_, _, _| {})
+            .stage("poller")
+            .poller()
     });
     let (mut producer, mut consumers) = ring.build().unwrap();
     assert!(matches!(consumers.take_poller("runs").err(), Some(TakeError::WrongType { .. })));
@@ -196,12 +203,12 @@ fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
 /// To this day: handlers are looked up by identity, so that one that is registered twice is found
 /// once. Here a handler belongs to its stage, and stages are told apart by their names.
 fn b26_stages_of_equal_handlers_are_told_apart<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(4, || 0).then_handler("spy", Spy::default());
-    let twice = ring.then_handler("spy", Spy::default()).build();
+    let ring = setup.ring(4, || 0).stage("spy").read_handler(Spy::default());
+    let twice = ring.stage("spy").read_handler(Spy::default()).build();
     assert_eq!(twice.err(), Some(BuildError::DuplicateName { stage: "spy".to_owned() }));
     let spy = Spy::default();
-    let ring = setup.ring(4, || 0).then_handler("first", spy.clone());
-    let (mut producer, consumers) = ring.then_handler("second", spy).build().unwrap();
+    let ring = setup.ring(4, || 0).stage("first").read_handler(spy.clone());
+    let (mut producer, consumers) = ring.stage("second").read_handler(spy).build().unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..4);
     let mut report = running.shutdown().unwrap();

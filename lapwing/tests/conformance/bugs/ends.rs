@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::{Action, HaltCause, Outcome, PublishError, ShutdownError, Stage};
+use lapwing::{Action, HaltCause, Outcome, PublishError, ShutdownError};
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};
@@ -28,9 +28,12 @@ fn b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown<K: Kind>(se
     for round in 0..setup.events(60) {
         let (_producer, consumers) = setup
             .ring(4, || 0)
-            .then_handler("first", Spy::default())
-            .then_handler("second", Spy::default())
-            .then("never runs", |_, _, _| {})
+            .stage("first")
+            .read_handler(Spy::default())
+            .stage("second")
+            .read_handler(Spy::default())
+            .stage("never runs")
+            .read(|_, _, _| {})
             .build()
             .unwrap();
         let mut consumers: Vec<_> = consumers.into_iter().collect();
@@ -55,8 +58,10 @@ fn b17a_shutdown_ends_though_the_last_claims_were_given_up<K: Kind>(setup: Setup
     for given_up in 0..4 {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
-            .then_handler("first", Spy::default())
-            .then_handler("second", Spy::default())
+            .stage("first")
+            .read_handler(Spy::default())
+            .stage("second")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         let running = consumers.start().unwrap();
@@ -76,9 +81,13 @@ fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_local("dies at its birth", || -> Spy { panic!("{ON_PURPOSE}") })
-        .then_all(|side| {
-            side.read("dies", |_, _, _| panic!("{ON_PURPOSE}")).read("lives", |_, _, _| {})
+        .stage("dies at its birth")
+        .read_local(|| -> Spy { panic!("{ON_PURPOSE}") })
+        .side_by_side(|side| {
+            side.stage("dies")
+                .read(|_, _, _| panic!("{ON_PURPOSE}"))
+                .stage("lives")
+                .read(|_, _, _| {})
         })
         .build()
         .unwrap();
@@ -92,7 +101,7 @@ fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
 
 /// Before 4.0: the time limit was taken from the clock on the wall, which can be set.
 fn b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock<K: Kind>(setup: Setup<K>) {
-    let ring = setup.ring(4, || 0).then_poller("holds").then("after", |_, _, _| {});
+    let ring = setup.ring(4, || 0).stage("holds").poller().stage("after").read(|_, _, _| {});
     let (mut producer, mut consumers) = ring.build().unwrap();
     let holds = consumers.take_poller("holds").unwrap();
     let mut running = consumers.start().unwrap();
@@ -112,7 +121,7 @@ fn b17f_rings_that_many_threads_make_at_the_same_time_live_and_end<K: Kind>(setu
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let ring = setup.ring(4, || 0).then_handler("spy", Spy::default());
+                let ring = setup.ring(4, || 0).stage("spy").read_handler(Spy::default());
                 let (mut producer, consumers) = ring.build().unwrap();
                 let running = consumers.start().unwrap();
                 publish(&mut producer, 0..5);
@@ -129,10 +138,14 @@ fn b18_events_are_not_lost_to_stages_that_have_not_begun<K: Kind>(setup: Setup<K
     for _ in 0..setup.events(60) {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
-            .then_all(|side| {
-                side.read_handler("left", Spy::default()).read_handler("right", Spy::default())
+            .side_by_side(|side| {
+                side.stage("left")
+                    .read_handler(Spy::default())
+                    .stage("right")
+                    .read_handler(Spy::default())
             })
-            .then_handler("last", Spy::default())
+            .stage("last")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         publish(&mut producer, 0..4);
@@ -149,8 +162,10 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
     for _ in 0..setup.events(30) {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
-            .then_handler("first", Spy::default())
-            .then_handler("second", Spy::default())
+            .stage("first")
+            .read_handler(Spy::default())
+            .stage("second")
+            .read_handler(Spy::default())
             .build()
             .unwrap();
         publish(&mut producer, 0..4);
@@ -172,10 +187,13 @@ fn b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake<K: Kind>(se
     let handled = [AtomicU64::new(0), AtomicU64::new(0)];
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_all(|side| {
-            side.read("left", |_, sequence, _| handled[0].store(sequence + 1, SeqCst))
-                .read("stops", |_, _, _| Action::Stop)
-                .read("right", |_, sequence, _| handled[1].store(sequence + 1, SeqCst))
+        .side_by_side(|side| {
+            side.stage("left")
+                .read(|_, sequence, _| handled[0].store(sequence + 1, SeqCst))
+                .stage("stops")
+                .read(|_, _, _| Action::Stop)
+                .stage("right")
+                .read(|_, sequence, _| handled[1].store(sequence + 1, SeqCst))
         })
         .build()
         .unwrap();
@@ -195,9 +213,9 @@ fn b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake<K: Kind>(se
 fn b20b_halt_is_seen_by_a_stage_that_begins_late<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then_all(|side| {
+        .side_by_side(|side| {
             let names = ["early", "late", "never runs"].into_iter();
-            names.fold(side, |side, name| side.read(Stage::new(name), |_, _, _| {}))
+            names.fold(side, |side, name| side.stage(name).read(|_, _, _| {}))
         })
         .build()
         .unwrap();

@@ -32,7 +32,8 @@ fn b01_one_event_and_then_silence_reaches_its_consumer<K: Kind>(setup: Setup<K>)
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
-        .then("all", |_, sequence, _| handled.store(sequence + 1, SeqCst))
+        .stage("all")
+        .read(|_, sequence, _| handled.store(sequence + 1, SeqCst))
         .build()
         .unwrap();
     thread::scope(|scope| {
@@ -78,7 +79,7 @@ fn b21a_panic_of_a_wait_skips_no_event<K: Kind>(setup: Setup<K>) {
         };
         let stage = setup.disturbed_stage(Stage::new("spy").on_panic(action), panics);
         let (mut producer, consumers) =
-            setup.ring(4, || 0).then_handler(stage, Spy::default()).build().unwrap();
+            setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
         let running = consumers.start().unwrap();
         let events = setup.events(50);
         wait_until(|| waits.load(SeqCst) > 0); // the first one panics
@@ -93,7 +94,7 @@ fn b21a_panic_of_a_wait_skips_no_event<K: Kind>(setup: Setup<K>) {
     }
     let stage = setup.disturbed_stage("spy", || panic!("{ON_PURPOSE}"));
     let (producer, consumers) =
-        setup.ring(4, || 0).then_handler(stage, Spy::default()).build().unwrap();
+        setup.ring(4, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
     let failed = consumers.start().unwrap().join().unwrap_err();
     let outcome = Outcome::Panicked { message: ON_PURPOSE.to_owned(), sequence: 0 };
     assert_eq!(*failed.report().stages().next().unwrap().outcome(), outcome);
@@ -123,7 +124,7 @@ fn b21b_panic_of_on_timeout_skips_no_event<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("impatient").timeout(Duration::from_micros(100)).on_panic(Action::Skip);
     let handler = Impatient { spy: Spy::default(), timeouts: send };
     let (mut producer, consumers) =
-        setup.ring(4, || 0).then_handler(stage, handler).build().unwrap();
+        setup.ring(4, || 0).stage(stage).read_handler(handler).build().unwrap();
     let running = consumers.start().unwrap();
     for sequence in 0..5 {
         assert!(timeouts.iter().any(|next| next == sequence));
@@ -141,8 +142,14 @@ fn b22a_event_does_not_wait_for_the_timeout_and_calls_none<K: Kind>(setup: Setup
     let counts = Arc::clone(&handled);
     let stage = Stage::new("spy").timeout(HOUR);
     let last = move |_: &u64, sequence: Sequence, _: bool| counts.store(sequence + 1, SeqCst);
-    let (mut producer, consumers) =
-        setup.ring(4, || 0).then_handler(stage, Spy::default()).then("last", last).build().unwrap();
+    let (mut producer, consumers) = setup
+        .ring(4, || 0)
+        .stage(stage)
+        .read_handler(Spy::default())
+        .stage("last")
+        .read(last)
+        .build()
+        .unwrap();
     let running = consumers.start().unwrap();
     let events = setup.events(100);
     for (sequence, pause) in (0..events).zip(PAUSES.into_iter().cycle()) {
@@ -168,7 +175,7 @@ fn b22b_event_that_comes_as_the_timeout_ends_is_not_a_timeout<K: Kind>(setup: Se
         true
     };
     let stage = setup.disturbed_stage("poller", overslept);
-    let (producer, mut consumers) = setup.ring(4, || 0).then_poller(stage).build().unwrap();
+    let (producer, mut consumers) = setup.ring(4, || 0).stage(stage).poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
     *slot.lock().unwrap() = Some(producer);
     let limit = MOMENT / 5;
@@ -190,7 +197,7 @@ fn b23_halt_ends_a_wait_in_its_first_phase<K: Kind>(setup: Setup<K>) {
 type Ring<K> = Builder<'static, u64, <K as common::Kind>::Sequencer>;
 
 fn halt_ends_waits<K: Kind>(ring: Ring<K>) {
-    let ring = ring.then_poller("holds").then("after", |_, _, _| {});
+    let ring = ring.stage("holds").poller().stage("after").read(|_, _, _| {});
     let (mut producer, mut consumers) = ring.build().unwrap();
     let _holds = consumers.take_poller("holds").unwrap();
     let running = consumers.start().unwrap();

@@ -26,7 +26,7 @@ pub(super) fn ring(slots: usize, events: u32, placement: Placement) -> Result<Pa
     let refused = |error: BuildError| RunError::Build(error.to_string());
     let taken = |error: TakeError| RunError::Build(error.to_string());
     let builder = Disruptor::single_producer(slots, Event::<PAD_8>::default);
-    let (mut producer, mut consumers) = builder.then_poller("solo").build().map_err(refused)?;
+    let (mut producer, mut consumers) = builder.stage("solo").poller().build().map_err(refused)?;
     let mut poller = consumers.take_poller("solo").map_err(taken)?;
 
     let mut polls = 0;

@@ -94,19 +94,22 @@ fn three_results(events: u32) -> Answers {
 fn one_to_three(load: Load) -> Result<Pass, RunError> {
     let [mut add, mut subtract, mut and] = [(); 3].map(|()| Tally::<Mutation>::new());
     let (producer, consumers) = ring(load, || 0)
-        .then_all(|side| {
-            side.read("add", |event, _, end_of_batch| {
-                add.answer.apply(|value| value.wrapping_add(*event));
-                add.count(end_of_batch);
-            })
-            .read("subtract", |event, _, end_of_batch| {
-                subtract.answer.apply(|value| value.wrapping_sub(*event));
-                subtract.count(end_of_batch);
-            })
-            .read("and", |event, _, end_of_batch| {
-                and.answer.apply(|value| value & *event);
-                and.count(end_of_batch);
-            })
+        .side_by_side(|side| {
+            side.stage("add")
+                .read(|event, _, end_of_batch| {
+                    add.answer.apply(|value| value.wrapping_add(*event));
+                    add.count(end_of_batch);
+                })
+                .stage("subtract")
+                .read(|event, _, end_of_batch| {
+                    subtract.answer.apply(|value| value.wrapping_sub(*event));
+                    subtract.count(end_of_batch);
+                })
+                .stage("and")
+                .read(|event, _, end_of_batch| {
+                    and.answer.apply(|value| value & *event);
+                    and.count(end_of_batch);
+                })
         })
         .build()
         .map_err(Load::refused)?;
@@ -129,15 +132,18 @@ fn pipeline(load: Load) -> Result<Pass, RunError> {
     let (mut one, mut two) = (Tally::<()>::new(), Tally::<()>::new());
     let mut three = Tally::<u64>::new();
     let (producer, consumers) = ring(load, FunctionEvent::default)
-        .then_mut("step-1", |event, _, end_of_batch| {
+        .stage("step-1")
+        .write(|event, _, end_of_batch| {
             event.step_one = event.operand_one.wrapping_add(event.operand_two);
             one.count(end_of_batch);
         })
-        .then_mut("step-2", |event, _, end_of_batch| {
+        .stage("step-2")
+        .write(|event, _, end_of_batch| {
             event.step_two = event.step_one.wrapping_add(3);
             two.count(end_of_batch);
         })
-        .then("step-3", |event, _, end_of_batch| {
+        .stage("step-3")
+        .read(|event, _, end_of_batch| {
             three.answer += u64::from(event.step_two & 4 == 4);
             three.count(end_of_batch);
         })
@@ -162,21 +168,24 @@ fn diamond(load: Load) -> Result<Pass, RunError> {
     let (mut fizz, mut buzz) = (Tally::<()>::new(), Tally::<()>::new());
     let mut both = Tally::<u64>::new();
     let (producer, consumers) = ring(load, FizzBuzzEvent::default)
-        .then_all(|side| {
-            side.read("fizz", |event, _, end_of_batch| {
-                if event.value.is_multiple_of(3) {
-                    event.fizz.store(true, order);
-                }
-                fizz.count(end_of_batch);
-            })
-            .read("buzz", |event, _, end_of_batch| {
-                if event.value.is_multiple_of(5) {
-                    event.buzz.store(true, order);
-                }
-                buzz.count(end_of_batch);
-            })
+        .side_by_side(|side| {
+            side.stage("fizz")
+                .read(|event, _, end_of_batch| {
+                    if event.value.is_multiple_of(3) {
+                        event.fizz.store(true, order);
+                    }
+                    fizz.count(end_of_batch);
+                })
+                .stage("buzz")
+                .read(|event, _, end_of_batch| {
+                    if event.value.is_multiple_of(5) {
+                        event.buzz.store(true, order);
+                    }
+                    buzz.count(end_of_batch);
+                })
         })
-        .then("fizz-buzz", |event, _, end_of_batch| {
+        .stage("fizz-buzz")
+        .read(|event, _, end_of_batch| {
             both.answer += u64::from(event.fizz.load(order) && event.buzz.load(order));
             both.count(end_of_batch);
         })

@@ -78,7 +78,8 @@ fn run<E: AsLongs + Send + Sync>(
     let mut sum = Tally::<u64>::new();
     let (producer, consumers) = Disruptor::single_producer(load.ring, factory)
         .wait(Yielding::default())
-        .then("consumer", |event, _, end_of_batch| {
+        .stage("consumer")
+        .read(|event, _, end_of_batch| {
             let add = |sum: u64, long: &u64| sum.wrapping_add(*long);
             sum.answer = event.longs().iter().fold(sum.answer, add);
             sum.count(end_of_batch);

@@ -72,7 +72,8 @@ fn one_ring(
     let mut sum = Tally::<u64>::new();
     let (producer, consumers) = Disruptor::multi_producer(load.ring, || 0)
         .wait(BusySpin)
-        .then("consumer", |value, _, end_of_batch| {
+        .stage("consumer")
+        .read(|value, _, end_of_batch| {
             sum.answer += value;
             sum.count(end_of_batch);
         })
@@ -94,7 +95,7 @@ fn a_ring_each(load: Load) -> Result<Pass, RunError> {
     let mut pollers = Vec::new();
     for (origin, name) in producers() {
         let builder = Disruptor::single_producer(load.ring, || [0; LONGS]);
-        let built = builder.wait(Yielding::default()).then_poller("consumer").build();
+        let built = builder.wait(Yielding::default()).stage("consumer").poller().build();
         let (producer, mut consumers) = built.map_err(Load::refused)?;
         pollers.push(consumers.take_poller("consumer").map_err(Load::refused)?);
         let events = share(load.events, origin);

@@ -59,7 +59,7 @@ fn run(
     mut publish_all: impl FnMut(&mut SingleProducer<()>) -> Result<(), Disconnected> + Send,
 ) -> Result<Pass, RunError> {
     let builder = Disruptor::single_producer(load.ring, || ()).wait(Yielding::default());
-    let built = builder.then_poller("consumer").build();
+    let built = builder.stage("consumer").poller().build();
     let (producer, mut consumers) = built.map_err(Load::refused)?;
     let mut poller = consumers.take_poller("consumer").map_err(Load::refused)?;
 

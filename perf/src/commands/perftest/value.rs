@@ -121,7 +121,8 @@ fn handled(
 ) -> Result<Pass, RunError> {
     let mut sum = Tally::<u64>::new();
     let (producer, consumers) = ring(load)
-        .then("consumer", |value, _, end_of_batch| {
+        .stage("consumer")
+        .read(|value, _, end_of_batch| {
             sum.answer += value;
             sum.count(end_of_batch);
         })
@@ -134,7 +135,7 @@ fn handled(
 
 /// One thread publishes, the other polls.
 fn polled(load: Load) -> Result<Pass, RunError> {
-    let built = ring(load).then_poller("consumer").build();
+    let built = ring(load).stage("consumer").poller().build();
     let (producer, mut consumers) = built.map_err(Load::refused)?;
     let mut poller = consumers.take_poller("consumer").map_err(Load::refused)?;
 

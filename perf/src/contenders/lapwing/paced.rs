@@ -21,9 +21,12 @@ pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let builder = Disruptor::single_producer(pace.ring, Letter::default);
     let (producer, consumers) = setting
         .applied_to(builder, 1)
-        .then_mut("stage-1", |letter, _, _| first.receive(letter))
-        .then_mut("stage-2", |letter, _, _| second.receive(letter))
-        .then("stage-3", |letter, _, _| third.receive(*letter))
+        .stage("stage-1")
+        .write(|letter, _, _| first.receive(letter))
+        .stage("stage-2")
+        .write(|letter, _, _| second.receive(letter))
+        .stage("stage-3")
+        .read(|letter, _, _| third.receive(*letter))
         .build()
         .map_err(|error: BuildError| RunError::Build(error.to_string()))?;
 

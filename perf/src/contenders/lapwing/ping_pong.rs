@@ -10,7 +10,7 @@ use crate::measure::run::Pass;
 /// A ring of numbers, and its two ends.
 fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {
     let refused = |error: BuildError| RunError::Build(error.to_string());
-    let builder = Disruptor::single_producer(slots, || 0).then_poller("numbers");
+    let builder = Disruptor::single_producer(slots, || 0).stage("numbers").poller();
     let (producer, mut consumers) = wait.applied_to(builder).build().map_err(refused)?;
     let poller = consumers.take_poller("numbers");
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))

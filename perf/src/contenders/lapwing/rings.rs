@@ -76,7 +76,7 @@ impl Rings for OwnRings {
     ) -> (SendEnd<N>, [ReceiveEnd<N>; READERS]) {
         let readers = || (0..READERS).map(|reader| format!("reader-{reader}"));
         let built = Disruptor::single_producer(slots, || [0; N])
-            .then_all(|side| readers().fold(side, |side, reader| side.poller(reader)))
+            .side_by_side(|side| readers().fold(side, |side, reader| side.stage(reader).poller()))
             .build();
         let (producer, mut consumers) = built.expect("the number of slots is a power of two");
         let ends = array::from_fn(|reader| {

@@ -66,9 +66,9 @@ impl Setting {
     /// ring: how many threads there are depends on nothing else.
     pub(crate) fn threads(self, producers: usize, consumers: usize) -> usize {
         let builder = Disruptor::single_producer(1, u64::default);
-        let ring = self.applied_to(builder, producers).then_all(|side| {
+        let ring = self.applied_to(builder, producers).side_by_side(|side| {
             let names = (0..consumers).map(|number| format!("stage-{number}"));
-            names.fold(side, |side, name| side.read(name, |_, _, _| {}))
+            names.fold(side, |side, name| side.stage(name).read(|_, _, _| {}))
         });
         let count = ring.build().map_or(consumers, |(_, consumers)| consumers.threads().count());
         producers + count

@@ -23,7 +23,9 @@ pub(super) fn run(setting: Setting, sharing: &Sharing) -> Result<Pass, RunError>
     let builder = Disruptor::multi_producer(sharing.ring, u64::default);
     let (producer, consumers) = setting
         .applied_to(builder, sharing.crowd.producers as usize)
-        .then_workers("consumer", consumers, |_| {
+        .stage("consumer")
+        .workers(consumers)
+        .read(|_| {
             let tally = untaken.next().expect("there is one for each worker");
             move |event: &u64, _, end_of_batch| {
                 tally.answer.add(*event);

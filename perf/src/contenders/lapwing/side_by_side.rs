@@ -67,9 +67,9 @@ where
     let builder = Disruptor::single_producer(slots, E::default);
     setting
         .applied_to(builder, 1)
-        .then_all(|side| {
+        .side_by_side(|side| {
             (1..).zip(handlers).fold(side, |side, (number, mut handler)| {
-                side.read(format!("stage-{number}"), move |event, _, _| handler(event))
+                side.stage(format!("stage-{number}")).read(move |event, _, _| handler(event))
             })
         })
         .build()

@@ -64,7 +64,8 @@ fn three_rings<const PAD: usize>(workload: &Workload) -> Result<Pass, RunError> 
     for ((origin, name), sum) in sequencer::producers().zip(&mut sums) {
         let (producer, consumers) =
             Disruptor::single_producer(workload.ring, Event::<PAD>::default)
-                .then(name, |event, _, end_of_batch| {
+                .stage(name)
+                .read(|event, _, end_of_batch| {
                     sum.answer.add(event.digest());
                     sum.count(end_of_batch);
                 })

@@ -58,11 +58,11 @@ impl Wiring<'_> {
         let mut sum = Tally::<Fold>::new();
         let ring = self.ring::<Event<PAD>>();
         let ring = match self.workload.publish {
-            Publish::One => ring.then("consumer", |event, _, end_of_batch| {
+            Publish::One => ring.stage("consumer").read(|event, _, end_of_batch| {
                 sum.answer.add(event.digest());
                 sum.count(end_of_batch);
             }),
-            Publish::Batch(_) => ring.then_batch("consumer", |events, _| {
+            Publish::Batch(_) => ring.stage("consumer").read_batch(|events, _| {
                 Shared::events(events).for_each(|event| sum.answer.add(event.digest()));
                 sum.count(true);
             }),
@@ -81,15 +81,18 @@ impl Wiring<'_> {
         let mut third = Tally::<Fold>::new();
         let (producer, consumers) = self
             .ring::<Event<PAD>>()
-            .then_mut("step-1", |event, _, end_of_batch| {
+            .stage("step-1")
+            .write(|event, _, end_of_batch| {
                 event.change(pipeline::step_one(event.value(), event.digest()));
                 first.count(end_of_batch);
             })
-            .then_mut("step-2", |event, _, end_of_batch| {
+            .stage("step-2")
+            .write(|event, _, end_of_batch| {
                 event.change(pipeline::step_two(event.value(), event.digest()));
                 second.count(end_of_batch);
             })
-            .then("step-3", |event, _, end_of_batch| {
+            .stage("step-3")
+            .read(|event, _, end_of_batch| {
                 third.answer.add(event.digest());
                 third.count(end_of_batch);
             })
@@ -110,7 +113,8 @@ impl Wiring<'_> {
         let (producer, consumers) = self
             .setting
             .applied_to(builder, Topology::Sequencer.producers())
-            .then("consumer", |event, _, end_of_batch| {
+            .stage("consumer")
+            .read(|event, _, end_of_batch| {
                 sum.answer.add(event.left(), event.digest());
                 sum.count(end_of_batch);
             })
@@ -134,9 +138,9 @@ impl Wiring<'_> {
         let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
         let (producer, consumers) = self
             .ring::<Event<PAD>>()
-            .then_all(|side| {
+            .side_by_side(|side| {
                 CONSUMERS.iter().zip(&mut sums).fold(side, |side, (name, sum)| {
-                    side.read(*name, |event, _, end_of_batch| {
+                    side.stage(*name).read(|event, _, end_of_batch| {
                         sum.answer.add(event.digest());
                         sum.count(end_of_batch);
                     })
@@ -159,17 +163,20 @@ impl Wiring<'_> {
         let mut joined = Tally::<FizzBuzz>::new();
         let (producer, consumers) = self
             .ring::<SharedEvent<PAD>>()
-            .then_all(|side| {
-                side.read("fizz", |event, _, end_of_batch| {
-                    event.leave_left(diamond::fizz(event.digest()));
-                    left.count(end_of_batch);
-                })
-                .read("buzz", |event, _, end_of_batch| {
-                    event.leave_right(diamond::buzz(event.digest()));
-                    right.count(end_of_batch);
-                })
+            .side_by_side(|side| {
+                side.stage("fizz")
+                    .read(|event, _, end_of_batch| {
+                        event.leave_left(diamond::fizz(event.digest()));
+                        left.count(end_of_batch);
+                    })
+                    .stage("buzz")
+                    .read(|event, _, end_of_batch| {
+                        event.leave_right(diamond::buzz(event.digest()));
+                        right.count(end_of_batch);
+                    })
             })
-            .then("fizz-buzz", |event, _, end_of_batch| {
+            .stage("fizz-buzz")
+            .read(|event, _, end_of_batch| {
                 joined.answer.add(event.digest(), event.left(), event.right());
                 joined.count(end_of_batch);
             })

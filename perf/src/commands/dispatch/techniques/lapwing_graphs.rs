@@ -64,8 +64,11 @@ impl<const PAD: usize, R> Graph<PAD, R> {
         let ring = Disruptor::multi_producer(config.shared_cap, Order::default)
             .wait(BusySpin)
             .producer_wait(BusySpin)
-            .then_poller_mut(ORCHESTRATOR)
-            .then_all(|side| (0..readers).fold(side, |side, reader| side.poller(name(reader))));
+            .stage(ORCHESTRATOR)
+            .poller_mut()
+            .side_by_side(|side| {
+                (0..readers).fold(side, |side, reader| side.stage(name(reader)).poller())
+            });
         let (producer, mut consumers) = ring.build().map_err(not_built)?;
         let orchestrator = consumers.take_poller_mut(ORCHESTRATOR).map_err(not_taken)?;
         let readers = (0..readers).map(|reader| {

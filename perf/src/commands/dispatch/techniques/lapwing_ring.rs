@@ -26,7 +26,8 @@ impl<const PAD: usize> Mpsc<PAD> for LapwingRing {
         let ring = Disruptor::multi_producer(config.shared_cap, Order::default)
             .wait(BusySpin)
             .producer_wait(BusySpin)
-            .then_poller(RECEIVER);
+            .stage(RECEIVER)
+            .poller();
         let (producer, mut consumers) = ring.build().map_err(not_built)?;
         let receiver = consumers.take_poller(RECEIVER).map_err(not_taken)?;
         Ok((vec![producer; senders], receiver))

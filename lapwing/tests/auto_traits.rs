@@ -16,7 +16,7 @@ use lapwing::{
     Finished, Graph, Iter, IterMut, Monitor, Multi, MultiProducer, Outcome, Placement, Poller,
     PublishError, Report, Retries, Running, Seat, Seats, Shared, ShutdownError, Side, Single,
     SingleProducer, Slots, SlotsIter, Snapshot, Stage, StageId, StageSnapshot, Stall, StartError,
-    StopHandle, WorkerGroup, Workers, channel, tap, wait,
+    StopHandle, Unplaced, WorkerGroup, Workers, channel, tap, wait,
 };
 
 /// An event that one thread at a time may have.
@@ -61,7 +61,7 @@ assert_auto_traits! { send: true, sync: true:
 
 // What a ring is made from.
 assert_auto_traits! { send: true, sync: true:
-    Stage, StageId, Workers<u64>, Workers<Unshared>, Placement, Action, Retries, Failure<'static>,
+    Stage, StageId, Workers<Unplaced, u64>, Workers<Unplaced, Unshared>, Placement, Action, Retries, Failure<'static>,
     Cause<'static>, BuildError, StartError, PublishError, BatchError,
 }
 

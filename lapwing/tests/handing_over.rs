@@ -11,7 +11,7 @@ use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_unti
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
     Action, EventHandler, Exclusive, Failed, Finished, HandOver, IntoAction, MovedKeys, Outcome,
-    PublishError, Report, Retries, Running, Sequence, Stage, Workers,
+    PublishError, Report, Retries, Running, Sequence, Stage,
 };
 
 common::for_both_producers! {
@@ -100,8 +100,8 @@ fn counts(worker: usize, hook: &Hook) -> Counts {
     Counts { worker, counts: HashMap::new(), hook: Arc::clone(hook), restarts: 0 }
 }
 
-fn by_key(workers: usize, max: usize) -> Workers<Trade> {
-    Workers::new(workers).up_to(max).by_key(|trade: &Trade| trade.account)
+fn account(trade: &Trade) -> u64 {
+    trade.account
 }
 
 /// Publishes trades, and knows how many each account has.
@@ -151,7 +151,9 @@ fn handlers(report: &mut Report, max: usize) -> Vec<Counts> {
 fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
-        .workers(by_key(1, 2))
+        .workers(1)
+        .up_to(2)
+        .by_key(account)
         .write_keyed_handlers(|worker| counts(worker, &nothing()))
         .build()
         .unwrap();
@@ -169,7 +171,9 @@ fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
 fn resize_under_load<K: Kind>(capacity: usize, stage: Stage, events: u64) {
     let (producer, consumers) = K::ring(capacity, Trade::default)
         .stage(stage)
-        .workers(by_key(2, 4))
+        .workers(2)
+        .up_to(4)
+        .by_key(account)
         .write_keyed_handlers(|worker| counts(worker, &nothing()))
         .stage("after")
         .read(|_, _, _| {})
@@ -213,7 +217,9 @@ fn a_state_per_key_survives_workers_that_are_stopped_under_load_and_resizes<K: K
     for round in 0..repeats(50) {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .stage("work")
-            .workers(by_key(2, 5))
+            .workers(2)
+            .up_to(5)
+            .by_key(account)
             .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
@@ -276,7 +282,8 @@ where
 {
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage(stage)
-        .workers(by_key(4, 4))
+        .workers(4)
+        .by_key(account)
         .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &nothing()),
             act: act.clone(),
@@ -358,7 +365,8 @@ fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .wait(strategy)
             .stage("work")
-            .workers(by_key(2, 2))
+            .workers(2)
+            .by_key(account)
             .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
@@ -381,7 +389,8 @@ fn the_last_worker_that_leaves_keeps_all_states<K: Kind>() {
     for _ in 0..repeats(100) {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .stage("work")
-            .workers(by_key(2, 2))
+            .workers(2)
+            .by_key(account)
             .write_keyed_handlers(|worker| counts(worker, &nothing()))
             .build()
             .unwrap();
@@ -421,7 +430,9 @@ impl HandOver for GivesAll {
 fn a_state_that_need_not_move_comes_back<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
-        .workers(by_key(1, 3))
+        .workers(1)
+        .up_to(3)
+        .by_key(account)
         .write_keyed_handlers(|worker| GivesAll(counts(worker, &nothing())))
         .build()
         .unwrap();
@@ -445,7 +456,9 @@ fn panic_in<K: Kind>(call: Call, act: impl Fn(&Running<'_>)) -> Report {
     let stage = Stage::new("work").on_panic(Action::Skip);
     let (mut producer, consumers) = K::ring(64, Trade::default)
         .stage(stage)
-        .workers(by_key(1, 2))
+        .workers(1)
+        .up_to(2)
+        .by_key(account)
         .write_keyed_handlers(|worker| counts(worker, &hook))
         .build()
         .unwrap();
@@ -493,7 +506,9 @@ fn a_halt_while_keys_move_ends_all_workers<K: Kind>() {
     });
     let (mut producer, consumers) = K::ring(64, Trade::default)
         .stage("work")
-        .workers(by_key(1, 3))
+        .workers(1)
+        .up_to(3)
+        .by_key(account)
         .write_keyed_handlers(|worker| counts(worker, &hook))
         .build()
         .unwrap();
@@ -523,7 +538,9 @@ fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
     });
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .stage("work")
-        .workers(by_key(1, 2))
+        .workers(1)
+        .up_to(2)
+        .by_key(account)
         .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &hook),
             act: |_: &mut Counts, _: &Trade| {},
@@ -549,10 +566,10 @@ fn workers_without_keys_are_never_asked<K: Kind>() {
         let calls = Arc::clone(&calls);
         move |_, call, _| _ = calls.fetch_add(u64::from(call != Call::Event), Ordering::Relaxed)
     });
-    let workers = Workers::new(1).up_to(3);
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
-        .workers(workers)
+        .workers(1)
+        .up_to(3)
         .write_keyed_handlers(|worker| Acts {
             counts: counts(worker, &hook),
             act: |_: &mut Counts, _: &Trade| {},

@@ -4,7 +4,7 @@ mod common;
 
 use lapwing::{
     Action, Builder, Consumer, Disruptor, Finished, Multi, Outcome, Retries, Sequence, Sequencer,
-    Stage, Workers,
+    Stage,
 };
 
 use common::{Kind, ON_PURPOSE, quiet_panics};
@@ -72,12 +72,11 @@ fn claims_that_were_given_up_counted_as_events() {
 
 #[test]
 fn claims_that_were_given_up_counted_as_events_of_workers() {
-    let shared: fn() -> Workers<u64> = || Workers::new(3);
-    let by_key: fn() -> Workers<u64> = || Workers::new(3).by_key(|number: &u64| *number);
     for is_together in [false, true] {
-        for workers in [shared, by_key] {
-            let ring = ring().stage("work").workers(workers()).read(|_| |_: &u64, _, _| {});
-            let finished = drain_with_gaps(ring, is_together);
+        for is_by_key in [false, true] {
+            let workers = ring().stage("work").workers(3);
+            let workers = if is_by_key { workers.by_key(|number| *number) } else { workers };
+            let finished = drain_with_gaps(workers.read(|_| |_, _, _| {}), is_together);
             let sum = |count: fn(&Finished) -> u64| finished.iter().map(count).sum::<u64>();
             assert_eq!((sum(Finished::processed), sum(Finished::handled)), (11, 4));
         }

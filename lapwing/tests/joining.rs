@@ -518,9 +518,6 @@ fn seat_that_cannot_be_had_says_why<K: Kind>() {
     assert_eq!(take(named("one").max_batch(0)), Some(error));
     let error = SeatError::Acknowledged { stage: "one".to_owned() };
     assert_eq!(take(named("one").acknowledged()), Some(error));
-    let id = Graph::<Page>::new().stage("other").poller();
-    let error = SeatError::GivenOrder { stage: "one".to_owned() };
-    assert_eq!(take(named("one").after(id)), Some(error));
     assert_eq!(take(named("one")), None, "a name that was refused is free");
 
     let (_producer, _stays, seats) = ring_with_poller::<K>(4, 0);

@@ -16,7 +16,7 @@ use common::{
 use lapwing::{
     Action, BuildError, Builder, Consumer, Consumers, EventHandler, Graph, HaltCause, Outcome,
     Placement, PlacementError, PublishError, Retries, Sequence, Stage, StageState, StartAt,
-    StartError, Workers,
+    StartError,
 };
 
 common::for_both_producers! {
@@ -93,7 +93,7 @@ fn assert_threads<K: Kind>(ring: Builder<'static, u64, K::Sequencer>, expected: 
 fn workers_after<K: Kind>(
     ring: Builder<'static, u64, K::Sequencer>,
     stage: impl Into<Stage>,
-    workers: impl Into<Workers<u64>>,
+    workers: usize,
 ) -> Builder<'static, u64, K::Sequencer> {
     ring.stage(stage).workers(workers).read(|_| nothing)
 }
@@ -118,14 +118,15 @@ fn as_many_threads_as_consumers_are_a_thread_each<K: Kind>() {
 }
 
 fn workers_are_spread_over_the_threads<K: Kind>() {
-    let ring = |threads, workers| {
+    let ring = |threads, workers, max| {
         let ring = pipeline::<K>(Placement::threads(threads), ["a"]);
-        workers_after::<K>(ring, "w", workers).stage("b").read(nothing)
+        let workers = ring.stage("w").workers(workers).up_to(max);
+        workers.read(|_| nothing).stage("b").read(nothing)
     };
-    assert_threads::<K>(ring(1, Workers::new(2)), "ring-0: a w-0 w-1 b");
-    assert_threads::<K>(ring(2, Workers::new(2)), "ring-0: a w-0; ring-1: w-1 b");
-    assert_threads::<K>(ring(3, Workers::new(2)), "ring-0: a w-0; w-1: w-1; b: b");
-    assert_threads::<K>(ring(2, Workers::new(1).up_to(3)), "ring-0: a w-0 w-2; ring-1: w-1 b");
+    assert_threads::<K>(ring(1, 2, 2), "ring-0: a w-0 w-1 b");
+    assert_threads::<K>(ring(2, 2, 2), "ring-0: a w-0; ring-1: w-1 b");
+    assert_threads::<K>(ring(3, 2, 2), "ring-0: a w-0; w-1: w-1; b: b");
+    assert_threads::<K>(ring(2, 1, 3), "ring-0: a w-0 w-2; ring-1: w-1 b");
 }
 
 fn workers_of_two_groups_are_spread_over_the_threads<K: Kind>() {
@@ -194,7 +195,7 @@ fn stages_that_ask_for_a_cpu_keep_a_thread_of_their_own<K: Kind>() {
     let stages =
         [Stage::new("a"), Stage::new("hot").pin(1), Stage::new("b"), Stage::new("c").pin(2)];
     let ring = pipeline::<K>(Placement::threads(1), stages);
-    let ring = workers_after::<K>(ring, "w", Workers::new(2).pin([3]));
+    let ring = ring.stage("w").workers(2).pin([3]).read(|_| nothing);
     let consumers = consumers_of::<K>(ring);
     assert_eq!(threads_of(&consumers), "ring-0: a b w-1; hot: hot; c: c; w-0: w-0");
     let pins: Vec<_> = consumers.into_iter().map(|consumer| consumer.pin()).collect();
@@ -362,9 +363,8 @@ fn faults_of_pins_are_errors<K: Kind>() {
     let both = || each().group("x", ["a", "b"]);
     assert_eq!(error_of::<K>(pipeline::<K>(both(), pinned())), two("x", (0, 1)));
     assert_eq!(error_of::<K>(pipeline::<K>(each().pin("b", 2), pinned())), two("b", (1, 2)));
-    let workers = Workers::new(2).pin([4, 5]);
-    let ring = pipeline::<K>(each().group("x", ["w"]), ["a"]);
-    assert_eq!(error_of::<K>(workers_after::<K>(ring, "w", workers)), two("x", (4, 5)));
+    let ring = pipeline::<K>(each().group("x", ["w"]), ["a"]).stage("w").workers(2).pin([4, 5]);
+    assert_eq!(error_of::<K>(ring.read(|_| nothing)), two("x", (4, 5)));
 }
 
 fn messages_say_what_is_allowed<K: Kind>() {
@@ -742,11 +742,12 @@ struct Keyed {
 fn workers_by_key_keep_their_order_on_few_threads_through_resizes<K: Kind>() {
     let events = repeats(4_000);
     let last: Arc<[AtomicU64; 8]> = Arc::default();
-    let workers = Workers::new(2).up_to(4).by_key(|event: &Keyed| event.key);
     let (mut producer, consumers) = K::ring(32, Keyed::default)
         .placement(Placement::threads(2))
         .stage("work")
-        .workers(workers)
+        .workers(2)
+        .up_to(4)
+        .by_key(|event| event.key)
         .read(|_| {
             let last = Arc::clone(&last);
             move |event: &Keyed, _: Sequence, _: bool| {

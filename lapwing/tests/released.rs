@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Kind, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
 use lapwing::{
     Access, Action, Builder, Consumer, EventHandler, Finished, HandOver, MovedKeys, Outcome,
-    Sequence, Sequencer, Stage, TryPublishError, Workers,
+    Sequence, Sequencer, Stage, TryPublishError,
 };
 
 common::for_both_producers! {
@@ -182,9 +182,11 @@ fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
 /// Each worker goes past the events of the others, and holds their slots until it has.
 fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
     let (bell, rings) = mpsc::channel();
-    let workers = Workers::new(3).by_key(|key: &u64| *key);
-    let ring =
-        K::ring(1, || 0).stage("work").workers(workers).read_handlers(move |_| Bell(bell.clone()));
+    let ring = K::ring(1, || 0)
+        .stage("work")
+        .workers(3)
+        .by_key(|key| *key)
+        .read_handlers(move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
 }
 
@@ -200,9 +202,11 @@ impl HandOver for Bell {
 
 fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
     let (bell, heard) = mpsc::channel();
-    let workers = Workers::new(3).by_key(|key: &u64| *key);
-    let ring =
-        K::ring(1, || 0).stage("work").workers(workers).read_keyed_handlers(|_| Bell(bell.clone()));
+    let ring = K::ring(1, || 0)
+        .stage("work")
+        .workers(3)
+        .by_key(|key| *key)
+        .read_keyed_handlers(|_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &heard);
 }
 
@@ -242,8 +246,7 @@ fn a_publisher_slept_for_ever_behind_a_claim_that_workers_passed() {
 #[test]
 fn a_publisher_slept_for_ever_behind_a_claim_that_workers_by_key_passed() {
     give_up_by_the_bell(|ring, Bell(bell)| {
-        let workers = Workers::new(2).by_key(|key: &u64| *key);
-        ring.stage("work").workers(workers).read_handlers(move |_| Bell(bell.clone()))
+        ring.stage("work").workers(2).by_key(|key| *key).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 

@@ -74,7 +74,9 @@ fn trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor<K: Kind>() {
 fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     let mut foreign = Graph::<u64>::new();
     let id = foreign.stage("foreign").poller();
-    let ring = K::ring(4, || 0_u64).stage("stage").after(id).read(|_, _, _| {});
+    let mut own = Graph::new();
+    own.stage("stage").after(id).read(|_, _, _| {});
+    let ring = K::ring(4, || 0_u64).graph(own);
     assert_eq!(ring.build().err(), Some(BuildError::UnknownStage { stage: "stage".to_owned() }));
     assert!(K::ring(4, || 0_u64).graph(foreign).build().is_ok());
 }

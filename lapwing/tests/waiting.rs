@@ -39,10 +39,11 @@ fn one_event_then_silence<K: Kind, W: WaitStrategy>(strategy: W, stages: usize, 
     let mut graph = Graph::new();
     let mut last = None;
     for number in 0..stages {
-        let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
+        let stage = graph.stage(format!("stage {number}"));
+        let stage = last.into_iter().fold(stage, Stage::after);
         let is_last = number + 1 == stages;
         let handled = &handled;
-        last = Some(graph.stage(stage).read(move |event: &u64, sequence, _| {
+        last = Some(stage.read(move |event: &u64, sequence, _| {
             assert_eq!(*event, sequence);
             if is_last {
                 handled.store(sequence + 1, Ordering::Release);

@@ -319,11 +319,11 @@ fn observe<K: Kind, W: WaitStrategy>(
     let mut graph = Graph::new();
     let mut last = None;
     for number in 0..depth {
-        let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
-        last = Some(graph.stage(on(stage)).read(|_: &u64, _, _| {}));
+        let stage = graph.stage(on(Stage::new(format!("stage {number}"))));
+        last = Some(last.into_iter().fold(stage, Stage::after).read(|_: &u64, _, _| {}));
     }
-    let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
-    graph.stage(on(observer)).read(|event, sequence, _| {
+    let observer = graph.stage(on(Stage::new("observer")));
+    last.into_iter().fold(observer, Stage::after).read(|event, sequence, _| {
         assert_eq!(*event, sequence);
         arrivals.tell(sequence + 1);
     });

@@ -12,9 +12,9 @@ use std::time::Duration;
 use common::{Kind, Lcg, PATIENCE, ProducerOf, repeats, wait_until};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
-    Backlog, BuildError, Disruptor, EventHandler, Exclusive, Graph, Outcome, Producer,
-    PublishError, SeatError, Sequence, Sequencer, Shared, Stage, StageState, StartAt, TakeError,
-    TryPublishError, Workers,
+    Backlog, BuildError, Builder, Disruptor, EventHandler, Exclusive, Graph, Outcome, Producer,
+    PublishError, SeatError, Sequence, Sequencer, Shared, Single, Stage, StageState, StartAt,
+    TakeError, TryPublishError, Workers,
 };
 
 common::for_both_producers! {
@@ -352,10 +352,10 @@ fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
 /// LMAX's producers did not wait for workers that had not started yet.
 fn lmax_trap_6_workers_that_have_not_started_hold_their_events<K: Kind>() {
     let counts = Counts::new(4);
-    let workers = || Workers::new(2).up_to(3);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("work")
-        .workers(workers())
+        .workers(2)
+        .up_to(3)
         .write(|_| |event: &mut u64, _, _| counts.add(*event))
         .build()
         .unwrap();
@@ -662,11 +662,11 @@ fn every_batch_is_announced<K: Kind>() {
 fn workers_that_share_a_thread_take_turns<K: Kind>() {
     let events = repeats(3_000);
     let counts = Counts::new(events);
-    let workers = || Workers::new(2).up_to(3);
     let (producer, consumers) = K::ring(8, || 0_u64)
         .stage("work")
         .on_thread("one")
-        .workers(workers())
+        .workers(2)
+        .up_to(3)
         .write(|_| {
             |event: &mut u64, sequence, _| {
                 counts.add(sequence);
@@ -811,16 +811,15 @@ impl<S: Sequencer> EventHandler<u64> for Starts<S> {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-/// What the first worker of `stage` is told that publishes to the full ring as it starts.
+type RingOf<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
+
+/// What the first worker of `group` is told that publishes to the full ring as it starts.
 fn publish_at_the_start<K: Kind>(
-    stage: Stage,
-    workers: Workers<u64>,
+    group: impl FnOnce(RingOf<K>) -> Workers<RingOf<K>, u64>,
 ) -> Result<Sequence, PublishError> {
     let (tell, told) = mpsc::channel();
     let slot: Arc<Mutex<Option<ProducerOf<u64, K>>>> = Arc::default();
-    let (mut producer, consumers) = K::ring(2, || 0_u64)
-        .stage(stage)
-        .workers(workers)
+    let (mut producer, consumers) = group(K::ring(2, || 0_u64))
         .read_handlers(|worker| Starts {
             producer: Arc::clone(&slot),
             tell: tell.clone(),
@@ -837,19 +836,19 @@ fn publish_at_the_start<K: Kind>(
 }
 
 fn an_idle_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
-    let alone = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1));
+    let alone = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1));
     assert_eq!(alone, Err(PublishError::WouldDeadlock));
-    let others_rest = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1).up_to(3));
+    let others_rest = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1).up_to(3));
     assert_eq!(others_rest, Err(PublishError::WouldDeadlock));
-    let one_thread = Stage::new("work").on_thread("all");
-    let others_are_here = publish_at_the_start::<K>(one_thread, Workers::new(3));
+    let others_are_here =
+        publish_at_the_start::<K>(|ring| ring.stage("work").on_thread("all").workers(3));
     assert_eq!(others_are_here, Err(PublishError::WouldDeadlock));
-    let by_key = publish_at_the_start::<K>(Stage::new("work"), Workers::new(1).by_key(|key| *key));
+    let by_key = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1).by_key(|key| *key));
     assert_eq!(by_key, Err(PublishError::WouldDeadlock));
 }
 
 fn an_idle_worker_waits_for_one_on_another_thread<K: Kind>() {
-    assert_eq!(publish_at_the_start::<K>(Stage::new("work"), Workers::new(2)), Ok(2));
+    assert_eq!(publish_at_the_start::<K>(|ring| ring.stage("work").workers(2)), Ok(2));
 }
 
 fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind>() {
@@ -926,26 +925,21 @@ fn a_worker_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
 
 #[test]
 fn a_group_has_at_least_one_worker_and_at_most_64() {
-    let build = |workers: Workers<u64>| {
-        let group = |_: usize| |_: &u64, _, _| {};
-        Disruptor::single_producer(8, || 0_u64)
-            .stage("w")
-            .workers(workers)
-            .read(group)
-            .build()
-            .map(drop)
+    let of = |size| Disruptor::single_producer(8, || 0_u64).stage("w").workers(size);
+    let build = |workers: Workers<Builder<'_, u64, Single>, u64>| {
+        workers.read(|_| |_, _, _| {}).build().map(drop)
     };
     let error = |requested, max| Err(BuildError::Workers { stage: "w".into(), requested, max });
-    assert_eq!(build(Workers::new(0)), error(0, 64));
-    assert_eq!(build(Workers::new(65)), error(65, 64));
-    assert_eq!(build(Workers::new(usize::MAX)), error(usize::MAX, 64));
-    assert_eq!(build(Workers::new(0).up_to(2)), error(0, 2));
-    assert_eq!(build(Workers::new(3).up_to(2)), error(3, 2));
-    assert_eq!(build(Workers::new(3).up_to(usize::MAX)), error(usize::MAX, 64));
-    assert_eq!(build(Workers::new(64)), Ok(()));
-    assert_eq!(build(Workers::new(1).up_to(64)), Ok(()));
+    assert_eq!(build(of(0)), error(0, 64));
+    assert_eq!(build(of(65)), error(65, 64));
+    assert_eq!(build(of(usize::MAX)), error(usize::MAX, 64));
+    assert_eq!(build(of(0).up_to(2)), error(0, 2));
+    assert_eq!(build(of(3).up_to(2)), error(3, 2));
+    assert_eq!(build(of(3).up_to(usize::MAX)), error(usize::MAX, 64));
+    assert_eq!(build(of(64)), Ok(()));
+    assert_eq!(build(of(1).up_to(64)), Ok(()));
     let text = "a group must have 1..=64 workers: stage=\"w\", requested=0";
-    assert_eq!(build(Workers::new(0)).unwrap_err().to_string(), text);
+    assert_eq!(build(of(0)).unwrap_err().to_string(), text);
 }
 
 #[test]

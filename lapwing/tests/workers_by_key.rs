@@ -12,7 +12,7 @@ use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_unti
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use lapwing::{
     Action, BuildError, EventHandler, Exclusive, HaltCause, Outcome, PublishError, Retries,
-    Sequence, Stage, StageState, Stopped, TryPublishError, WorkerGroup, Workers,
+    Sequence, Stage, StageState, Stopped, TryPublishError, WorkerGroup,
 };
 
 common::for_both_producers! {
@@ -84,8 +84,8 @@ impl Book {
     }
 }
 
-fn by_key(workers: usize, max: usize) -> Workers<Trade> {
-    Workers::new(workers).up_to(max).by_key(|trade: &Trade| trade.account)
+fn account(trade: &Trade) -> u64 {
+    trade.account
 }
 
 /// Publishes `count` trades of accounts by chance.
@@ -111,7 +111,8 @@ fn share<K: Kind>(capacity: usize, workers: usize, strategy: impl WaitStrategy, 
         .wait(strategy.clone())
         .producer_wait(strategy)
         .stage("work")
-        .workers(by_key(workers, workers))
+        .workers(workers)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -159,7 +160,9 @@ fn resize_under_load<K: Kind>(capacity: usize, strategy: impl WaitStrategy, even
         .wait(strategy.clone())
         .producer_wait(strategy)
         .stage("work")
-        .workers(by_key(2, 4))
+        .workers(2)
+        .up_to(4)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -202,10 +205,10 @@ fn each_key_keeps_its_order_while_the_group_is_resized_whatever_the_strategy<K: 
 
 fn keys_are_spread_over_all_workers<K: Kind>() {
     let owners = Mutex::new(BTreeSet::new());
-    let workers = Workers::new(4).by_key(|key: &u64| *key);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .stage("work")
-        .workers(workers)
+        .workers(4)
+        .by_key(|key| *key)
         .read(|worker| {
             let owners = &owners;
             move |key: &u64, _, _| {
@@ -232,10 +235,10 @@ fn keys_are_spread_over_all_workers<K: Kind>() {
 fn no_event_is_overwritten_while_its_owner_has_it<K: Kind>() {
     for capacity in [1, 2, 4] {
         let events = repeats(5_000);
-        let workers = Workers::new(3).by_key(|event: &[u64; 4]| event[0] % 5);
         let (mut producer, consumers) = K::ring(capacity, || [0_u64; 4])
             .stage("work")
-            .workers(workers)
+            .workers(3)
+            .by_key(|event| event[0] % 5)
             .write(|_| {
                 |event: &mut [u64; 4], sequence, _| {
                     assert_eq!(*event, [sequence; 4]);
@@ -259,7 +262,8 @@ fn the_stage_after_a_group_by_key_sees_what_its_workers_wrote<K: Kind>() {
     let mut seen = 0;
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
-        .workers(by_key(3, 3))
+        .workers(3)
+        .by_key(account)
         .write(|_| |trade: &mut Trade, _, _| trade.is_done = true)
         .stage("check")
         .read(|trade, sequence, _| {
@@ -283,7 +287,8 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
         .workers(2)
         .write(|_| |trade: &mut Trade, _, _| trade.number += 1)
         .stage("first")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -294,7 +299,8 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
             }
         })
         .stage("second")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .read(|worker| {
             let second = &second;
             move |trade: &Trade, _, _| {
@@ -322,7 +328,8 @@ fn a_monitor_shows_how_far_a_group_by_key_is<K: Kind>() {
     let held = AtomicBool::new(true);
     let (mut producer, consumers) = K::ring(64, Trade::default)
         .stage("work")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .write(|_| {
             |trade: &mut Trade, _, _| {
                 if trade.number == 0 {
@@ -350,7 +357,8 @@ fn a_slow_key_holds_only_its_own_worker<K: Kind>() {
     let (held, slow, done) = (AtomicBool::new(true), Mutex::new(None), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(64, Trade::default)
         .stage("work")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .write(|worker| {
             let (held, slow, done) = (&held, &slow, &done);
             move |trade: &mut Trade, _, _| {
@@ -387,7 +395,9 @@ fn a_lone_event_after_silence_reaches_its_owner<K: Kind>() {
         .stage("before")
         .read(|_, _, _| {})
         .stage("work")
-        .workers(by_key(3, 4))
+        .workers(3)
+        .up_to(4)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -412,7 +422,9 @@ fn a_close_is_drained_by_all_owners<K: Kind>() {
         let (events, book) = (events % 13, Book::new());
         let (mut producer, consumers) = K::ring(16, Trade::default)
             .stage("work")
-            .workers(by_key(2, 3))
+            .workers(2)
+            .up_to(3)
+            .by_key(account)
             .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
@@ -435,7 +447,9 @@ fn a_resize_before_the_start_and_after_the_close_loses_nothing<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(16, Trade::default)
         .stage("work")
-        .workers(by_key(1, 3))
+        .workers(1)
+        .up_to(3)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -463,7 +477,9 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
     let (begun, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let (mut producer, consumers) = K::ring(16, Trade::default)
         .stage("work")
-        .workers(by_key(1, 4))
+        .workers(1)
+        .up_to(4)
+        .by_key(account)
         .write(|_| {
             |trade: &mut Trade, _, _| {
                 begun.fetch_add(1, Ordering::Release);
@@ -494,15 +510,15 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
 fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
     quiet_panics();
     for _ in 0..repeats(50) {
-        let workers = Workers::new(3).by_key(|event: &u64| {
-            assert!(*event != 5, "{ON_PURPOSE}: five");
-            *event
-        });
         // Of no use: nobody can tell whose the event is.
         let stage = Stage::new("work").on_panic(Action::Skip);
         let (mut producer, consumers) = K::ring(4, || 0_u64)
             .stage(stage)
-            .workers(workers)
+            .workers(3)
+            .by_key(|event| {
+                assert!(*event != 5, "{ON_PURPOSE}: five");
+                *event
+            })
             .read(|_| |event: &u64, _, _| assert!(*event < 5))
             .build()
             .unwrap();
@@ -559,18 +575,18 @@ fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (tell, told) = mpsc::channel();
     let producers = Mutex::new(producers);
-    let workers = Workers::new(2).by_key(move |key: &u64| {
-        if *key == 1 {
-            let mut producer = producers.lock().unwrap().recv().unwrap();
-            let results = [producer.publish(|_| {}).err(), producer.publish(|_| {}).err()];
-            tell.send((results, producer)).unwrap();
-        }
-        0
-    });
     let stage = Stage::new("work").timeout(Duration::from_millis(1));
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .stage(stage)
-        .workers(workers)
+        .workers(2)
+        .by_key(move |key| {
+            if *key == 1 {
+                let mut producer = producers.lock().unwrap().recv().unwrap();
+                let results = [producer.publish(|_| {}).err(), producer.publish(|_| {}).err()];
+                tell.send((results, producer)).unwrap();
+            }
+            0
+        })
         .read_handlers(|worker| {
             let (is_held, is_free) = (Arc::clone(&is_held), Arc::clone(&is_free));
             Held { worker, done: Arc::clone(&done), is_held, is_free, timeouts: 0 }
@@ -596,7 +612,8 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
         let (events, book, stops) = (repeats(2_000), Book::new(), AtomicU64::new(0));
         let (mut producer, consumers) = K::ring(capacity, Trade::default)
             .stage("work")
-            .workers(by_key(4, 4))
+            .workers(4)
+            .by_key(account)
             .write(|worker| {
                 let (book, stops, mut done) = (&book, &stops, 0);
                 move |trade: &mut Trade, _, _| {
@@ -633,7 +650,9 @@ fn a_worker_that_stops_under_load_and_resizes_loses_nothing<K: Kind>() {
         let (events, book) = (repeats(500), Book::new());
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .stage("work")
-            .workers(by_key(2, 5))
+            .workers(2)
+            .up_to(5)
+            .by_key(account)
             .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
@@ -668,7 +687,8 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another<K: Kin
     let (book, has_stopped) = (Book::new(), AtomicBool::new(false));
     let (mut producer, consumers) = K::ring(16, Trade::default)
         .stage("work")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .write(|worker| {
             let (book, has_stopped) = (&book, &has_stopped);
             move |trade: &mut Trade, _, _| {
@@ -695,7 +715,9 @@ fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(BusySpin)
         .stage("work")
-        .workers(by_key(1, 2))
+        .workers(1)
+        .up_to(2)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -721,7 +743,8 @@ fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
 fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .stage("work")
-        .workers(by_key(2, 2))
+        .workers(2)
+        .by_key(account)
         .write(|_| |_: &mut Trade, _, _| Action::Stop)
         .build()
         .unwrap();
@@ -775,7 +798,8 @@ fn a_panic_halts_the_ring_and_names_the_worker<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .stage("work")
-        .workers(by_key(3, 3))
+        .workers(3)
+        .by_key(account)
         .write(|_| |trade: &mut Trade, _, _| assert!(trade.number < 5, "{ON_PURPOSE}: five"))
         .build()
         .unwrap();
@@ -797,7 +821,8 @@ fn a_panic_may_cost_one_worker_and_its_events_go_to_another<K: Kind>() {
     let stage = Stage::new("work").on_panic(Action::Stop);
     let (mut producer, consumers) = K::ring(16, Trade::default)
         .stage(stage)
-        .workers(by_key(3, 3))
+        .workers(3)
+        .by_key(account)
         .write(|worker| {
             let (book, has_failed) = (&book, &has_failed);
             move |trade: &mut Trade, _, _| {
@@ -822,7 +847,9 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
     let stage = Stage::new("work").on_panic(Retries::of_event().attempts(2).or(Action::Skip));
     let (mut producer, consumers) = K::ring(16, Trade::default)
         .stage(stage)
-        .workers(by_key(2, 4))
+        .workers(2)
+        .up_to(4)
+        .by_key(account)
         .write(|worker| {
             let (book, tries) = (&book, &tries);
             move |trade: &mut Trade, _, _| {
@@ -857,7 +884,9 @@ fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
         let (events, book) = (repeats(2_000), Book::new());
         let (mut producer, consumers) = K::ring(capacity, Trade::default)
             .stage("work")
-            .workers(by_key(2, 3))
+            .workers(2)
+            .up_to(3)
+            .by_key(account)
             .write(|worker| {
                 let book = &book;
                 move |trade: &mut Trade, _, _| {
@@ -903,7 +932,8 @@ fn a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows<K: Kind>()
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(32, Trade::default)
             .stage(stage)
-            .workers(by_key(2, 2))
+            .workers(2)
+            .by_key(account)
             .write_handlers(|_| Batches(Vec::new()))
             .build()
             .unwrap();
@@ -934,10 +964,10 @@ impl EventHandler<Trade, Exclusive> for Batches {
 fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
     // Multiples of a power of two, as addresses are.
     let owners = Mutex::new(BTreeSet::new());
-    let workers = Workers::new(4).by_key(|key: &u64| *key << 12);
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .stage("work")
-        .workers(workers)
+        .workers(4)
+        .by_key(|key| *key << 12)
         .read(|worker| {
             let owners = &owners;
             move |_: &u64, _, _| {
@@ -960,14 +990,17 @@ fn a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well<K: Kind>() {
     for (size, max) in [(0, 1), (3, 2), (65, 65)] {
         let ring = K::ring(4, Trade::default)
             .stage("work")
-            .workers(by_key(size, max))
+            .workers(size)
+            .up_to(max)
+            .by_key(account)
             .write(|_| |_: &mut Trade, _, _| {});
         let error = ring.build().err();
         assert!(matches!(error, Some(BuildError::Workers { .. })), "{error:?}");
     }
     let ring = K::ring(4, Trade::default)
         .stage("work")
-        .workers(by_key(64, 64))
+        .workers(64)
+        .by_key(account)
         .write(|_| |_: &mut Trade, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
     publish_all::<K>(&mut producer, 4, || {});
@@ -1001,10 +1034,10 @@ impl EventHandler<u64, Exclusive> for Alarm {
 fn timeouts_are_called_while_nothing_comes<K: Kind>() {
     let (alarm, alarms) = mpsc::channel();
     let stage = Stage::new("work").timeout(Duration::from_millis(1));
-    let workers = Workers::new(2).by_key(|event: &u64| *event);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .stage(stage)
-        .workers(workers)
+        .workers(2)
+        .by_key(|event| *event)
         .write_handlers(|_| Alarm(alarm.clone()))
         .build()
         .unwrap();
@@ -1020,7 +1053,9 @@ fn workers_by_key_that_share_a_thread_take_turns<K: Kind>() {
     let (producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
         .on_thread("one")
-        .workers(by_key(2, 3))
+        .workers(2)
+        .up_to(3)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {
@@ -1048,7 +1083,9 @@ fn workers_that_have_not_started_hold_their_events<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .first_sequence(1_000_001)
         .stage("work")
-        .workers(by_key(2, 3))
+        .workers(2)
+        .up_to(3)
+        .by_key(account)
         .write(|worker| {
             let book = &book;
             move |trade: &mut Trade, _, _| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lapwing::{
     Action, BatchError, Builder, EventHandler, HaltCause, OfferError, Poller, Producer,
     PublishError, PublishTimeoutError, Running, Sequence, Sequencer, Stopped, TryPublishError,
-    WhenFull, Workers,
+    WhenFull,
 };
 
 use crate::common::{ON_PURPOSE, ProducerOf, quiet_panics, wait_until};
@@ -223,8 +223,7 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
         },
         |ring, gate| ring.stage("any").workers(2).read_handlers(move |_| gate.clone()),
         |ring, gate| {
-            let by_key = Workers::new(2).by_key(|key| *key);
-            ring.stage("key").workers(by_key).read_handlers(move |_| gate.clone())
+            ring.stage("key").workers(2).by_key(|key| *key).read_handlers(move |_| gate.clone())
         },
     ];
     for add_consumers in kinds {

@@ -33,11 +33,11 @@ fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
         let mut graph = Graph::new();
         let mut last = None;
         for number in 0..depth {
-            let stage = last.into_iter().fold(Stage::new(format!("stage {number}")), Stage::after);
-            last = Some(graph.stage(stage).read(|_: &u64, _, _| {}));
+            let stage = graph.stage(format!("stage {number}"));
+            last = Some(last.into_iter().fold(stage, Stage::after).read(|_: &u64, _, _| {}));
         }
-        let observer = last.into_iter().fold(Stage::new("observer"), Stage::after);
-        graph.stage(observer).read(|_, sequence, _| handled.store(sequence + 1, SeqCst));
+        let observer = last.into_iter().fold(graph.stage("observer"), Stage::after);
+        observer.read(|_, sequence, _| handled.store(sequence + 1, SeqCst));
         let (mut producer, consumers) = setup.ring(4, || 0).graph(graph).build().unwrap();
         thread::scope(|scope| {
             let running = consumers.start_scoped(scope).unwrap();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use lapwing::{Action, EventHandler, Outcome, Sequence, Stage, TryPublishError, Workers};
+use lapwing::{Action, EventHandler, Outcome, Sequence, Stage, TryPublishError};
 
 use crate::common::{MOMENT, PATIENCE, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};
@@ -60,11 +60,11 @@ fn c72_each_event_goes_to_exactly_one_worker<K: Kind>(setup: Setup<K>) {
 
 fn c72_group_that_is_resized_under_load_loses_and_doubles_nothing<K: Kind>(setup: Setup<K>) {
     let (had, events) = (Had::default(), setup.events(500));
-    let workers = Workers::new(1).up_to(2);
     let (producer, consumers) = setup
         .ring(4, || 0_u64)
         .stage("work")
-        .workers(workers)
+        .workers(1)
+        .up_to(2)
         .read(|_| |event: &u64, _, _| had.lock().unwrap().push(*event))
         .build()
         .unwrap();

@@ -53,35 +53,31 @@ fn add<'a>(
 ) -> StageId {
     let plan = &world.plan.stages[id];
     let after = plan.after.iter().map(|&id| ids[id]);
-    let stage = after.fold(plan.stage(), Stage::after);
+    let stage = after.fold(graph.stage(plan.stage()), Stage::after);
     if let Kind::Poller = plan.kind {
-        return graph.stage(stage).poller();
+        return stage.poller();
     }
     if let Kind::Workers { size, max, is_by_key, writes } = plan.kind {
-        let workers = Workers::new(size).up_to(max);
+        let workers = stage.workers(size).up_to(max);
         let workers = if is_by_key { workers.by_key(Event::key) } else { workers };
-        return add_workers(graph, world, id, stage, workers, writes);
+        return add_workers(workers, world, id, writes);
     }
     let mut recorder = world.recorder(id, 0);
     let bit = recorder.bit;
     match plan.kind {
-        Kind::Read if plan.timeout.is_some() => {
-            graph.stage(stage).read_local(move || Local(recorder))
+        Kind::Read if plan.timeout.is_some() => stage.read_local(move || Local(recorder)),
+        Kind::Write if plan.timeout.is_some() => stage.write_local(move || Local(recorder)),
+        Kind::Read => {
+            stage.read(move |event, sequence, is_last| recorder.handle(event, sequence, is_last))
         }
-        Kind::Write if plan.timeout.is_some() => {
-            graph.stage(stage).write_local(move || Local(recorder))
-        }
-        Kind::Read => graph
-            .stage(stage)
-            .read(move |event, sequence, is_last| recorder.handle(event, sequence, is_last)),
-        Kind::Write => graph.stage(stage).write(move |event, sequence, is_last| {
+        Kind::Write => stage.write(move |event, sequence, is_last| {
             event.write(bit);
             recorder.handle(event, sequence, is_last)
         }),
-        Kind::ReadBatch => graph.stage(stage).read_batch(move |events, first| {
+        Kind::ReadBatch => stage.read_batch(move |events, first| {
             events.iter().zip(first..).for_each(|(event, sequence)| recorder.see(event, sequence));
         }),
-        Kind::WriteBatch => graph.stage(stage).write_batch(move |events, first| {
+        Kind::WriteBatch => stage.write_batch(move |events, first| {
             for (event, sequence) in events.iter_mut().zip(first..) {
                 recorder.see(event, sequence);
                 event.write(bit);
@@ -92,20 +88,18 @@ fn add<'a>(
 }
 
 fn add_workers<'a>(
-    graph: &mut Graph<'a, Event>,
+    workers: Workers<&mut Graph<'a, Event>, Event>,
     world: &'a World<'_>,
     id: usize,
-    stage: Stage,
-    workers: Workers<Event>,
     writes: bool,
 ) -> StageId {
     if !writes {
-        return graph.stage(stage).workers(workers).read(|worker| {
+        return workers.read(|worker| {
             let mut recorder = world.recorder(id, worker);
             move |event: &Event, sequence, is_last| recorder.handle(event, sequence, is_last)
         });
     }
-    graph.stage(stage).workers(workers).write(|worker| {
+    workers.write(|worker| {
         let mut recorder = world.recorder(id, worker);
         move |event: &mut Event, sequence, is_last| {
             event.write(recorder.bit);

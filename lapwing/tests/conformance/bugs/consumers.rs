@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use lapwing::{
-    BuildError, Graph, HaltCause, Outcome, PollError, PublishError, Side, Stage, StartAt,
-    TakeError, TryPublishError,
+    BuildError, Graph, HaltCause, Outcome, PollError, PublishError, Stage, StartAt, TakeError,
+    TryPublishError,
 };
 
 use crate::common::wait_until;
@@ -154,7 +154,8 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
         let (mut producer, mut consumers) = setup
             .ring(2, || 0)
             .side_by_side(|side| {
-                let side = ["a", "b", "c"].into_iter().fold(side, Side::poller);
+                let side =
+                    ["a", "b", "c"].into_iter().fold(side, |side, name| side.stage(name).poller());
                 side.stage("stays").poller()
             })
             .build()

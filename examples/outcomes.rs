@@ -98,11 +98,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut producer, consumers) = Disruptor::single_producer(64, Order::default)
         .stage("risk")
         .on_error(skip_and_tell)
-        .read(
-            |order, _, _| {
-                if order.pieces > MOST_PIECES { Err(OverLimit(order.pieces)) } else { Ok(()) }
-            },
-        )
+        .read(|order, _, _| match order.pieces {
+            ..=MOST_PIECES => Ok(()),
+            pieces => Err(OverLimit(pieces)),
+        })
         .stage("send")
         .on_error(send)
         .read_handler(Sender::default())

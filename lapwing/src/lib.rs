@@ -24,8 +24,10 @@
 //!     .stage("notional")
 //!     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
 //!     .side_by_side(|side| side
-//!         .stage("journal").read(|trade, sequence, _| journal.push((sequence, trade.price)))
-//!         .stage("risk").read(|trade, _, _| exposure += trade.notional))
+//!         .stage("journal")
+//!         .read(|trade, sequence, _| journal.push((sequence, trade.price)))
+//!         .stage("risk")
+//!         .read(|trade, _, _| exposure += trade.notional))
 //!     .build()?;
 //!
 //! thread::scope(|scope| {
@@ -43,7 +45,7 @@
 //! # Where to look
 //!
 //! - For a bounded channel and nothing else: [`channel`].
-//! - To build: [`Disruptor`], [`Builder`]; graphs made as the program runs: [`Graph`].
+//! - To build: [`Disruptor`], [`Builder`], and what a [`Stage`] may be; graphs made as the program runs: [`Graph`].
 //! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what to do with an event on a full ring: [`Producer::offer`], [`WhenFull`].
 //! - To consume: closures, [`EventHandler`], [`Poller`].
 //! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
@@ -162,7 +164,8 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 ///
 /// let requested = MAX_FIRST_SEQUENCE + 1;
 /// let ring = Disruptor::single_producer(8, || 0_u64).first_sequence(requested);
-/// assert_eq!(ring.stage("all").poller().build().err(), Some(BuildError::FirstSequence { requested }));
+/// let result = ring.stage("all").poller().build();
+/// assert_eq!(result.err(), Some(BuildError::FirstSequence { requested }));
 /// ```
 pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 

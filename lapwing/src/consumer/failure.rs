@@ -146,7 +146,9 @@ impl fmt::Display for Failure<'_> {
 ///     if failures.fetch_add(1, Ordering::Relaxed) < 100 { Action::Skip } else { Action::Halt }
 /// });
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage(stage).workers(2).read(|_| |event: &u64, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
+///     .stage(stage)
+///     .workers(2)
+///     .read(|_| |event, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
 ///     .build()?;
 /// let running = consumers.start()?;
 /// for number in 0..12 {

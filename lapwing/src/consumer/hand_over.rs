@@ -42,7 +42,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 ///
 /// ```
 /// use std::collections::HashMap;
-/// use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence, Workers};
+/// use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence};
 ///
 /// #[derive(Default)]
 /// struct Reading { device: u64, value: u64, average: u64 }
@@ -74,9 +74,12 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 ///     }
 /// }
 ///
-/// let workers = Workers::new(1).up_to(3).by_key(|reading: &Reading| reading.device);
 /// let (mut readings, consumers) = Disruptor::single_producer(64, Reading::default)
-///     .stage("average").workers(workers).read_keyed_handlers(|_worker| Averages::default())
+///     .stage("average")
+///     .workers(1)
+///     .up_to(3)
+///     .by_key(|reading| reading.device)
+///     .read_keyed_handlers(|_worker| Averages::default())
 ///     .build()?;
 /// let running = consumers.start()?;
 /// let group = running.workers("average").unwrap();

@@ -26,7 +26,7 @@
 //! | `addGatingSequences` | a stage gates by being built; [`Seats::take`] while the ring runs | A consumer that joins begins now, at the oldest event or at a sequence that it names, and misses nothing from there on. No ring is overwritten unnoticed: a graph without stages is [`BuildError::NoConsumers`]. |
 //! | `removeGatingSequence` | dropping a [`Poller`], [`StopHandle::stop`], [`Action::Stop`] | Who comes after it goes on with what it came after. When the last consumer has left, the ring halts. |
 //! | `newBarrier(sequences…)` | [`Stage::after`] | |
-//! | `newPoller(sequences…)` | [`Stage::poller`], [`Stage::poller`] | |
+//! | `newPoller(sequences…)` | [`Stage::poller`] | |
 //! | `Sequence` | [`Sequence`] | A number, 0 for the first event. The words that threads share are private, each on two cache lines of its own. |
 //! | `SequenceGroup`, `FixedSequenceGroup` | none | Private: which stages one waits for is fixed by the graph. |
 //! | `Sequencer`, `Sequenced`, `Cursored`, `DataProvider`, `EventSequencer`, `EventSink` | [`Sequencer`] | Sealed. For storage of your own, off the heap or in several arrays, events may be `()`: a stage gets sequences, and the claim has one. |
@@ -92,11 +92,11 @@
 //!
 //! | LMAX | here | what is different |
 //! |---|---|---|
-//! | `handleEventsWith(a, b)` | [`Builder::side_by_side`] with [`Stage::read`] | Names in place of identity. |
+//! | `handleEventsWith(a, b)` | [`Builder::side_by_side`] with [`Side::stage`] | Names in place of identity. |
 //! | `handleEventsWith(strategy, rewindable…)` | [`Stage::on_error`] | |
-//! | `handleEventsWithWorkerPool`, `thenHandleEventsWithWorkerPool` (3.0 to 3.4) | [`Workers::read`], [`Stage::workers`] | |
+//! | `handleEventsWithWorkerPool`, `thenHandleEventsWithWorkerPool` (3.0 to 3.4) | [`Stage::workers`] | |
 //! | `handleEventsWith(factories…)`, `…(processors…)` | [`Stage::read_local`], [`Stage::poller`] | |
-//! | `then` | [`Stage::read`] | |
+//! | `then` | [`Builder::stage`] | The next stage waits for all before it. |
 //! | `after(…)`, `and(…)` | [`Stage::after`] in a [`Graph`]; [`Side::chain`] | A stage of another graph is [`BuildError::UnknownStage`]; a cycle cannot be written. |
 //! | `asSequenceBarrier` | none | Ids are enough. |
 //! | `start`, `hasStarted` | [`Consumers::start`] | Takes the consumers, so nothing is started twice and no stage is added after it. To join later is what [`Seats`] are for. |

@@ -25,7 +25,9 @@
 //!     .side_by_side(|side| side
 //!         .stage("journal").read(|_trade, _sequence, _end_of_batch| {})
 //!         .stage("replicator").read(|_, _, _| {}))
-//!     .stage("logic").on_error(Action::Skip).on_panic(Action::Skip)
+//!     .stage("logic")
+//!     .on_error(Action::Skip)
+//!     .on_panic(Action::Skip)
 //!     .write(|trade, _, _| { trade.price += 1; Ok::<(), std::io::Error>(()) })
 //!     .build()?; // starts nothing
 //! let mut running = consumers.start()?;
@@ -43,7 +45,7 @@
 //! | `next(n)`, `publish(lo, hi)` | [`claim_batch`](crate::Producer::claim_batch), [`publish_batch`](crate::Producer::publish_batch) | slices instead of sequences |
 //! | `tryNext` throws `InsufficientCapacityException` | [`try_claim`](crate::Producer::try_claim), [`try_publish`](crate::Producer::try_publish) return `Err(Full)` | |
 //! | `ProducerType.SINGLE`, unchecked | [`single_producer`](crate::Disruptor::single_producer): the producer has no `Clone` | two threads that publish do not compile |
-//! | `handleEventsWith(a, b).then(c)` | [`side_by_side`](crate::Builder::side_by_side), [`read`](crate::Stage::read) | stages have names; only a stage that runs alone gets `&mut E` |
+//! | `handleEventsWith(a, b).then(c)` | [`side_by_side`](crate::Builder::side_by_side), [`stage`](crate::Builder::stage) | stages have names; what one does is said by a [verb](crate::Stage); only a stage that runs alone gets `&mut E` |
 //! | `after(a).handleEventsWith(b)` | [`Graph`](crate::Graph), [`Stage::after`](crate::Stage::after), [`Side::chain`](crate::Side::chain) | checked when built |
 //! | `EventHandler` | a closure, or [`EventHandler`](crate::EventHandler) | the same calls; a handler comes back at the end |
 //! | exception, `ExceptionHandler` | `Result` or [`Action`](crate::Action), [`Stage::on_error`](crate::Stage::on_error), [`on_panic`](crate::Stage::on_panic) | the default halts the ring, where there the thread died and producers hung |
@@ -148,7 +150,7 @@
 //! | there | here | what is different |
 //! |---|---|---|
 //! | `send(value)` moves | [`publish`](crate::Producer::publish) writes into a slot that exists | no allocation for each message |
-//! | each value goes to one receiver | each event goes to every stage | for one of several: [`read`](crate::Stage::workers) |
+//! | each value goes to one receiver | each event goes to every stage | for one of several: [`workers`](crate::Stage::workers) |
 //! | `try_send` gives the value back | [`try_publish`](crate::Producer::try_publish) has not called the closure | |
 //! | `recv` one by one | a batch of all that is there: [`Poller::poll`](crate::Poller::poll) | a consumer that lags catches up faster |
 //! | `select!` | [`Consumer::run_together`](crate::Consumer::run_together), or pollers asked in turn | |

@@ -161,7 +161,7 @@ impl Error for TakeError {}
 /// use lapwing::{Disruptor, ResizeError};
 ///
 /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("work").workers(2).up_to(3).read(|_| |_: &u64, _, _| {})
+///     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
 ///     .build()?;
 /// let work = consumers.workers("work").unwrap();
 /// let error = work.resize(4).unwrap_err();

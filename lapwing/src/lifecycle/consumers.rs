@@ -225,7 +225,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// ```
     /// # use lapwing::Disruptor;
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     ///     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// assert_eq!((work.size(), work.max()), (1, 3));
@@ -302,9 +302,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// let (mut sum, mut seen) = (0, 0);
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| {
-    ///         side.stage("sum").read(|event, _, _| sum += event).stage("count").read(|_, _, _| seen += 1)
-    ///     })
+    ///     .side_by_side(|side| side
+    ///         .stage("sum").read(|event, _, _| sum += event)
+    ///         .stage("count").read(|_, _, _| seen += 1))
     ///     .build()?;
     /// thread::scope(|scope| {
     ///     let running = consumers.start_scoped(scope)?;

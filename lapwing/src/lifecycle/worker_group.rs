@@ -13,7 +13,7 @@ use crate::sync::Arc;
 /// use lapwing::Disruptor;
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("work").workers(1).up_to(4).read(|_| |_: &u64, _, _| {})
+///     .stage("work").workers(1).up_to(4).read(|_| |_, _, _| {})
 ///     .build()?;
 /// let running = consumers.start()?;
 /// let work = running.workers("work").unwrap();
@@ -41,7 +41,7 @@ impl WorkerGroup {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).read(|_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().name(), "work");
     /// # Ok::<(), lapwing::BuildError>(())
@@ -57,7 +57,7 @@ impl WorkerGroup {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).read(|_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
     /// # Ok::<(), lapwing::BuildError>(())
@@ -72,7 +72,7 @@ impl WorkerGroup {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).up_to(3).read(|_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().max(), 3);
     /// # Ok::<(), lapwing::BuildError>(())
@@ -97,7 +97,7 @@ impl WorkerGroup {
     /// ```
     /// # use lapwing::{Disruptor, ResizeError};
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
+    /// #     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// work.resize(3)?;

@@ -107,7 +107,7 @@ impl Placement {
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::thread_per_stage()) // as without it
     ///     .stage("decode").read(|_, _, _| {})
-    ///     .stage("price").workers(2).read(|_| |_: &u64, _, _| {})
+    ///     .stage("price").workers(2).read(|_| |_, _, _| {})
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().map(|(thread, _)| thread).collect();
     /// assert_eq!(threads, ["decode", "price-0", "price-1"]);
@@ -129,7 +129,7 @@ impl Placement {
     ///     .placement(Placement::threads(2))
     ///     .stage("decode").read(|_, _, _| {})
     ///     .stage("check").read(|_, _, _| {})
-    ///     .stage("price").workers(2).read(|_| |_: &u64, _, _| {});
+    ///     .stage("price").workers(2).read(|_| |_, _, _| {});
     /// let (_producer, consumers) = ring.build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// let expected =

@@ -122,8 +122,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///     }
     /// }
     ///
-    /// let (mut producer, mut consumers) =
-    ///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Glance).stage("all").poller().build()?;
+    /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Glance);
+    /// let (mut producer, mut consumers) = ring.stage("all").poller().build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.as_slice(), [7]); // seen by a look, or after a sleep

@@ -226,7 +226,9 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::{Disruptor, Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {}))
+    ///     .side_by_side(|side| side
+    ///         .stage("left").read(|_, _, _| {})
+    ///         .stage("right").read(|_, _, _| {}))
     /// #     .build()?;
     /// let running = consumers.start()?;
     /// running.stop_handle("left").unwrap().stop();
@@ -301,7 +303,7 @@ impl<'scope> Running<'scope> {
     /// ```
     /// # use lapwing::Disruptor;
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("work").workers(1).up_to(3).read(|_| |_: &u64, _, _| {})
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// let running = consumers.start()?;
     /// let work = running.workers("work").unwrap();

@@ -862,28 +862,23 @@ fn every_placement_loses_nothing<K: Kind>() {
         };
         let right = Stage::new("right");
         let right = if random.below(2) == 0 { right.blocking() } else { right };
+        let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
         let placement = match round % placements.len() {
             4 => Placement::threads(2), // "right" may be blocking: not in a group
             _ => placement,
         };
-        let (mut producer, consumers) = K::ring(1 << random.below(8), || 0_u64)
+        let ring = K::ring(1 << random.below(8), || 0_u64)
             .placement(placement)
             .stage("enrich")
             .write(|event, _, _| *event += 1)
             .side_by_side(|side| {
-                side.stage("left").read(add(0)).stage(right).read(add(1)).stage("leaves").read(
-                    |_, sequence, _| {
-                        if sequence == leaves_at { Action::Stop } else { Action::Continue }
-                    },
-                )
+                let side = side.stage("left").read(add(0)).stage(right).read(add(1));
+                side.stage("leaves").read(|_, sequence, _| leaves(sequence))
             })
             .stage("work")
             .workers(1 + random.below(3) as usize)
-            .read(|_| add(2))
-            .stage("last")
-            .read(add(3))
-            .build()
-            .unwrap();
+            .read(|_| add(2));
+        let (mut producer, consumers) = ring.stage("last").read(add(3)).build().unwrap();
         let threads = threads_of(&consumers);
         thread::scope(|scope| {
             let running = consumers.start_scoped(scope).unwrap();

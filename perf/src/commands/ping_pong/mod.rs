@@ -189,7 +189,7 @@ fn record(row: &Row<Match>, bare: Option<&Row<Match>>) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contenders::{ContenderName, Setting};
+    use crate::contenders::{ContenderName, Setting, WaitName};
     use crate::machine::Machine;
     use crate::report::json;
 

@@ -81,6 +81,7 @@ pub(crate) fn pause(times: u32) {
 /// does, and what comes after it waits; here the loads that come after are under way meanwhile. In a model and under Miri as
 /// [`pause`].
 #[inline(always)]
+#[cfg_attr(lapwing_plain, allow(dead_code))]
 pub(crate) fn dawdle() {
     if cfg!(any(loom, miri)) {
         return pause(1);

@@ -23,7 +23,6 @@
 //! | one of several, in the window | stop before its sequence, and what others publish after it stays unseen | go on until the ring is full; then all wait |
 //! | a producer in a batch, or a `claim_up_to` | as above, for all of the batch: none of it is seen before all of it is | as above, and the ring is full sooner, by the size of the batch |
 //! | a producer between the publication and its wake-ups | those who are awake see the event; those who sleep, sleep on until it runs again or another one publishes | no difference |
-//! | a producer between the publication of a [lone event](crate::Builder::copy_lone_events) and its copy | those who are awake see the event after some tens of polls at most | there are none |
 //! | a producer before its claim, or on a full ring | no difference | no difference |
 //! | a consumer within a batch | stages after it stop before the batch; stages beside it go on | go on until the ring is full |
 //! | a consumer that shares its thread | as above; the stages beside it on the thread stand still as well | as above |
@@ -146,14 +145,14 @@
 //! [`claim_up_to`](crate::Producer::claim_up_to)) is a window as long as it is kept. Of several producers, none
 //! should keep one over a call that may block.
 //!
-//! # On crowded machines
+//! # On oversubscribed machines
 //!
 //! - Fewer threads: [`Placement::automatic`](crate::Placement::automatic) gives the stages as many as there are CPUs
 //!   for them. A thread that does not exist cannot lose its CPU.
 //! - The [default strategy](crate::wait::Adaptive) finds out when threads outnumber CPUs, and spins no more: a
 //!   spinning waiter takes the CPU from the very thread that it waits for. A stage that keeps up with its producers, and so
 //!   never waits, gives its CPU to the stages after it and beside it all the same. A strategy of your own learns both:
-//!   [`Pacing::is_crowded`](crate::wait::Pacing::is_crowded).
+//!   [`Pacing::is_oversubscribed`](crate::wait::Pacing::is_oversubscribed).
 //! - Smaller claims of several producers, and smaller batches of consumers
 //!   ([`max_batch`](crate::Stage::max_batch)): less is held by whoever stands still.
 //! - A larger ring: others go on for longer before they are held up too.

@@ -12,6 +12,7 @@ use crate::protocol::ring_buffer::Addresses;
 
 /// A claim window that prefetches; a count of its own, an expected counter, and a back-off.
 #[derive(Debug)]
+#[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {
     window: ClaimWindow,
     count: OwnCount,

@@ -18,6 +18,9 @@
 //!
 //! Nothing here decides which events there are. Each file says at its head what it is worth, and where that was measured.
 
+// The plain build takes no advice from here.
+#![cfg_attr(lapwing_plain, allow(dead_code, unused_imports))]
+
 mod ab_test;
 mod back_off;
 mod claim_window;

@@ -74,7 +74,7 @@ impl Prefetch {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable))))]
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri, lapwing_portable, lapwing_plain))))]
 pub(super) mod cpu {
     use std::arch::asm;
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -124,7 +124,7 @@ pub(super) mod cpu {
     }
 }
 
-#[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable))))]
+#[cfg(all(target_arch = "aarch64", not(any(loom, miri, lapwing_portable, lapwing_plain))))]
 pub(super) mod cpu {
     use std::arch::asm;
 
@@ -160,10 +160,10 @@ pub(super) mod cpu {
     }
 }
 
-/// There is no stable hint for this CPU, or the program is checked and not timed.
+/// There is no stable hint for this CPU, or the program is checked and not timed, or plain.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, miri, lapwing_portable))
+    not(any(loom, miri, lapwing_portable, lapwing_plain))
 )))]
 pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = false;

@@ -101,7 +101,7 @@ impl<E> ReadAhead<E> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom), not(lapwing_plain)))]
 mod tests {
     use std::fmt::Debug;
 

@@ -5,6 +5,7 @@ use crate::Sequence;
 
 /// The addresses of the slots of a ring, or of what there is beside each slot. Those of no ring do no harm.
 #[derive(Debug, Clone, Copy, Default)]
+#[cfg_attr(lapwing_plain, allow(dead_code))]
 pub struct Addresses {
     /// Address of the first slot. Not a pointer: no event is read through it.
     first: usize,
@@ -14,6 +15,7 @@ pub struct Addresses {
     stride: usize,
 }
 
+#[cfg_attr(lapwing_plain, allow(dead_code))]
 impl Addresses {
     /// Of the slots of `buffer`.
     pub(crate) fn of<E>(buffer: &RingBuffer<E>) -> Self {

@@ -1,6 +1,6 @@
 //! How a consumer takes a seat while producers publish: where it may start, so that no event from
 //! there on is overwritten before it is read, and how far producers may go meanwhile. Not here: who
-//! may join (`topology::seats`), when a producer looks (`sequencer::gate`).
+//! may join (`topology::seats`), when a producer looks (`claims::gate`).
 //!
 //! ```text
 //! producer at its limit               consumer that joins

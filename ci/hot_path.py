@@ -10,8 +10,8 @@ that is not shorter than that of `rtrb`, which has no graph behind its queue, an
 event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. A handler
 that adds up what it is handed must not store at all: then what it keeps stays in a register.
 
-And one that spins must not branch by what it has seen before the return by which the CPU presumes that it has seen
-something (`lapwing/src/presumption.rs`): that branch would be predicted, and wrongly. x86-64 only.
+And one that spins must not branch by what it has seen before the return by which the CPU predicts that it has seen
+something (`lapwing/src/tuning/predicted_branch.rs`): that branch would be predicted, and wrongly. x86-64 only.
 """
 import re
 import sys
@@ -29,7 +29,7 @@ STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
 # The comparison of a look, and the return address that follows from it, just before the return.
 COMPARED = re.compile(r"^cmp")
 BEYOND = re.compile(r"^set(a|b)\b")
-PRESUMED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
+PREDICTED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
 # The event, and the cursor.
 STORES = 2
 # What an event must not pay for. Another thread's word is stored and loaded plainly.
@@ -81,12 +81,12 @@ def stores(way):
     return sum(bool(STORE.match(text)) for text in way)
 
 
-def presumed_looks(code):
+def predicted_looks(code):
     """For each return that goes elsewhere if a look saw nothing, the instructions from its comparison to the call before it."""
     texts = list(code.values())
     found = []
     for place, text in enumerate(texts):
-        if PRESUMED.match(text) and texts[place + 1].startswith("ret"):
+        if PREDICTED.match(text) and texts[place + 1].startswith("ret"):
             call = place - 2  # after it comes the way on, then this
             compared = [before for before in range(call) if COMPARED.match(texts[before])]
             found.append(texts[compared[-1] : call] if compared else [])
@@ -138,11 +138,11 @@ def main():
         sys.exit(f"hot_path: more than {STORES} stores for an event: {', '.join(wasteful)}")
     if any(map(stores, handlers)):
         sys.exit("hot_path: what a handler keeps is stored for each event")
-    looks = [look for symbol, code in found if SPINS in symbol for look in presumed_looks(code)]
+    looks = [look for symbol, code in found if SPINS in symbol for look in predicted_looks(code)]
     straight = [look for look in looks if is_straight(look)]
     print(f"{SPINS:20} {len(looks)} looks, {len(straight)} of them at a sequence and without a branch")
     if len(straight) < LOOKS:
-        sys.exit("hot_path: what was seen is branched by, and not presumed")
+        sys.exit("hot_path: what was seen is branched by, and not predicted")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ if [[ $(uname -m) != x86_64 ]] || ! command -v objdump >/dev/null || ! command -
     exit 77
 fi
 target="${CARGO_TARGET_DIR:-target}"
-cargo build --release --package lapwing-hot-path
+# With the feature, whose assembly is looked at as well; and the tests of that.
+cargo test --package lapwing --features predicted-branch --lib predicted_branch
+cargo build --release --package lapwing-hot-path --features lapwing/predicted-branch
 "$target/release/lapwing-hot-path"
 objdump --disassemble --no-show-raw-insn "$target/release/lapwing-hot-path" | python3 ci/hot_path.py

@@ -11,6 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 export PACKAGE="${PACKAGE:-all}"
 export PORTABLE="${PORTABLE:-all}"
+export PLAIN="${PLAIN:-all}"
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}"
 export MUTANTS="${MUTANTS:-all}"
 export LAPWING_WAKE_UPS="${LAPWING_WAKE_UPS:-10000}"
@@ -22,5 +23,5 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- package portable models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then set -- package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
 exec bash .ci/run "$@"

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Does the protocol alone, with the plain advice, pass the same tests? `--cfg lapwing_plain` builds it. The unit tests, and
+# those of each kind of end of a ring; PLAIN=all runs every test.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tests=(channel conformance handing_over joining lifecycle pollers producers topologies waiting workers workers_by_key)
+
+selection=(--lib)
+if [[ ${PLAIN:-ends} == all ]]; then
+    selection+=(--tests)
+else
+    for name in "${tests[@]}"; do selection+=(--test "$name"); done
+fi
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-plain"
+RUSTFLAGS="${RUSTFLAGS:-} --cfg lapwing_plain" cargo test --package lapwing "${selection[@]}"

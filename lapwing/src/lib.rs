@@ -45,15 +45,19 @@
 //! # Where to look
 //!
 //! - For a bounded channel and nothing else: [`channel`].
-//! - To build: [`Disruptor`], [`Builder`], and what a [`Stage`] may be; graphs made as the program runs: [`Graph`].
-//! - To publish: [`Producer`], [`Claim`], [`ClaimBatch`]; what to do with an event on a full ring: [`Producer::offer`], [`WhenFull`].
+//! - To build: [`Disruptor`], [`Builder`], and what a [`Stage`] may be; graphs made as the program runs:
+//!   [`Graph`](graph::Graph).
+//! - To publish: [`Producer`], [`Claim`](producer::Claim), [`ClaimBatch`](producer::ClaimBatch); what to do with an event
+//!   on a full ring: [`Producer::offer`], [`WhenFull`](producer::WhenFull).
 //! - To consume: closures, [`EventHandler`], [`Poller`].
-//! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`].
+//! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`](consumer::Retries).
 //! - To look on without slowing anybody down: [`tap`].
-//! - To run: [`Consumers`], [`Running`], [`Report`]; on how many threads: [`Placement`].
-//! - To see what a ring is doing: [`Monitor`], [`Snapshot`], [`Stall`], [`Throughput`], [`Bottleneck`].
-//! - To share the events of a stage among several: [`Workers`], [by key](Workers::by_key) or not, [`WorkerGroup`].
-//! - To come and go while the ring runs: [`Seats`], [`StopHandle`].
+//! - To run: [`Consumers`], [`Running`], [`Report`]; on how many threads: [`Placement`](graph::Placement).
+//! - To see what a ring is doing: [`monitor`].
+//! - To share the events of a stage among several: [`Stage::workers`], [by key](graph::Workers::by_key) or not,
+//!   [`WorkerGroup`](lifecycle::WorkerGroup).
+//! - To come and go while the ring runs: [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle).
+//! - What can go wrong: [`error`], and [when](docs::errors).
 //! - To wait: [`wait`], with a table of the strategies.
 //! - To have lone events as soon as can be: [`wait::BusySpin`].
 //! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
@@ -68,21 +72,22 @@ pub mod channel;
 mod chosen;
 // I2, I6: turns what a stage may read into slices.
 #[allow(unsafe_code)]
-mod consumer;
+pub mod consumer;
 mod description;
 pub mod docs;
-mod error;
-mod lifecycle;
+pub mod error;
+pub mod graph;
+pub mod lifecycle;
 #[cfg(all(test, loom))]
 mod models;
-mod monitor;
+pub mod monitor;
 mod on_this_thread;
 mod open_claim;
 mod padded;
 mod placement;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
-mod producer;
+pub mod producer;
 // The hand-off itself.
 mod protocol;
 // I1: in a model, a look at one's own word that loom does not take for an access.
@@ -97,35 +102,13 @@ mod tuning;
 mod unshared;
 pub mod wait;
 
-pub use placement::Placement;
-pub use protocol::seats::StartAt;
-pub use topology::{
-    Alone, Builder, Chain, Disruptor, Graph, Position, Seat, Seats, Side, Stage, StageId, Unplaced,
-    Workers,
-};
-
-pub use consumer::{
-    Access, Acknowledger, Action, Batch, Cause, Consumer, EventHandler, Events, Exclusive, Failure,
-    FailurePolicy, Finished, HandOver, IntoAction, Iter, IterMut, Outcome, Poller, Retries, Shared,
-    StopHandle,
-};
-pub use lifecycle::{Backlog, Consumers, Failed, Report, Running, ShutdownError, WorkerGroup};
-pub use producer::{
-    Claim, ClaimBatch, Multi, MultiProducer, Producer, Sequencer, Single, SingleProducer, Slots,
-    SlotsIter, WhenFull,
-};
-pub use protocol::group::MovedKeys;
-
-pub use monitor::{
-    Bottleneck, Culprit, Monitor, RingState, Snapshot, StageSnapshot, StageState, StageThroughput,
-    Stall, Throughput,
-};
-
-pub use error::{
-    AcknowledgeError, BatchError, BuildError, HaltCause, LengthError, OfferError, PlacementError,
-    PollError, PublishError, PublishTimeoutError, ResizeError, SeatError, StartError, Stopped,
-    TakeError, TapError, TapTimeoutError, TryPublishError, WaitTimeoutError,
-};
+#[doc(inline)]
+pub use consumer::{Action, EventHandler, Poller};
+#[doc(inline)]
+pub use lifecycle::{Consumers, Report, Running};
+#[doc(inline)]
+pub use producer::{MultiProducer, Producer, SingleProducer};
+pub use topology::{Builder, Disruptor, Stage};
 
 /// Number of an event in its ring: 0 for the first, unless
 /// [`first_sequence`](Builder::first_sequence) says otherwise. As the position of a consumer: the
@@ -148,7 +131,7 @@ pub type Sequence = u64;
 /// be a byte count, or a zero-sized event, from filling the machine.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, MAX_CAPACITY};
+/// use lapwing::{Disruptor, MAX_CAPACITY, error::BuildError};
 ///
 /// let requested = 2 * MAX_CAPACITY;
 /// let result = Disruptor::single_producer(requested, || ()).stage("all").poller().build();
@@ -160,7 +143,7 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 /// [`Builder::first_sequence`]. As many again are left, for 146 years of a billion events a second.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, MAX_FIRST_SEQUENCE};
+/// use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, error::BuildError};
 ///
 /// let requested = MAX_FIRST_SEQUENCE + 1;
 /// let ring = Disruptor::single_producer(8, || 0_u64).first_sequence(requested);
@@ -172,7 +155,7 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 /// Most seats that a ring may have. A producer that reads the gate reads each of them.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, MAX_SEATS};
+/// use lapwing::{Disruptor, MAX_SEATS, error::BuildError};
 ///
 /// let requested = MAX_SEATS + 1;
 /// let ring = Disruptor::single_producer(8, || ()).seats(requested).stage("all").poller();
@@ -184,7 +167,7 @@ pub const MAX_SEATS: usize = 256;
 /// full looks at each of them.
 ///
 /// ```
-/// use lapwing::{BuildError, MAX_RECEIVERS, channel};
+/// use lapwing::{MAX_RECEIVERS, channel, error::BuildError};
 ///
 /// let requested = MAX_RECEIVERS + 1;
 /// let error = channel::Builder::new(8).broadcast::<u64>(requested).unwrap_err();

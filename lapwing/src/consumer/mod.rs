@@ -44,6 +44,8 @@ pub use handler::EventHandler;
 pub use poller::Poller;
 pub use stop::StopHandle;
 
+pub use crate::protocol::group::MovedKeys;
+
 pub(crate) use hand_over::{Keyed, Mailboxes};
 pub(crate) use keys::SharedKeys;
 pub(crate) use processor::Processor;

@@ -1,8 +1,12 @@
-//! Every public error, with the call that returns it: small, `Copy` where it can be, one per
+//! The errors of a ring, each with the call that returns it: small, `Copy` where it can be, one per
 //! operation. This file has the one that all ends of a ring share.
 //!
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
 //! handled its event or will. [`docs::errors`](crate::docs::errors) lists every case.
+//!
+//! Some errors are elsewhere, since they give something back: [`lifecycle::RunError`](crate::lifecycle::RunError) and
+//! [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError), with the report, and those of a
+//! [`channel`](crate::channel), with the value.
 
 mod build;
 mod consume;

@@ -16,6 +16,6 @@ mod worker_group;
 
 pub use consumers::Consumers;
 pub(crate) use consumers::UntakenPoller;
-pub use report::{Failed, Report};
+pub use report::{Report, RunError};
 pub use running::{Backlog, Running, ShutdownError};
 pub use worker_group::WorkerGroup;

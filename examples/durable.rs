@@ -16,7 +16,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc;
 use std::thread;
 
-use lapwing::{Acknowledger, Disruptor, Sequence};
+use lapwing::consumer::Acknowledger;
+use lapwing::{Disruptor, Sequence};
 
 const ORDERS: u64 = 20_000;
 

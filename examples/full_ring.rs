@@ -14,8 +14,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use lapwing::error::{OfferError, PublishError};
+use lapwing::producer::WhenFull;
 use lapwing::wait::{BusySpin, Sleeping};
-use lapwing::{Disruptor, MultiProducer, OfferError, PublishError, WhenFull};
+use lapwing::{Disruptor, MultiProducer};
 
 const SLOTS: usize = 8;
 const ORDERS: u64 = 1_000;

@@ -10,7 +10,10 @@
 use std::error::Error;
 use std::thread;
 
-use lapwing::{Disruptor, Outcome, SeatError, StartAt};
+use lapwing::Disruptor;
+use lapwing::consumer::Outcome;
+use lapwing::error::SeatError;
+use lapwing::graph::StartAt;
 
 const TRADES: u64 = 200_000;
 /// Trades that a screen shows before it is switched off.

@@ -20,7 +20,9 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use lapwing::{Disruptor, Monitor, MultiProducer, Running, WhenFull};
+use lapwing::monitor::Monitor;
+use lapwing::producer::WhenFull;
+use lapwing::{Disruptor, MultiProducer, Running};
 use log::{LevelFilter, Log, Metadata, Record};
 
 /// A record as it is written. A slot keeps its memory for the next one.

@@ -13,7 +13,8 @@
 use std::error::Error;
 use std::thread;
 
-use lapwing::{Disruptor, MultiProducer, PublishError};
+use lapwing::error::PublishError;
+use lapwing::{Disruptor, MultiProducer};
 
 const PRODUCERS: usize = 4;
 const EVENTS_PER_PRODUCER: u64 = 10_000;

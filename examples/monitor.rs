@@ -17,7 +17,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{Bottleneck, Culprit, Disruptor, Monitor, StageState, Throughput};
+use lapwing::Disruptor;
+use lapwing::monitor::{Bottleneck, Culprit, Monitor, StageState, Throughput};
 
 const ORDERS: u64 = 200;
 /// Number of events that the disk takes before it stops.

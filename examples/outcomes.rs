@@ -12,7 +12,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use lapwing::{Action, Disruptor, EventHandler, Failure, Retries, Sequence, Shared};
+use lapwing::consumer::{Failure, Retries, Shared};
+use lapwing::{Action, Disruptor, EventHandler, Sequence};
 
 const ORDERS: u64 = 1_000;
 const MOST_PIECES: u64 = 90;

@@ -14,7 +14,8 @@
 
 use std::error::Error;
 
-use lapwing::{Disruptor, Placement};
+use lapwing::Disruptor;
+use lapwing::graph::Placement;
 
 const ORDERS: u64 = 10_000;
 

@@ -12,7 +12,8 @@
 use std::error::Error;
 use std::thread;
 
-use lapwing::{Disruptor, PollError};
+use lapwing::Disruptor;
+use lapwing::error::PollError;
 
 const KEYS: u64 = 10_000;
 /// Events that one frame has time for.

@@ -13,7 +13,9 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use lapwing::{Consumer, Disruptor, Outcome, PublishError, SingleProducer};
+use lapwing::consumer::{Consumer, Outcome};
+use lapwing::error::PublishError;
+use lapwing::{Disruptor, SingleProducer};
 
 const THREADS: usize = 3;
 const LINES_PER_THREAD: u64 = 100_000;

@@ -14,8 +14,9 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
+use lapwing::Disruptor;
+use lapwing::error::TapError;
 use lapwing::tap::{TapReader, tap};
-use lapwing::{Disruptor, TapError};
 
 const PRICES: u64 = 200_000;
 /// Prices between two pauses of the market.

@@ -6,9 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, repeats, watched};
-use lapwing::{
-    AcknowledgeError, Action, HaltCause, Outcome, PollError, PublishError, StartError, TakeError,
-    TryPublishError,
+use lapwing::Action;
+use lapwing::consumer::Outcome;
+use lapwing::error::{
+    AcknowledgeError, HaltCause, PollError, PublishError, StartError, TakeError, TryPublishError,
 };
 
 common::for_both_producers! {

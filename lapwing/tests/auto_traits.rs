@@ -10,13 +10,18 @@ use std::slice;
 use std::sync::{Mutex, OnceLock};
 use std::thread;
 
+use lapwing::consumer::{
+    Acknowledger, Batch, Cause, Consumer, Events, Exclusive, Failure, Finished, Iter, IterMut,
+    Outcome, Retries, Shared, StopHandle,
+};
+use lapwing::error::{BatchError, BuildError, PublishError, StartError};
+use lapwing::graph::{Chain, Graph, Placement, Seat, Seats, Side, StageId, Unplaced, Workers};
+use lapwing::lifecycle::{Backlog, RunError, ShutdownError, WorkerGroup};
+use lapwing::monitor::{Culprit, Monitor, Snapshot, StageSnapshot, Stall};
+use lapwing::producer::{Claim, ClaimBatch, Multi, Single, Slots, SlotsIter};
 use lapwing::{
-    Acknowledger, Action, Backlog, Batch, BatchError, BuildError, Builder, Cause, Chain, Claim,
-    ClaimBatch, Consumer, Consumers, Culprit, Disruptor, Events, Exclusive, Failed, Failure,
-    Finished, Graph, Iter, IterMut, Monitor, Multi, MultiProducer, Outcome, Placement, Poller,
-    PublishError, Report, Retries, Running, Seat, Seats, Shared, ShutdownError, Side, Single,
-    SingleProducer, Slots, SlotsIter, Snapshot, Stage, StageId, StageSnapshot, Stall, StartError,
-    StopHandle, Unplaced, WorkerGroup, Workers, channel, tap, wait,
+    Action, Builder, Consumers, Disruptor, MultiProducer, Poller, Report, Running, SingleProducer,
+    Stage, channel, tap, wait,
 };
 
 /// An event that one thread at a time may have.
@@ -54,7 +59,7 @@ assert_auto_traits! { send: true, sync: true:
     SingleProducer<u64>, SingleProducer<Unshared>, MultiProducer<u64>, MultiProducer<Unshared>,
     Poller<u64, Shared>, Poller<u64, Exclusive>, Poller<Unshared, Exclusive>,
     Consumer<'static>, Consumers<'static, u64>, Consumers<'static, Unshared>,
-    Running<'static>, Report, Finished, Failed, ShutdownError, Backlog, Outcome,
+    Running<'static>, Report, Finished, RunError, ShutdownError, Backlog, Outcome,
     StopHandle, Acknowledger, WorkerGroup, Seats<u64>, Seat<u64>,
     Monitor, Snapshot, StageSnapshot, Stall, Culprit,
 }
@@ -169,7 +174,7 @@ fn the_error_of_a_shutdown_is_an_error_that_may_go_anywhere() {
         Ok(running.shutdown()?)
     }
 
-    assert!(run().unwrap_err().is::<Failed>());
+    assert!(run().unwrap_err().is::<RunError>());
 }
 
 /// A handler that is not `Sync` still comes back, from a report that is.

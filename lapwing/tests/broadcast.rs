@@ -12,8 +12,9 @@ use lapwing::channel::{
     BroadcastReceiver, Builder, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
     TryRecvError, TrySendError,
 };
+use lapwing::error::BuildError;
 use lapwing::wait::Blocking;
-use lapwing::{BuildError, MAX_CAPACITY, MAX_RECEIVERS};
+use lapwing::{MAX_CAPACITY, MAX_RECEIVERS};
 
 common::for_both_producers! {
     miri_every_receiver_sees_every_value_in_order,

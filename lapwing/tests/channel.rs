@@ -8,14 +8,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, Many, One, PATIENCE, repeats};
+use lapwing::MAX_CAPACITY;
 use lapwing::channel::{
     self, Builder, Receiver, RecvError, RecvTimeoutError, SendError, SendTimeoutError, Sender,
     TryRecvError, TrySendError,
 };
+use lapwing::error::BuildError;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Yielding,
 };
-use lapwing::{BuildError, MAX_CAPACITY};
 
 common::for_both_producers! {
     miri_values_arrive_once_and_in_order_at_every_capacity,

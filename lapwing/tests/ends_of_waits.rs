@@ -12,13 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, PATIENCE, ProducerOf, wait_until, watched};
+use lapwing::error::{HaltCause, PublishTimeoutError, RingError, WaitTimeoutError};
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{
-    Disruptor, EventHandler, HaltCause, Poller, PublishTimeoutError, Running, Sequence, Stage,
-    Stopped, WaitTimeoutError,
-};
+use lapwing::{Disruptor, EventHandler, Poller, Running, Sequence, Stage};
 
 common::for_both_producers! {
     an_event_ends_every_wait,
@@ -119,7 +117,7 @@ const PLACES: [Place; 3] = [Place::FirstStage, Place::LaterStage, Place::FullRin
 enum End {
     There,
     TimedOut,
-    Stopped(Stopped),
+    Stopped(RingError),
 }
 
 /// A ring of one slot with two stages in a row, all of whose ends wait in the same way.
@@ -212,8 +210,8 @@ fn wait_for_event(poller: &mut Poller<u64>, limit: Option<Duration>) -> End {
     match result {
         Ok(()) => End::There,
         Err(WaitTimeoutError::TimedOut) => End::TimedOut,
-        Err(WaitTimeoutError::Closed) => End::Stopped(Stopped::Closed),
-        Err(WaitTimeoutError::Halted(cause)) => End::Stopped(Stopped::Halted(cause)),
+        Err(WaitTimeoutError::Closed) => End::Stopped(RingError::Closed),
+        Err(WaitTimeoutError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
     }
 }
 
@@ -225,8 +223,8 @@ fn wait_for_slot<K: Kind>(producer: &mut ProducerOf<u64, K>, limit: Option<Durat
     match result {
         Ok(()) => End::There,
         Err(PublishTimeoutError::TimedOut) => End::TimedOut,
-        Err(PublishTimeoutError::Closed) => End::Stopped(Stopped::Closed),
-        Err(PublishTimeoutError::Halted(cause)) => End::Stopped(Stopped::Halted(cause)),
+        Err(PublishTimeoutError::Closed) => End::Stopped(RingError::Closed),
+        Err(PublishTimeoutError::Halted(cause)) => End::Stopped(RingError::Halted(cause)),
         Err(PublishTimeoutError::WouldDeadlock) => unreachable!("no handler publishes"),
     }
 }
@@ -260,7 +258,7 @@ fn time_to_stop<K: Kind>(
     strategy: impl WaitStrategy,
     place: Place,
     phase: Duration,
-    (stop, expected): (fn(&Running<'static>), Stopped),
+    (stop, expected): (fn(&Running<'static>), RingError),
 ) -> Duration {
     let is_waiting = Arc::new(AtomicBool::new(false));
     let announced = Announced(Arc::clone(&is_waiting), strategy);
@@ -279,7 +277,7 @@ fn time_to_stop<K: Kind>(
 fn stops_at_once<K: Kind>(
     name: &str,
     strategy: impl WaitStrategy,
-    stop: (fn(&Running<'static>), Stopped),
+    stop: (fn(&Running<'static>), RingError),
 ) {
     for place in PLACES {
         for phase in [Duration::ZERO, Duration::from_micros(100), MOMENT] {
@@ -297,7 +295,11 @@ struct EndsWithAHalt;
 
 impl Rule for EndsWithAHalt {
     fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        stops_at_once::<K>(name, strategy, (Running::halt, Stopped::Halted(HaltCause::Requested)));
+        stops_at_once::<K>(
+            name,
+            strategy,
+            (Running::halt, RingError::Halted(HaltCause::Requested)),
+        );
     }
 }
 
@@ -309,7 +311,7 @@ struct EndsWithAClose;
 
 impl Rule for EndsWithAClose {
     fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
-        stops_at_once::<K>(name, strategy, (Running::close, Stopped::Closed));
+        stops_at_once::<K>(name, strategy, (Running::close, RingError::Closed));
     }
 }
 
@@ -395,7 +397,7 @@ fn miri_a_halt_ends_a_sleep_without_end<K: Kind>() {
             asleep,
             place,
             MOMENT,
-            (Running::halt, Stopped::Halted(HaltCause::Requested)),
+            (Running::halt, RingError::Halted(HaltCause::Requested)),
         );
     }
 }
@@ -580,7 +582,7 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
     let forever = Duration::MAX;
     let asleep = Sleeping { spins: 0, yields: 0, sleep: forever };
     for place in PLACES {
-        let halted = End::Stopped(Stopped::Halted(HaltCause::Requested));
+        let halted = End::Stopped(RingError::Halted(HaltCause::Requested));
         let halt = |rest: Rest<'_, K>| rest.running.halt();
         let ends = Ends::<K>::new(asleep, place);
         assert_eq!(ends.wait_at(place, Some(forever), halt).0, halted);

@@ -7,10 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, Lcg, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::{
-    Backlog, BatchError, BuildError, Disruptor, MAX_FIRST_SEQUENCE, Outcome, PollError, Poller,
-    PublishError, Sequence, TryPublishError,
-};
+use lapwing::consumer::Outcome;
+use lapwing::error::{BatchError, BuildError, PollError, PublishError, TryPublishError};
+use lapwing::lifecycle::Backlog;
+use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, Poller, Sequence};
 
 common::for_both_producers! {
     miri_ring_begins_at_its_first_sequence,

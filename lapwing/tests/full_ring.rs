@@ -9,10 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::{
-    BatchError, Disruptor, HaltCause, OfferError, Poller, PublishTimeoutError, TryPublishError,
-    WhenFull,
-};
+use lapwing::error::{BatchError, HaltCause, OfferError, PublishTimeoutError, TryPublishError};
+use lapwing::producer::WhenFull;
+use lapwing::{Disruptor, Poller};
 
 common::for_both_producers! {
     miri_offer_publishes_where_there_is_room_by_every_policy,
@@ -55,7 +54,7 @@ fn miri_offer_publishes_where_there_is_room_by_every_policy<K: Kind>() {
         for round in 0..3 {
             let first = 4 * round;
             assert_eq!(producer.offer(when_full, |event| *event = 1), Ok(Some(first)));
-            let fill = |slots: &mut lapwing::Slots<'_, u64>| {
+            let fill = |slots: &mut lapwing::producer::Slots<'_, u64>| {
                 slots.iter_mut().for_each(|event| *event = 2);
             };
             assert_eq!(producer.offer_batch(3, when_full, fill), Ok(Some(first + 1..first + 4)));
@@ -76,7 +75,7 @@ fn offer_that_waits_loses_nothing<K: Kind>() {
                     Ok(Some(number))
                 );
                 let range = number + 1..number + 3;
-                let fill = |slots: &mut lapwing::Slots<'_, u64>| {
+                let fill = |slots: &mut lapwing::producer::Slots<'_, u64>| {
                     slots.iter_mut().zip(range.clone()).for_each(|(event, number)| *event = number);
                 };
                 assert_eq!(producer.offer_batch(2, WhenFull::Wait, fill), Ok(Some(range.clone())));

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
+use lapwing::consumer::{Exclusive, Finished, HandOver, IntoAction, MovedKeys, Outcome, Retries};
+use lapwing::error::PublishError;
+use lapwing::lifecycle::RunError;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{
-    Action, EventHandler, Exclusive, Failed, Finished, HandOver, IntoAction, MovedKeys, Outcome,
-    PublishError, Report, Retries, Running, Sequence, Stage,
-};
+use lapwing::{Action, EventHandler, Report, Running, Sequence, Stage};
 
 common::for_both_producers! {
     a_state_per_key_began_anew_after_a_resize,
@@ -293,7 +293,7 @@ where
     let running = consumers.start().unwrap();
     let mut numbers = Numbers::new();
     numbers.publish_some::<K>(&mut producer, events, || {});
-    let mut report = running.shutdown().unwrap_or_else(Failed::into_report);
+    let mut report = running.shutdown().unwrap_or_else(RunError::into_report);
     let names = (0..4).map(|worker| format!("work-{worker}"));
     let handlers = names.map(|name| report.take::<Acts<F>>(&name).unwrap().counts).collect();
     (report, handlers, numbers)
@@ -401,7 +401,7 @@ fn the_last_worker_that_leaves_keeps_all_states<K: Kind>() {
         for worker in ["work-0", "work-1"] {
             running.stop_handle(worker).unwrap().stop();
         }
-        let mut report = running.join().unwrap_or_else(Failed::into_report);
+        let mut report = running.join().unwrap_or_else(RunError::into_report);
         numbers.check(&handlers(&mut report, 2));
     }
 }
@@ -521,7 +521,7 @@ fn a_halt_while_keys_move_ends_all_workers<K: Kind>() {
     wait_until(|| is_giving.load(Ordering::Acquire));
     running.halt();
     is_free.store(true, Ordering::Release);
-    let report = running.join().unwrap_or_else(Failed::into_report);
+    let report = running.join().unwrap_or_else(RunError::into_report);
     assert!(report.stages().all(|worker| *worker.outcome() == Outcome::Halted), "{report:?}");
 }
 

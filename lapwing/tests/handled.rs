@@ -2,10 +2,9 @@
 
 mod common;
 
-use lapwing::{
-    Action, Builder, Consumer, Disruptor, Finished, Multi, Outcome, Retries, Sequence, Sequencer,
-    Stage,
-};
+use lapwing::consumer::{Consumer, Finished, Outcome, Retries};
+use lapwing::producer::{Multi, Sequencer};
+use lapwing::{Action, Builder, Disruptor, Sequence, Stage};
 
 use common::{Kind, ON_PURPOSE, quiet_panics};
 

@@ -10,12 +10,12 @@ use std::thread;
 use common::{
     Kind, Lcg, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, wait_until, watched,
 };
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PollError, PublishError, RingError, SeatError, TryPublishError};
+use lapwing::graph::{Graph, Seats, StartAt};
+use lapwing::producer::Sequencer;
 use lapwing::wait::{Blocking, BusySpin, WaitStrategy, Waiting, Yielding};
-use lapwing::{
-    Action, Consumers, Disruptor, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
-    Producer, PublishError, SeatError, Seats, Sequence, Sequencer, Stage, StartAt, Stopped,
-    TryPublishError,
-};
+use lapwing::{Action, Consumers, Disruptor, EventHandler, Poller, Producer, Sequence, Stage};
 
 common::for_both_producers! {
     consumers_that_join_under_load_miss_nothing_and_are_never_overrun,
@@ -534,7 +534,7 @@ fn closed_ring_can_be_joined_to_drain_it<K: Kind>() {
     assert_eq!(now.poll().err(), Some(PollError::Closed));
     let mut late = seats.take("late", StartAt::Sequence(2)).unwrap().poller();
     assert_eq!(late.wait().unwrap().iter().map(|(sequence, _)| sequence).sum::<u64>(), 2 + 3 + 4);
-    assert_eq!(late.wait().err(), Some(Stopped::Closed));
+    assert_eq!(late.wait().err(), Some(RingError::Closed));
     drop(stays);
 }
 

@@ -10,7 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
-use lapwing::{Consumers, HaltCause, Outcome, PublishError, Running, ShutdownError, Stopped};
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError, RingError};
+use lapwing::lifecycle::ShutdownError;
+use lapwing::{Consumers, Running};
 
 common::for_both_producers! {
     accepted_events_are_lost_when_running_goes_out_of_scope,
@@ -309,7 +312,7 @@ fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
     running.halt();
     assert_eq!(
         claim.publish(),
-        Err(Stopped::Halted(HaltCause::Requested)),
+        Err(RingError::Halted(HaltCause::Requested)),
         "nobody will handle it"
     );
     assert!(running.join().is_err());

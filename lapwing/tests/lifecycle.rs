@@ -11,10 +11,11 @@ use common::{
     Kind, MOMENT, PATIENCE, repeats, threads_named, unique_prefix, wait_until,
     wait_until_no_thread_named,
 };
-use lapwing::{
-    Backlog, Consumers, EventHandler, Exclusive, HaltCause, Outcome, PollError, Producer,
-    PublishError, Sequence, Sequencer, ShutdownError, StartError, Stopped, TakeError,
-};
+use lapwing::consumer::{Exclusive, Outcome};
+use lapwing::error::{HaltCause, PollError, PublishError, RingError, StartError, TakeError};
+use lapwing::lifecycle::{Backlog, ShutdownError};
+use lapwing::producer::Sequencer;
+use lapwing::{Consumers, EventHandler, Producer, Sequence};
 
 common::for_both_producers! {
     miri_shutdown_at_once_loses_nothing,
@@ -309,7 +310,7 @@ fn consumers_that_are_dropped_halt_the_ring<K: Kind>() {
     drop(consumers);
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::StageDropped)));
     assert_eq!(poller.poll().err(), Some(PollError::Halted(HaltCause::StageDropped)));
-    assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::StageDropped)));
+    assert_eq!(poller.wait().err(), Some(RingError::Halted(HaltCause::StageDropped)));
 }
 
 fn detached_stages_stay_at_work<K: Kind>() {

@@ -9,11 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Ledger, Many, One, ProducerOf, Turnstile, repeats, wait_until, watched};
+use lapwing::error::{HaltCause, PollError};
+use lapwing::graph::{Graph, StartAt};
+use lapwing::monitor::{Monitor, RingState, Snapshot, StageSnapshot, StageState};
+use lapwing::producer::WhenFull;
 use lapwing::wait::{Blocking, Yielding};
-use lapwing::{
-    Action, Consumers, Disruptor, EventHandler, Graph, HaltCause, Monitor, PollError, RingState,
-    Sequence, Snapshot, Stage, StageSnapshot, StageState, StartAt, WhenFull,
-};
+use lapwing::{Action, Consumers, Disruptor, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     a_new_ring_shows_nothing_done,

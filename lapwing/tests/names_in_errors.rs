@@ -3,7 +3,8 @@
 mod common;
 
 use common::Kind;
-use lapwing::{EventHandler, Sequence, TakeError};
+use lapwing::error::TakeError;
+use lapwing::{EventHandler, Sequence};
 
 common::for_both_producers! {
     error_of_a_poller_did_not_say_which_name_was_asked_for,

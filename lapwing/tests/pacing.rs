@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Kind, repeats, wait_until};
+use lapwing::consumer::{Consumer, Finished, Outcome};
+use lapwing::error::WaitTimeoutError;
+use lapwing::producer::Sequencer;
 use lapwing::wait::{Adaptive, Pacing, WaitStrategy, Waiting, Yielding};
-use lapwing::{
-    Consumer, Consumers, Finished, Outcome, Poller, Producer, Sequencer, Stage, WaitTimeoutError,
-};
+use lapwing::{Consumers, Poller, Producer, Stage};
 
 common::for_both_producers! {
     miri_consumer_is_paced_by_what_its_last_look_found,

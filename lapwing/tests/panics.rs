@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, ON_PURPOSE, quiet_panics, unique_prefix, wait_until_no_thread_named};
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError, TryPublishError};
+use lapwing::lifecycle::RunError;
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{
-    Builder, EventHandler, Failed, HaltCause, Outcome, PublishError, Sequence, Stage,
-    TryPublishError,
-};
+use lapwing::{Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     miri_panic_in_on_event_ends_every_stage,
@@ -113,7 +113,7 @@ fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
 }
 
 /// How `stage` ended, which the error's text must tell as well.
-fn outcome_of(failed: &Failed, stage: &str) -> Outcome {
+fn outcome_of(failed: &RunError, stage: &str) -> Outcome {
     let outcome = failed.report().stages().find(|each| each.name() == stage).unwrap().outcome();
     if let Outcome::Panicked { message, sequence } = outcome {
         let text = failed.to_string();

@@ -6,7 +6,7 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use common::{Kind, Ledger, ON_PURPOSE, Token, quiet_panics};
-use lapwing::{HaltCause, PollError, PublishError};
+use lapwing::error::{HaltCause, PollError, PublishError};
 
 common::for_both_producers! {
     miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,

@@ -13,11 +13,11 @@ use common::{
     Kind, Lcg, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, Turnstile, quiet_panics, repeats,
     threads_named, unique_prefix, wait_until, wait_until_no_thread_named,
 };
-use lapwing::{
-    Action, BuildError, Builder, Consumer, Consumers, EventHandler, Graph, HaltCause, Outcome,
-    Placement, PlacementError, PublishError, Retries, Sequence, Stage, StageState, StartAt,
-    StartError,
-};
+use lapwing::consumer::{Consumer, Outcome, Retries};
+use lapwing::error::{BuildError, HaltCause, PlacementError, PublishError, StartError};
+use lapwing::graph::{Graph, Placement, StartAt};
+use lapwing::monitor::StageState;
+use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     stages_are_split_in_their_order_and_evenly,

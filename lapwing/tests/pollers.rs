@@ -7,11 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, One, PATIENCE, ProducerOf, watched};
-use lapwing::wait::BusySpin;
-use lapwing::{
-    Disruptor, Exclusive, Graph, HaltCause, PollError, Poller, PublishError, Stage, StartError,
-    Stopped, TakeError, TryPublishError, WaitTimeoutError,
+use lapwing::consumer::Exclusive;
+use lapwing::error::{
+    HaltCause, PollError, PublishError, RingError, StartError, TakeError, TryPublishError,
+    WaitTimeoutError,
 };
+use lapwing::graph::Graph;
+use lapwing::wait::BusySpin;
+use lapwing::{Disruptor, Poller, Stage};
 
 common::for_both_producers! {
     miri_poll_shows_events_in_order_and_is_empty_without_any,
@@ -180,7 +183,7 @@ fn wait_ends_when_the_ring_is_closed<K: Kind>() {
     let (producer, mut poller) = ring_with_poller::<K>(4);
     let thread = thread::spawn(move || poller.wait().err());
     producer.close();
-    assert_eq!(thread.join().unwrap(), Some(Stopped::Closed));
+    assert_eq!(thread.join().unwrap(), Some(RingError::Closed));
 }
 
 fn miri_batch_lets_go_of_what_was_consumed_only<K: Kind>() {
@@ -264,7 +267,7 @@ fn poller_is_closed_only_when_drained<K: Kind>() {
     poller.wait().unwrap().consume(1);
     assert_eq!(consume(&mut poller), Ok(vec![1]));
     assert_eq!(shown(&mut poller), Err(PollError::Closed));
-    assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+    assert_eq!(poller.wait().err(), Some(RingError::Closed));
     assert_eq!(poller.wait_timeout(PATIENCE).err(), Some(WaitTimeoutError::Closed));
     assert_eq!(poller.poll_max(0).err(), Some(PollError::Closed));
 }

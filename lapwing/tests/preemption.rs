@@ -6,7 +6,8 @@ mod common;
 use std::sync::{Arc, Mutex, mpsc};
 
 use common::{Kind, One, Turnstile, wait_until};
-use lapwing::{Disruptor, PollError, TryPublishError};
+use lapwing::Disruptor;
+use lapwing::error::{PollError, TryPublishError};
 
 common::for_both_producers! {
     miri_a_consumer_that_keeps_its_batch_holds_up_those_after_it_and_a_full_ring,

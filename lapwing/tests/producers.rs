@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use common::{PATIENCE, repeats, watched};
-use lapwing::{Disruptor, PollError, PublishError, Stopped};
+use lapwing::Disruptor;
+use lapwing::error::{PollError, PublishError, RingError};
 
 const PRODUCERS: u64 = 4;
 
@@ -63,7 +64,7 @@ fn claim_of_a_single_producer_is_refused_when_the_ring_was_closed_meanwhile() {
     producer.publish(|_| {}).unwrap();
     let claim = producer.claim().unwrap();
     running.close();
-    assert_eq!(claim.publish(), Err(Stopped::Closed));
+    assert_eq!(claim.publish(), Err(RingError::Closed));
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
     let report = running.shutdown().unwrap();
     assert_eq!(report.stages().next().unwrap().processed(), 1);
@@ -82,8 +83,8 @@ fn batch_of_a_single_producer_is_refused_whole_when_the_ring_was_closed_meanwhil
     let running = consumers.start().unwrap();
     let batch = producer.claim_batch(3).unwrap();
     running.close();
-    assert_eq!(batch.publish(), Err(Stopped::Closed));
-    assert_eq!(last.wait().err(), Some(Stopped::Closed));
+    assert_eq!(batch.publish(), Err(RingError::Closed));
+    assert_eq!(last.wait().err(), Some(RingError::Closed));
     assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), 0);
 }
 

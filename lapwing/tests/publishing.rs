@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, MOMENT, PATIENCE, ProducerOf, repeats};
-use lapwing::{
-    BatchError, HaltCause, PollError, Poller, PublishError, PublishTimeoutError, TryPublishError,
+use lapwing::Poller;
+use lapwing::error::{
+    BatchError, HaltCause, PollError, PublishError, PublishTimeoutError, TryPublishError,
 };
 
 common::for_both_producers! {

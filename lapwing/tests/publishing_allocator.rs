@@ -11,7 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::watched;
-use lapwing::{Consumer, Disruptor, Multi, Poller, Producer, PublishTimeoutError};
+use lapwing::consumer::Consumer;
+use lapwing::error::PublishTimeoutError;
+use lapwing::producer::Multi;
+use lapwing::{Disruptor, Poller, Producer};
 
 #[global_allocator]
 static ALLOCATOR: Publishing = Publishing;

@@ -3,7 +3,10 @@
 mod common;
 
 use common::{Kind, Ledger};
-use lapwing::{BuildError, Builder, Graph, Sequencer, Stage};
+use lapwing::error::BuildError;
+use lapwing::graph::Graph;
+use lapwing::producer::Sequencer;
+use lapwing::{Builder, Stage};
 
 common::for_both_producers! {
     names_must_be_unique,

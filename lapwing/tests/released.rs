@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Many, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, watched};
-use lapwing::{
-    Access, Action, Builder, Consumer, EventHandler, Finished, HandOver, MovedKeys, Outcome,
-    Sequence, Sequencer, Stage, TryPublishError,
-};
+use lapwing::consumer::{Access, Consumer, Finished, HandOver, MovedKeys, Outcome};
+use lapwing::error::TryPublishError;
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free,
@@ -213,9 +213,9 @@ fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
 /// Waits by the bell for a slot whose claim `producer` gives up, in a ring with `make`'s stage.
 fn give_up_by_the_bell(
     make: impl FnOnce(
-        Builder<'static, u64, lapwing::Multi>,
+        Builder<'static, u64, lapwing::producer::Multi>,
         Bell,
-    ) -> Builder<'static, u64, lapwing::Multi>,
+    ) -> Builder<'static, u64, lapwing::producer::Multi>,
 ) {
     watched(|| {
         let (bell, rings) = mpsc::channel();
@@ -289,7 +289,7 @@ struct Spy {
     panics_at: Option<Sequence>,
 }
 
-impl EventHandler<u64, lapwing::Shared, Result<Action, &'static str>> for Spy {
+impl EventHandler<u64, lapwing::consumer::Shared, Result<Action, &'static str>> for Spy {
     fn on_event(&mut self, _: &u64, sequence: Sequence, _: bool) -> Result<Action, &'static str> {
         self.log.push(format!("e{sequence}"));
         let way = if sequence == 1 { self.ways.pop_front() } else { None };

@@ -9,11 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, watched};
-use lapwing::wait::{WaitStrategy, Waiting};
-use lapwing::{
-    Action, BatchError, Consumer, Disruptor, EventHandler, HaltCause, MultiProducer, OfferError,
-    Outcome, PublishError, PublishTimeoutError, Sequence, TryPublishError, WhenFull,
+use lapwing::consumer::{Consumer, Outcome};
+use lapwing::error::{
+    BatchError, HaltCause, OfferError, PublishError, PublishTimeoutError, TryPublishError,
 };
+use lapwing::producer::WhenFull;
+use lapwing::wait::{WaitStrategy, Waiting};
+use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence};
 
 common::for_both_producers! {
     miri_handler_that_publishes_to_its_own_full_ring_is_told,
@@ -98,7 +100,7 @@ fn handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free<K: Kind>() 
     let seen = act_in_handler::<K>(4, 2, |producer| {
         let refused = producer.publish_batch(3, |_| unreachable!());
         assert_eq!(refused, Err(BatchError::WouldDeadlock));
-        let fill = |slots: &mut lapwing::Slots<'_, u64>| {
+        let fill = |slots: &mut lapwing::producer::Slots<'_, u64>| {
             slots.iter_mut().for_each(|event| *event = 7);
         };
         assert_eq!(producer.publish_batch(2, fill), Ok(2..4));

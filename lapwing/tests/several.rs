@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use common::{Kind, PATIENCE};
-use lapwing::{Access, Action, EventHandler, Exclusive, Sequence, Shared, Stage};
+use lapwing::consumer::{Access, Exclusive, Shared};
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     every_call_reaches_every_handler_of_a_list_in_order,

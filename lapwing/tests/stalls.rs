@@ -7,11 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Many, One, ProducerOf, Turnstile, wait_until, watched};
+use lapwing::monitor::{Culprit, Monitor, RingState, StageState, Stall};
 use lapwing::wait::{WaitStrategy, Waiting};
-use lapwing::{
-    Action, Consumers, Culprit, EventHandler, Monitor, RingState, Sequence, Stage, StageState,
-    Stall,
-};
+use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     a_handler_that_does_not_return_is_named,

@@ -11,11 +11,11 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use common::{Kind, Lcg, ProducerOf, repeats, watched};
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError};
+use lapwing::producer::Sequencer;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{
-    Disruptor, EventHandler, HaltCause, Outcome, Producer, PublishError, Running, Sequence,
-    Sequencer, Stage,
-};
+use lapwing::{Disruptor, EventHandler, Producer, Running, Sequence, Stage};
 
 common::for_both_producers! {
     handler_has_one_start_and_one_shutdown_however_it_ends,

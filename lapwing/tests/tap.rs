@@ -7,10 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Lcg, MOMENT, PATIENCE, repeats, watched};
+use lapwing::error::{BuildError, TapError, TapTimeoutError};
 use lapwing::tap::{Reading, TapReader, TapWriter, tap};
-use lapwing::{
-    BuildError, Disruptor, EventHandler, MAX_CAPACITY, Sequence, TapError, TapTimeoutError,
-};
+use lapwing::{Disruptor, EventHandler, MAX_CAPACITY, Sequence};
 
 /// A tap of `capacity` slots in which the numbers of `0..count` have been written, each its own sequence.
 fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>) {

@@ -8,7 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Many, Turnstile, wait_until};
-use lapwing::{Bottleneck, Consumers, Monitor, Poller, Stage, StartAt, Throughput};
+use lapwing::graph::StartAt;
+use lapwing::monitor::{Bottleneck, Monitor, Throughput};
+use lapwing::{Consumers, Poller, Stage};
 
 common::for_both_producers! {
     a_slow_stage_that_moved_was_never_named,
@@ -441,7 +443,7 @@ fn what_was_dropped_in_between_is_counted<K: Kind>() {
     let mut earlier = monitor.snapshot();
     for dropped in [3, 5] {
         for _ in 0..5 {
-            producer.offer(lapwing::WhenFull::DropNew, |_| {}).unwrap();
+            producer.offer(lapwing::producer::WhenFull::DropNew, |_| {}).unwrap();
         }
         let later = monitor.snapshot();
         let throughput = later.since(&earlier);

@@ -12,11 +12,10 @@ use common::{
     Kind, Ledger, MOMENT, ON_PURPOSE, quiet_panics, repeats, unique_prefix,
     wait_until_no_thread_named, watched,
 };
+use lapwing::consumer::{Consumer, Outcome, Shared};
+use lapwing::error::{BuildError, HaltCause, PlacementError, RingError, StartError};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Waiting, Yielding};
-use lapwing::{
-    Action, BuildError, Consumer, EventHandler, HaltCause, Outcome, PlacementError, Sequence,
-    Shared, Stage, StartError, Stopped,
-};
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     miri_stages_of_one_thread_run_on_one_thread,
@@ -352,7 +351,7 @@ fn failing_to_pin_a_shared_thread_is_an_error_that_leaves_no_thread<K: Kind>() {
     wait_until_no_thread_named(&prefix);
     assert_eq!(
         producer.publish(|_| {}).unwrap_err().to_string(),
-        Stopped::Halted(HaltCause::StageDropped).to_string()
+        RingError::Halted(HaltCause::StageDropped).to_string()
     );
 }
 

@@ -7,9 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, Lcg, ProducerOf, repeats};
-use lapwing::{
-    BuildError, Builder, Disruptor, EventHandler, Exclusive, Graph, Outcome, Sequence, StageId,
-};
+use lapwing::consumer::{Exclusive, Outcome};
+use lapwing::error::BuildError;
+use lapwing::graph::{Graph, StageId};
+use lapwing::{Builder, Disruptor, EventHandler, Sequence};
 
 common::for_both_producers! {
     miri_pipeline_hands_on_what_each_stage_wrote,
@@ -37,7 +38,7 @@ fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
             producer.publish(|event| *event = number).unwrap();
         }
         let report = running.shutdown().unwrap_or_else(|failed| panic!("{failed}"));
-        let is_done = |stage: &lapwing::Finished| stage.processed() == events;
+        let is_done = |stage: &lapwing::consumer::Finished| stage.processed() == events;
         assert!(report.stages().all(is_done), "{report:?}");
     });
 }

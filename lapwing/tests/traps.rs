@@ -13,11 +13,14 @@ use common::{
     Kind, Lcg, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf, quiet_panics, repeats, threads_named,
     unique_prefix, wait_until_no_thread_named,
 };
-use lapwing::wait::Yielding;
-use lapwing::{
-    BatchError, BuildError, EventHandler, Graph, HaltCause, Outcome, PollError, Poller,
-    PublishError, PublishTimeoutError, Sequence, TryPublishError,
+use lapwing::consumer::Outcome;
+use lapwing::error::{
+    BatchError, BuildError, HaltCause, PollError, PublishError, PublishTimeoutError,
+    TryPublishError,
 };
+use lapwing::graph::Graph;
+use lapwing::wait::Yielding;
+use lapwing::{EventHandler, Poller, Sequence};
 
 common::for_both_producers! {
     trap_01_what_a_closure_keeps_of_its_events_is_a_copy,

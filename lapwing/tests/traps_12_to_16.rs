@@ -9,8 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Kind, Lcg, Ledger, MOMENT, ON_PURPOSE, Token, quiet_panics, repeats, watched};
+use lapwing::Disruptor;
+use lapwing::error::{PublishTimeoutError, WaitTimeoutError};
 use lapwing::wait::{Adaptive, Blocking, WaitStrategy, Waiting, Yielding};
-use lapwing::{Disruptor, PublishTimeoutError, WaitTimeoutError};
 
 common::for_both_producers! {
     miri_trap_13_strategies_that_lie_lose_no_event,

@@ -6,10 +6,10 @@ use std::fmt;
 use std::time::Duration;
 
 use common::Kind;
-use lapwing::{
-    Action, BuildError, Builder, EventHandler, Exclusive, Retries, Sequence, Sequencer, Shared,
-    Stage,
-};
+use lapwing::consumer::{Exclusive, Retries, Shared};
+use lapwing::error::BuildError;
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     timeout_of_a_closure_was_ignored,

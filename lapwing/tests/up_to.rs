@@ -7,9 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::{Kind, Lcg, MOMENT, PATIENCE, ProducerOf, repeats, watched};
-use lapwing::{
-    BatchError, ClaimBatch, Disruptor, HaltCause, LengthError, Poller, Sequencer, StartAt,
-};
+use lapwing::error::{BatchError, HaltCause, LengthError};
+use lapwing::graph::StartAt;
+use lapwing::producer::{ClaimBatch, Sequencer};
+use lapwing::{Disruptor, Poller};
 
 common::for_both_producers! {
     miri_claim_up_to_takes_what_is_free_and_no_more,

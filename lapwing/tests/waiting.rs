@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use common::{Kind, Lcg, Many, One, repeats, wait_until, watched};
+use lapwing::graph::Graph;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{Disruptor, Graph, Stage};
+use lapwing::{Disruptor, Stage};
 
 common::for_both_producers! {
     miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other,

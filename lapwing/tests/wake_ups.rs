@@ -24,10 +24,11 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use common::{Kind, Lcg, repeats, watched};
+use lapwing::Stage;
+use lapwing::graph::Graph;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{Graph, Stage};
 
 /// An event that takes longer to arrive was slept through.
 const DEADLINE: Duration = Duration::from_secs(1);

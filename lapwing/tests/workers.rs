@@ -10,12 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Lcg, PATIENCE, ProducerOf, repeats, wait_until};
+use lapwing::consumer::{Exclusive, Outcome, Shared};
+use lapwing::error::{BuildError, PublishError, SeatError, TakeError, TryPublishError};
+use lapwing::graph::{Graph, StartAt, Workers};
+use lapwing::lifecycle::Backlog;
+use lapwing::monitor::StageState;
+use lapwing::producer::{Sequencer, Single};
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{
-    Backlog, BuildError, Builder, Disruptor, EventHandler, Exclusive, Graph, Outcome, Producer,
-    PublishError, SeatError, Sequence, Sequencer, Shared, Single, Stage, StageState, StartAt,
-    TakeError, TryPublishError, Workers,
-};
+use lapwing::{Builder, Disruptor, EventHandler, Producer, Sequence, Stage};
 
 common::for_both_producers! {
     every_event_goes_to_exactly_one_worker,

@@ -9,11 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
+use lapwing::consumer::{Exclusive, Outcome, Retries};
+use lapwing::error::{BuildError, HaltCause, PublishError, RingError, TryPublishError};
+use lapwing::lifecycle::WorkerGroup;
+use lapwing::monitor::StageState;
 use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
-use lapwing::{
-    Action, BuildError, EventHandler, Exclusive, HaltCause, Outcome, PublishError, Retries,
-    Sequence, Stage, StageState, Stopped, TryPublishError, WorkerGroup,
-};
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     each_key_has_one_worker_and_its_order,
@@ -637,7 +638,8 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
             let report = running.shutdown().unwrap();
             let of_workers = report.stages().filter(|stage| stage.name() != "check");
             assert_eq!(of_workers.map(|worker| worker.processed()).sum::<u64>(), events);
-            let is_stopped = |stage: &&lapwing::Finished| *stage.outcome() == Outcome::Stopped;
+            let is_stopped =
+                |stage: &&lapwing::consumer::Finished| *stage.outcome() == Outcome::Stopped;
             let stopped = report.stages().filter(is_stopped).count() as u64;
             assert_eq!(stopped, stops.load(Ordering::Relaxed));
         });
@@ -754,7 +756,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
             break error;
         }
     };
-    assert_eq!(error, Stopped::Halted(HaltCause::NoConsumers).into());
+    assert_eq!(error, RingError::Halted(HaltCause::NoConsumers).into());
     let failed = running.join().unwrap_err();
     let mut outcomes: Vec<_> =
         failed.report().stages().map(|worker| worker.outcome().clone()).collect();

@@ -8,11 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use common::{Kind, Lcg, ON_PURPOSE, ProducerOf, quiet_panics, repeats, wait_until};
+use lapwing::consumer::{Exclusive, Failure, Outcome, Retries};
+use lapwing::error::{HaltCause, PublishError, ResizeError};
 use lapwing::wait::{Blocking, BusySpin};
-use lapwing::{
-    Action, EventHandler, Exclusive, Failure, HaltCause, Outcome, PublishError, ResizeError,
-    Retries, Sequence, Stage,
-};
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     miri_resizing_under_load_loses_nothing_and_doubles_nothing,

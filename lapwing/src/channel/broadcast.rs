@@ -54,7 +54,7 @@ impl<T> BroadcastReceiver<T> {
     /// ```
     /// let (_sender, receivers) = lapwing::channel::broadcast::<u64>(5, 2)?;
     /// assert_eq!(receivers[0].capacity(), 8);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {

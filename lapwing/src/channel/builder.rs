@@ -45,7 +45,7 @@ impl Builder {
     ///
     /// let (sender, _receiver) = Builder::new(1000).spsc::<u64>()?;
     /// assert_eq!(sender.capacity(), 1024);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn new(capacity: usize) -> Self {
         let (receiver_wait, sender_wait) = (Adaptive::default(), Adaptive::default());
@@ -91,7 +91,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// Makes a channel with one sender and one receiver.
     ///
     /// ```
-    /// use lapwing::{BuildError, channel::Builder};
+    /// use lapwing::{channel::Builder, error::BuildError};
     ///
     /// let (mut sender, mut receiver) = Builder::new(8).spsc()?;
     /// sender.send(7)?;
@@ -136,7 +136,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// Makes a channel with one sender and `receivers` receivers that each see every value.
     ///
     /// ```
-    /// use lapwing::{BuildError, channel::Builder};
+    /// use lapwing::{channel::Builder, error::BuildError};
     ///
     /// let (mut sender, mut receivers) = Builder::new(8).broadcast(2)?;
     /// sender.send(7)?;

@@ -22,7 +22,7 @@ const NO_SENDER: &str = "the channel is disconnected and everything has been rec
 /// let error = sender.send("tick").unwrap_err();
 /// assert_eq!(error, SendError("tick"));
 /// assert_eq!(error.to_string(), "the channel is disconnected: no receiver is left");
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
@@ -54,7 +54,7 @@ impl<T> Error for SendError<T> {}
 /// drop(receiver);
 /// assert_eq!(sender.try_send(9), Err(TrySendError::Disconnected(9)));
 /// assert_eq!(TrySendError::from(SendError(9)), TrySendError::Disconnected(9));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
@@ -73,7 +73,7 @@ impl<T> TrySendError<T> {
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.try_send(String::from("second")).unwrap_err();
     /// assert_eq!(error.into_inner(), "second");
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use = "it is the value that was not sent"]
     pub fn into_inner(self) -> T {
@@ -130,7 +130,7 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// drop(receiver);
 /// assert_eq!(sender.send_timeout(9, patience), Err(SendTimeoutError::Disconnected(9)));
 /// assert_eq!(SendTimeoutError::from(SendError(9)), SendTimeoutError::Disconnected(9));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
@@ -150,7 +150,7 @@ impl<T> SendTimeoutError<T> {
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.send_timeout(String::from("second"), Duration::ZERO).unwrap_err();
     /// assert_eq!(error.into_inner(), "second");
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use = "it is the value that was not sent"]
     pub fn into_inner(self) -> T {

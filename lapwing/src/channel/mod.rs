@@ -55,7 +55,7 @@
 //! Both sides wait by [`Adaptive`](crate::wait::Adaptive); [`Builder`] takes any other strategy
 //! for either. Nothing waits for several channels: whoever reads several asks each by a `try_` call, and a channel's
 //! strategy is then never asked. To serve several rings on one thread there is
-//! [`Consumer::run_together`](crate::Consumer::run_together).
+//! [`Consumer::run_together`](crate::consumer::Consumer::run_together).
 //!
 //! # Latency
 //!
@@ -120,7 +120,7 @@ pub fn spsc<T: Send>(capacity: usize) -> Result<(SingleSender<T>, Receiver<T>), 
 /// let mut numbers: Vec<u64> = receiver.into_iter().collect();
 /// numbers.sort(); // the threads race
 /// assert_eq!(numbers, [1, 2, 3]);
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// # Errors

@@ -62,7 +62,7 @@ impl<T> Receiver<T> {
     /// ```
     /// let (_sender, receiver) = lapwing::channel::spsc::<u64>(5)?;
     /// assert_eq!(receiver.capacity(), 8);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {

@@ -11,8 +11,7 @@ use super::error::{SendError, TrySendError};
 use super::letter::{Keeping, Letter};
 use super::sender::Sender;
 use crate::error::BatchError;
-use crate::producer::ClaimBatch;
-use crate::producer::Sequencer;
+use crate::producer::{ClaimBatch, Sequencer};
 
 /// A run is at most this part of the ring, so that receivers have something to go on with before the
 /// rest is there; as a stage lets go of its events.

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
-use crate::producer::{Claim, Producer};
-use crate::producer::{Multi, Sequencer, Single};
+use crate::producer::{Claim, Multi, Producer, Sequencer, Single};
 
 /// The one sender of a channel; it cannot be cloned.
 ///
@@ -73,7 +72,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// ```
     /// let (sender, _receiver) = lapwing::channel::spsc::<u64>(5)?;
     /// assert_eq!(sender.capacity(), 8);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -89,7 +88,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// assert!(!sender.is_disconnected());
     /// drop(receiver);
     /// assert!(sender.is_disconnected());
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn is_disconnected(&self) -> bool {
@@ -110,7 +109,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
     /// drop(receiver);
     /// assert!(matches!(thread.join().unwrap(), Ok(()) | Err(SendError(3))));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::protocol::ring_buffer::RingBuffer;
 /// A handler that only looks can serve both:
 ///
 /// ```
-/// use lapwing::{Access, Disruptor, EventHandler, Sequence};
+/// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Access};
 ///
 /// #[derive(Default)]
 /// struct Count(u64);
@@ -45,7 +45,7 @@ pub trait Access: sealed::Access {
     /// Goes through a slice, with the lines of [large events](Events) fetched ahead.
     ///
     /// ```
-    /// use lapwing::{Access, Exclusive, Shared};
+    /// use lapwing::consumer::{Access, Exclusive, Shared};
     ///
     /// let mut batch = [7, 8, 9];
     /// Exclusive::events(&mut batch[..]).for_each(|event| *event += 1);
@@ -56,7 +56,7 @@ pub trait Access: sealed::Access {
     /// Lends an event once more, for a shorter time.
     ///
     /// ```
-    /// use lapwing::{Access, Exclusive};
+    /// use lapwing::consumer::{Access, Exclusive};
     ///
     /// let mut event = 7;
     /// let mut lent = &mut event;
@@ -69,7 +69,7 @@ pub trait Access: sealed::Access {
 /// Other stages may read the same events at the same time: `&E`.
 ///
 /// ```
-/// use lapwing::{Disruptor, Poller, Shared};
+/// use lapwing::{Disruptor, Poller, consumer::Shared};
 ///
 /// # let (_producer, mut consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -83,7 +83,7 @@ pub enum Shared {}
 /// No other stage touches the events at the same time: `&mut E`.
 ///
 /// ```
-/// use lapwing::{Disruptor, Exclusive, Poller};
+/// use lapwing::{Disruptor, Poller, consumer::Exclusive};
 ///
 /// # let (mut producer, mut consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;

@@ -63,7 +63,7 @@ impl Acknowledger {
     /// the stage: an event is let go of when both are past it.
     ///
     /// ```
-    /// # use lapwing::{AcknowledgeError, Disruptor, TryPublishError};
+    /// # use lapwing::{Disruptor, error::{AcknowledgeError, TryPublishError}};
     /// let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
     ///     .stage("journal").acknowledged().poller()
     ///     .build()?;

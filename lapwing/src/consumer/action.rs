@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 /// What a stage does about an event, said by its handler or by its
-/// [failure policy](crate::FailurePolicy).
+/// [failure policy](crate::consumer::FailurePolicy).
 ///
 /// A handler returns `()`, an action, or a `Result` of either:
 ///
@@ -54,10 +54,10 @@ pub enum Action {
 }
 
 /// What a handler may return: `()` and [`Action`], or a `Result` of either whose error becomes a
-/// [`Failure`](crate::Failure).
+/// [`Failure`](crate::consumer::Failure).
 ///
 /// ```
-/// use lapwing::{Disruptor, EventHandler, Outcome, Sequence, Shared};
+/// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{Outcome, Shared}};
 ///
 /// struct Parse(Vec<u64>);
 ///
@@ -99,7 +99,7 @@ pub trait IntoAction: Sized {
     /// [several handlers](crate::EventHandler#several-handlers-in-one-stage) gets it.
     ///
     /// ```
-    /// use lapwing::{Action, IntoAction};
+    /// use lapwing::{Action, consumer::IntoAction};
     ///
     /// assert!(().is_done() && Ok::<_, String>(Action::ReleaseNow).is_done());
     /// assert!(!Action::Skip.is_done() && !Err::<(), _>("no route").is_done());
@@ -109,7 +109,7 @@ pub trait IntoAction: Sized {
     /// Whether this value means [`Action::Continue`], so that nothing is to be done about it.
     ///
     /// ```
-    /// use lapwing::{Action, IntoAction};
+    /// use lapwing::{Action, consumer::IntoAction};
     ///
     /// assert!(().continues() && Ok::<_, String>(Action::Continue).continues());
     /// assert!(!Action::ReleaseNow.continues() && !Err::<(), _>("no route").continues());
@@ -119,7 +119,7 @@ pub trait IntoAction: Sized {
     /// The action, or the error.
     ///
     /// ```
-    /// use lapwing::{Action, IntoAction};
+    /// use lapwing::{Action, consumer::IntoAction};
     ///
     /// assert_eq!(().into_action().unwrap(), Action::Continue);
     /// assert_eq!(Ok::<_, String>(Action::Stop).into_action().unwrap(), Action::Stop);

@@ -16,7 +16,7 @@ use crate::tuning::ReadAhead;
 /// go through their batches so; a handler by the batch may:
 ///
 /// ```
-/// use lapwing::{Access, Disruptor, Shared};
+/// use lapwing::{Disruptor, consumer::{Access, Shared}};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || [0_u64; 8])
 ///     .stage("sum").read_batch(|batch, _| {

@@ -15,7 +15,7 @@ const MAX_DOUBLINGS: u32 = 94;
 ///
 /// ```
 /// use std::sync::mpsc;
-/// use lapwing::{Action, Disruptor, Failure, Stage};
+/// use lapwing::{Action, Disruptor, Stage, consumer::Failure};
 ///
 /// let (log, lines) = mpsc::channel();
 /// let stage = Stage::new("risk").on_error(move |failure: &Failure<'_>| {
@@ -46,7 +46,7 @@ pub struct Failure<'a> {
 /// How a handler failed.
 ///
 /// ```
-/// use lapwing::{Action, Cause, Failure};
+/// use lapwing::{Action, consumer::{Cause, Failure}};
 ///
 /// /// Broken pipes are worth another try, bugs are not.
 /// fn decide(failure: &Failure<'_>) -> Action {
@@ -117,14 +117,14 @@ impl fmt::Display for Failure<'_> {
 /// Runs on the stage's thread. A panic of the policy itself halts the ring, and so does one of the
 /// error's own code, to show or to drop it.
 ///
-/// The workers of a [group](crate::Workers) do not share a policy: `build` clones it once for each of
+/// The workers of a [group](crate::graph::Workers) do not share a policy: `build` clones it once for each of
 /// them. The library holds no lock while a policy runs, so one that logs or sleeps delays its own
 /// worker only. What a policy counts in its own fields is counted for each worker; a limit for the
 /// whole group is kept behind an `Arc`.
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Failure, Retries, Stage};
+/// use lapwing::{Action, Stage, consumer::{Failure, Retries}};
 ///
 /// let _always = Stage::new("a").on_error(Action::Skip);
 /// let _asked = Stage::new("b").on_error(|failure: &Failure<'_>| {
@@ -138,7 +138,7 @@ impl fmt::Display for Failure<'_> {
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// use lapwing::{Action, Disruptor, Failure, Stage};
+/// use lapwing::{Action, Disruptor, Stage, consumer::Failure};
 ///
 /// let failures = Arc::new(AtomicU64::new(0)); // each worker's clone has the same counter
 /// let seen = Arc::clone(&failures);
@@ -204,7 +204,7 @@ impl Clone for Box<dyn AnyPolicy> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Disruptor, Retries};
+/// use lapwing::{Action, Disruptor, consumer::Retries};
 ///
 /// let policy = Retries::of_event()
 ///     .pause(Duration::from_micros(10)) // doubled with each attempt
@@ -283,7 +283,7 @@ impl Retries {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::{Action, Disruptor, Retries};
+    /// use lapwing::{Action, Disruptor, consumer::Retries};
     ///
     /// let policy = Retries::of_event()
     ///     .pause(Duration::from_micros(1))

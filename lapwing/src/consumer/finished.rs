@@ -13,7 +13,7 @@ use crate::unshared::Unshared;
 /// How a stage ended.
 ///
 /// ```
-/// use lapwing::{Disruptor, Outcome};
+/// use lapwing::{Disruptor, consumer::Outcome};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("limit").read(|event, _, _| assert!(*event < 9, "too high: {event}"))
@@ -34,7 +34,7 @@ pub enum Outcome {
     /// The ring was halted; events may be left.
     Halted,
     /// The stage stopped, by [its handler's wish](Action::Stop) or [somebody
-    /// else's](crate::StopHandle), and has left the graph.
+    /// else's](crate::consumer::StopHandle), and has left the graph.
     Stopped,
     /// The handler failed, and by the stage's policy the stage has left the graph.
     Detached {
@@ -85,7 +85,7 @@ impl Outcome {
 /// A stage that has ended.
 ///
 /// ```
-/// use lapwing::{Disruptor, Outcome};
+/// use lapwing::{Disruptor, consumer::Outcome};
 ///
 /// let (producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
@@ -93,7 +93,7 @@ impl Outcome {
 /// let finished = consumers.into_iter().next().unwrap().run();
 /// assert_eq!((finished.name(), finished.processed()), ("sum", 0));
 /// assert_eq!(*finished.outcome(), Outcome::Drained);
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[must_use = "it says whether the stage panicked"]
 pub struct Finished {
@@ -146,7 +146,7 @@ impl Finished {
     /// let finished = consumers.into_iter().map(|consumer| consumer.run());
     /// let names: Vec<String> = finished.map(|stage| stage.name().to_owned()).collect();
     /// assert_eq!(names, ["left", "right"]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -156,7 +156,7 @@ impl Finished {
     /// How it ended.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     /// #     .stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
     /// #     .build()?;
@@ -164,7 +164,7 @@ impl Finished {
     /// drop(consumers.next()); // its events would never be done, so the ring halts
     /// let finished = consumers.next().unwrap().run();
     /// assert_eq!(*finished.outcome(), Outcome::Halted);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn outcome(&self) -> &Outcome {
@@ -172,7 +172,7 @@ impl Finished {
     }
 
     /// Number of sequences that it has finished: its own sequence, in a ring that begins at 0. For a consumer that
-    /// took a [seat](crate::Seats), those from its first event on; for a worker, its share.
+    /// took a [seat](crate::graph::Seats), those from its first event on; for a worker, its share.
     ///
     /// Claims that were given up count as well, though no handler gets them. [`handled`](Self::handled) counts events
     /// only.
@@ -246,7 +246,7 @@ impl Finished {
     /// Takes the handler that was given to the stage.
     ///
     /// ```
-    /// use lapwing::TakeError;
+    /// use lapwing::error::TakeError;
     /// # use lapwing::{Disruptor, EventHandler, Sequence};
     /// # #[derive(Default)]
     /// # struct Sum(u64);

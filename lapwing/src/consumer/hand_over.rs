@@ -11,13 +11,13 @@ use super::work::{Interruption, Progress, WholeLife, Work};
 use crate::Sequence;
 use crate::protocol::group::{KeyTransfer, MovedKeys};
 
-/// A handler of workers [by key](crate::Workers::by_key) that hands over what it knows of a key when the
+/// A handler of workers [by key](crate::graph::Workers::by_key) that hands over what it knows of a key when the
 /// key goes to another worker.
 ///
-/// Keys change hands when the group is [resized](crate::WorkerGroup::resize) and when a worker leaves it.
+/// Keys change hands when the group is [resized](crate::lifecycle::WorkerGroup::resize) and when a worker leaves it.
 /// Without this trait, the state that a handler keeps for a key stays with that handler, and the key's
 /// new worker begins anew. Handlers with this trait are given to
-/// [`read_keyed_handlers`](crate::Workers::read_keyed_handlers).
+/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers).
 ///
 /// # When it is called
 ///
@@ -28,7 +28,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// 3. Events are routed to the new workers. Each has [`take`](Self::take) called for every state that is for it, before
 ///    its first such event.
 ///
-/// A worker that leaves, since it [stopped](crate::Action::Stop) or was [asked to](crate::StopHandle), gives
+/// A worker that leaves, since it [stopped](crate::Action::Stop) or was [asked to](crate::consumer::StopHandle), gives
 /// everything, and the worker that gets its events takes it. A resize during a resize takes effect after
 /// it, in the same way. A panic of either method halts the ring, whatever the stage's policy says.
 ///
@@ -42,7 +42,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 ///
 /// ```
 /// use std::collections::HashMap;
-/// use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence};
+/// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
 ///
 /// #[derive(Default)]
 /// struct Reading { device: u64, value: u64, average: u64 }

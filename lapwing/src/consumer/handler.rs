@@ -8,7 +8,7 @@ use crate::Sequence;
 
 /// A stage with its whole life cycle. Everything runs on the stage's thread.
 ///
-/// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::Exclusive), and they come as
+/// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::consumer::Exclusive), and they come as
 /// `&mut E`. `R` is what `on_event` returns: nothing, an [`Action`], or a `Result` whose error goes to
 /// the stage's [policy](crate::Stage::on_error); see [`IntoAction`].
 ///
@@ -198,7 +198,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///   behind it. A worker also calls after it went past events of others, and after an attempt to
     ///   claim events that another worker got.
     /// - An [acknowledged](crate::Stage::acknowledged) stage keeps its slots until the
-    ///   [`Acknowledger`](crate::Acknowledger) is past them too. Here this method says that the
+    ///   [`Acknowledger`](crate::consumer::Acknowledger) is past them too. Here this method says that the
     ///   handler has finished the events. The thread that acknowledges them notifies.
     ///
     /// A panic in this method is one between batches. The stage's [policy](crate::Stage::on_panic)
@@ -206,7 +206,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// use lapwing::{Disruptor, EventHandler, Sequence, TryPublishError};
+    /// use lapwing::{Disruptor, EventHandler, Sequence, error::TryPublishError};
     ///
     /// /// Tells the publisher that there is room.
     /// struct Bell(mpsc::Sender<Sequence>);

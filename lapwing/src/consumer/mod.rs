@@ -61,11 +61,11 @@ pub(crate) use worker::Worker;
 ///
 /// A value like any other: move it to a thread of your own, scoped or not, and [`run`](Self::run)
 /// it there. Dropped without having run, it halts its ring, since its events would never be done;
-/// one that has a [`Seat`](crate::Seat) only leaves.
+/// one that has a [`Seat`](crate::graph::Seat) only leaves.
 ///
 /// ```
 /// use std::thread;
-/// use lapwing::{Disruptor, Outcome};
+/// use lapwing::{Disruptor, consumer::Outcome};
 ///
 /// let mut sum = 0;
 /// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
@@ -86,7 +86,7 @@ pub(crate) use worker::Worker;
 ///     for thread in threads {
 ///         assert_eq!(*thread.join().unwrap().outcome(), Outcome::Drained);
 ///     }
-///     Ok::<(), lapwing::PublishError>(())
+///     Ok::<(), lapwing::error::PublishError>(())
 /// })?;
 /// assert_eq!(sum, 55);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -127,7 +127,7 @@ impl<'env> Consumer<'env> {
     /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.name(), "sum");
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -135,7 +135,7 @@ impl<'env> Consumer<'env> {
     }
 
     /// The CPU that the stage's thread is to be pinned to, by [`Stage::pin`](crate::Stage::pin) or
-    /// [`Placement::pin`](crate::Placement::pin). [`run`](Self::run) leaves it to you.
+    /// [`Placement::pin`](crate::graph::Placement::pin). [`run`](Self::run) leaves it to you.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -145,7 +145,7 @@ impl<'env> Consumer<'env> {
     /// #     .build()?;
     /// # let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.pin(), Some(1));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn pin(&self) -> Option<usize> {
@@ -153,7 +153,7 @@ impl<'env> Consumer<'env> {
     }
 
     /// Name of the thread that the stage is to run on, by [`Stage::on_thread`](crate::Stage::on_thread) or
-    /// by the ring's [`Placement`](crate::Placement); `None` for one of its own, with its own name.
+    /// by the ring's [`Placement`](crate::graph::Placement); `None` for one of its own, with its own name.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -163,7 +163,7 @@ impl<'env> Consumer<'env> {
     /// #     .build()?;
     /// # let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.thread(), Some("cold"));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn thread(&self) -> Option<&str> {
@@ -173,7 +173,7 @@ impl<'env> Consumer<'env> {
     /// Stops this stage from elsewhere, without stopping the ring.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (_producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
@@ -181,7 +181,7 @@ impl<'env> Consumer<'env> {
     /// let thread = std::thread::spawn(move || consumer.run());
     /// stop.stop();
     /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn stop_handle(&self) -> StopHandle {
@@ -194,7 +194,7 @@ impl<'env> Consumer<'env> {
     ///
     /// ```
     /// use std::thread;
-    /// use lapwing::{Consumer, Disruptor};
+    /// use lapwing::{Disruptor, consumer::Consumer};
     ///
     /// let (mut bids, left) =
     ///     Disruptor::single_producer(64, || 0_u64).stage("bids").read(|_, _, _| {}).build()?;
@@ -213,7 +213,7 @@ impl<'env> Consumer<'env> {
     /// # Blocking
     ///
     /// Returns only at the end. A ring in which no stage [names its thread](crate::Stage::on_thread), and none
-    /// shares one by its [`Placement`](crate::Placement), cannot wake this thread: then it looks at least
+    /// shares one by its [`Placement`](crate::graph::Placement), cannot wake this thread: then it looks at least
     /// once a millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
@@ -228,7 +228,7 @@ impl<'env> Consumer<'env> {
     /// [policy](crate::Stage::on_panic), and where it ends the stage it stands in the result.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Outcome};
+    /// use lapwing::{Disruptor, consumer::Outcome};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))

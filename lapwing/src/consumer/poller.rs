@@ -14,7 +14,7 @@ use super::source::Source;
 use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::Doing;
-use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::error::{PollError, RingError, WaitTimeoutError};
 #[cfg(all(test, loom))]
 use crate::protocol::reading::Spun;
 use crate::protocol::reading::UNLIMITED;
@@ -28,7 +28,7 @@ use crate::protocol::reading::UNLIMITED;
 /// claim that was given up is free again only when each poller has looked past it.
 ///
 /// ```
-/// use lapwing::{Disruptor, PollError};
+/// use lapwing::{Disruptor, error::PollError};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
@@ -58,7 +58,7 @@ impl<E, A: Access> Poller<E, A> {
     /// the last time come again. Never waits.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, PollError};
+    /// # use lapwing::{Disruptor, error::PollError};
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
@@ -112,24 +112,24 @@ impl<E, A: Access> Poller<E, A> {
     /// let thread = thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.iter().next(), Some((0, &7))); // whichever thread is first
     /// assert_eq!(thread.join().unwrap(), Ok(0));
-    /// assert_eq!(poller.wait().err(), Some(lapwing::Stopped::Closed)); // no producer is left
+    /// assert_eq!(poller.wait().err(), Some(lapwing::error::RingError::Closed)); // no producer is left
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Stopped::Closed`] if there will never be any, [`Stopped::Halted`] if the ring is halted.
+    /// [`RingError::Closed`] if there will never be any, [`RingError::Halted`] if the ring is halted.
     ///
     /// # Blocking
     ///
     /// Waits by the strategy of this stage until something is published and all stages that it
     /// comes after have finished it.
     #[inline(always)]
-    pub fn wait(&mut self) -> Result<Batch<'_, E, A>, Stopped> {
+    pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.source, range)),
-            Err(WaitTimeoutError::Closed) => Err(Stopped::Closed),
-            Err(WaitTimeoutError::Halted(cause)) => Err(Stopped::Halted(cause)),
+            Err(WaitTimeoutError::Closed) => Err(RingError::Closed),
+            Err(WaitTimeoutError::Halted(cause)) => Err(RingError::Halted(cause)),
             Err(WaitTimeoutError::TimedOut) => unreachable!("no handle stops a poller"),
         }
     }
@@ -139,7 +139,7 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError};
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;

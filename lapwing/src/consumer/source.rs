@@ -10,7 +10,7 @@ use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::error::{PollError, Stopped, WaitTimeoutError};
+use crate::error::{PollError, RingError, WaitTimeoutError};
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
 use crate::protocol::group::{Group, KeyTransfer};
 use crate::protocol::reading::{Drained, Spun};
@@ -118,8 +118,8 @@ pub(crate) trait Source<E> {
         loop {
             match self.poll() {
                 Ok(range) => return Ok(range),
-                Err(PollError::Closed) => return Err(Stopped::Closed.into()),
-                Err(PollError::Halted(cause)) => return Err(Stopped::Halted(cause).into()),
+                Err(PollError::Closed) => return Err(RingError::Closed.into()),
+                Err(PollError::Halted(cause)) => return Err(RingError::Halted(cause).into()),
                 Err(PollError::Empty) => {
                     found_nothing(self);
                     if is_expired || self.has_transfer() {

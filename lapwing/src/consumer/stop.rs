@@ -6,7 +6,7 @@ use crate::protocol::control::{Control, StageIndex};
 use crate::sync::Arc;
 
 /// Stops one stage and leaves the others running: it finishes its batch, leaves the graph, and its
-/// run ends with [`Outcome::Stopped`](crate::Outcome::Stopped). Its handler can be taken back.
+/// run ends with [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken back.
 ///
 /// Stages that come after it go on with what it came after, and producers no longer wait for it; nor
 /// for [acknowledgements](crate::Stage::acknowledged) of what it has handled. Its events are not
@@ -15,7 +15,7 @@ use crate::sync::Arc;
 ///
 /// ```
 /// use std::thread;
-/// use lapwing::{Disruptor, Outcome, StartAt};
+/// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
@@ -47,7 +47,7 @@ impl StopHandle {
     /// once. Does nothing to a stage that has ended; one that has not begun ends without an event.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("first").read(|_, _, _| {})
     ///     .stage("second").read(|_, _, _| {})

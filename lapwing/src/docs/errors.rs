@@ -12,24 +12,24 @@
 //!
 //! # Each error
 //!
-//! The variants have the same meaning in [`PublishError`](crate::PublishError),
-//! [`TryPublishError`](crate::TryPublishError), [`PublishTimeoutError`](crate::PublishTimeoutError),
-//! [`OfferError`](crate::OfferError), [`BatchError`](crate::BatchError) and
-//! [`Stopped`](crate::Stopped). In each case the event is not published. A batch is published as a
+//! The variants have the same meaning in [`PublishError`](crate::error::PublishError),
+//! [`TryPublishError`](crate::error::TryPublishError), [`PublishTimeoutError`](crate::error::PublishTimeoutError),
+//! [`OfferError`](crate::error::OfferError), [`BatchError`](crate::error::BatchError) and
+//! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is published as a
 //! whole or not at all.
 //!
 //! | error | calls that return it | cause | has the closure run? | a later call |
 //! |---|---|---|---|---|
-//! | `Full` | `try_` calls; `offer` with [`WhenFull::Refuse`](crate::WhenFull::Refuse) | too few slots are free | no | can succeed |
-//! | `TimedOut` | `_timeout` calls; `offer` with [`WhenFull::Timeout`](crate::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
+//! | `Full` | `try_` calls; `offer` with [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse) | too few slots are free | no | can succeed |
+//! | `TimedOut` | `_timeout` calls; `offer` with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout) | too few slots became free in time | no | can succeed |
 //! | `WouldDeadlock` | calls that wait | the ring is full, and only this thread could free a slot | no | can succeed after this thread has gone on |
 //! | `Zero` | batch calls | the batch has no events | no | fails in the same way |
 //! | `TooLarge` | batch calls | the batch is larger than the ring | no | fails in the same way |
 //! | `Closed` | all | the ring was closed before the event was published | only if the ring has one producer and was closed while the closure ran | fails in the same way |
-//! | `Halted` | all | the ring was halted before the event was published, for the [`HaltCause`](crate::HaltCause) in the error | only if the ring was halted while the closure ran | fails in the same way |
+//! | `Halted` | all | the ring was halted before the event was published, for the [`HaltCause`](crate::error::HaltCause) in the error | only if the ring was halted while the closure ran | fails in the same way |
 //!
 //! `Ok(None)` from [`offer`](crate::Producer::offer) means that the event was dropped, by
-//! [`WhenFull::DropNew`](crate::WhenFull::DropNew): it is not published, and the producer
+//! [`WhenFull::DropNew`](crate::producer::WhenFull::DropNew): it is not published, and the producer
 //! [counts](crate::Producer::dropped) it.
 //!
 //! If the closure panics, the panic passes through and the event is not published.
@@ -37,7 +37,7 @@
 //! # A claim that is held while the ring ends
 //!
 //! A claim is held between [`claim`](crate::Producer::claim) and
-//! [`Claim::publish`](crate::Claim::publish), or while the closure of
+//! [`Claim::publish`](crate::producer::Claim::publish), or while the closure of
 //! [`publish`](crate::Producer::publish) runs. What the publication then returns:
 //!
 //! | the ring ends by | one producer | several producers |
@@ -48,8 +48,8 @@
 //! | a halt at the moment of the publication | `Ok` if the halt counted the event; else `Halted` | `Ok` if the publication came before the producer saw the halt; else `Halted` |
 //!
 //! The last consumer that leaves halts the ring, with the cause
-//! [`NoConsumers`](crate::HaltCause::NoConsumers). A stage that fails or panics halts it with
-//! [`StageFailed`](crate::HaltCause::StageFailed): the event at which it failed was published, so its
+//! [`NoConsumers`](crate::error::HaltCause::NoConsumers). A stage that fails or panics halts it with
+//! [`StageFailed`](crate::error::HaltCause::StageFailed): the event at which it failed was published, so its
 //! call returns `Ok`.
 //!
 //! # Channels
@@ -73,7 +73,7 @@
 //!
 //! ```
 //! use std::thread;
-//! use lapwing::{Disruptor, HaltCause, PublishError};
+//! use lapwing::{Disruptor, error::{HaltCause, PublishError}};
 //!
 //! let (mut requests, mut consumers) =
 //!     Disruptor::single_producer(8, || 0_u64).stage("server").poller().build()?;

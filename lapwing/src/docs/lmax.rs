@@ -34,8 +34,8 @@
 //! | `MultiProducerSequencer` | [`Multi`] | Claims by compare-and-swap, never more than the ring holds: a producer that dies as it waits leaves no hole, and `try_` calls do not starve behind one that waits. |
 //! | `getHighestPublishedSequence` | none | Private; a stage downstream looks for given-up claims only if there are any. |
 //! | `SequenceBarrier` | none; [`Poller::wait`] waits | One for each stage, never shared; what ends it is a state of the ring, never an alert that somebody must clear. |
-//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`Stopped`], [`WaitTimeoutError`] | |
-//! | `NoOpEventProcessor` | a [`Poller`] | [`Batch::consume_all`](crate::Batch::consume_all) lets go without looking. |
+//! | `InsufficientCapacityException`, `AlertException`, `TimeoutException` | [`TryPublishError`], [`RingError`], [`WaitTimeoutError`] | |
+//! | `NoOpEventProcessor` | a [`Poller`] | [`Batch::consume_all`](crate::consumer::Batch::consume_all) lets go without looking. |
 //! | `Util`, `ThreadHints`, `DaemonThreadFactory` | none | The standard library has them; a thread that is left alone is [`Running::detach`]. |
 //!
 //! ## Publishing
@@ -84,7 +84,7 @@
 //! | `FatalExceptionHandler` | the default | The ring halts, so producers and the other stages learn of it; in LMAX the thread ends and its sequence holds producers back for ever. |
 //! | `IgnoreExceptionHandler` | [`Action::Skip`] | Stages after it are told: [`EventHandler::on_failed_event`]. |
 //! | `AggregateEventHandler` | [several handlers in one stage](EventHandler#several-handlers-in-one-stage) | Every call is forwarded, not only three of them. |
-//! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | A batch, or [`PollError::Empty`] for the last two, or that the ring has ended; which of the two it is, a [`StageSnapshot`] tells. It can also [wait](Poller::wait). An event that an iterator yielded is consumed; to get one again that failed, look at [`Batch::as_slice`](crate::Batch::as_slice) and [consume](crate::Batch::consume) what is done. |
+//! | `EventPoller.poll`: `PROCESSING`, `GATING`, `IDLE` | [`Poller::poll`] | A batch, or [`PollError::Empty`] for the last two, or that the ring has ended; which of the two it is, a [`StageSnapshot`] tells. It can also [wait](Poller::wait). An event that an iterator yielded is consumed; to get one again that failed, look at [`Batch::as_slice`](crate::consumer::Batch::as_slice) and [consume](crate::consumer::Batch::consume) what is done. |
 //! | `WorkerPool`, `WorkProcessor`, `WorkHandler`, `EventReleaser`, `drainAndHalt` (2.6 to 3.4) | [`Stage::workers`], [`WorkerGroup`], [`Action::ReleaseNow`], [`Running::close`] | Claimed by the batch, not by the event; workers may change events; a group is resized as it runs. [`Workers::by_key`] keeps the order of each key. |
 //! | custom `EventProcessor` | a [`Poller`] on a thread of yours | |
 //!
@@ -227,9 +227,12 @@
 use crate::wait::{Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
 #[cfg(doc)]
 use crate::{
-    Acknowledger, Action, BatchError, BuildError, Builder, Claim, ClaimBatch, Consumer, Consumers,
-    Disruptor, EventHandler, Failure, FailurePolicy, Graph, Monitor, Multi, Placement, PollError,
-    Poller, Producer, Report, Retries, Running, Seats, Sequence, Sequencer, Side, Single,
-    SingleProducer, Slots, Snapshot, Stage, StageSnapshot, Stall, StopHandle, Stopped,
-    TryPublishError, WaitTimeoutError, WhenFull, WorkerGroup, Workers,
+    Action, Builder, Consumers, Disruptor, EventHandler, Poller, Producer, Report, Running,
+    Sequence, SingleProducer, Stage,
+    consumer::{Acknowledger, Consumer, Failure, FailurePolicy, Retries, StopHandle},
+    error::{BatchError, BuildError, PollError, RingError, TryPublishError, WaitTimeoutError},
+    graph::{Graph, Placement, Seats, Side, Workers},
+    lifecycle::WorkerGroup,
+    monitor::{Monitor, Snapshot, StageSnapshot, Stall},
+    producer::{Claim, ClaimBatch, Multi, Sequencer, Single, Slots, WhenFull},
 };

@@ -35,10 +35,10 @@
 //!
 //! The claim counter is lock-free: somebody always gets on, wherever a thread stands still. What follows it
 //! is not, for a ring that keeps one order: nobody may pass an event that may yet be published. A
-//! [`Monitor`](crate::Monitor) knows the difference between that and an idle ring, and says whose fault it is:
+//! [`Monitor`](crate::monitor::Monitor) knows the difference between that and an idle ring, and says whose fault it is:
 //!
 //! ```
-//! use lapwing::{Culprit, Disruptor, PollError, TryPublishError};
+//! use lapwing::{Disruptor, error::{PollError, TryPublishError}, monitor::Culprit};
 //!
 //! let (mut slow, mut consumers) =
 //!     Disruptor::multi_producer(4, || 0_u64).stage("book").poller().build()?;
@@ -147,7 +147,7 @@
 //!
 //! # On oversubscribed machines
 //!
-//! - Fewer threads: [`Placement::automatic`](crate::Placement::automatic) gives the stages as many as there are CPUs
+//! - Fewer threads: [`Placement::automatic`](crate::graph::Placement::automatic) gives the stages as many as there are CPUs
 //!   for them. A thread that does not exist cannot lose its CPU.
 //! - The [default strategy](crate::wait::Adaptive) finds out when threads outnumber CPUs, and spins no more: a
 //!   spinning waiter takes the CPU from the very thread that it waits for. A stage that keeps up with its producers, and so
@@ -159,8 +159,8 @@
 //! - One producer for each ring, where the order of different sources does not matter: no gap holds up
 //!   anybody else.
 //! - [`offer`](crate::Producer::offer), `try_` and `_timeout`: a full ring need not stop who has other things to do.
-//! - A [`Monitor`](crate::Monitor) that is asked from a thread of its own says how long a claim has been held:
-//!   [`claim_held_for`](crate::Snapshot::claim_held_for).
+//! - A [`Monitor`](crate::monitor::Monitor) that is asked from a thread of its own says how long a claim has been held:
+//!   [`claim_held_for`](crate::monitor::Snapshot::claim_held_for).
 //! - Threads with a real-time priority (`SCHED_FIFO`), CPUs set aside (`isolcpus`, `cpuset`) and
 //!   [pinning](crate::Stage::pin), where the system is yours. With strategies that park: a spinning thread of that
 //!   priority never lets another one run on its CPU.
@@ -169,6 +169,6 @@
 //!
 //! Take a claim back from a thread that stands still: it may write the slot in the next moment, and who reads it
 //! meanwhile reads half an event. So a claim has no timeout, and one that is
-//! [forgotten](crate::Claim) holds for ever. Nor can a library of user space keep its thread on a CPU, or see that another
+//! [forgotten](crate::producer::Claim) holds for ever. Nor can a library of user space keep its thread on a CPU, or see that another
 //! thread has none; all that it sees is that nothing moves. Whoever cannot bear the window at all needs a
 //! ring for each producer, or a structure without one order of events.

@@ -10,7 +10,7 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 /// been started.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor};
+/// use lapwing::{Disruptor, error::BuildError};
 ///
 /// let two = Disruptor::single_producer(8, || 0_u64).stage("log").poller().stage("log").poller();
 /// let error = two.build().unwrap_err();
@@ -67,7 +67,7 @@ pub enum BuildError {
         /// The stage that is neither before nor after it.
         other: String,
     },
-    /// The stages cannot run on threads as they, or the ring's [`Placement`](crate::Placement), say.
+    /// The stages cannot run on threads as they, or the ring's [`Placement`](crate::graph::Placement), say.
     Placement(PlacementError),
     /// A stage was given batches of at most no events.
     ZeroMaxBatch {

@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{HaltCause, Stopped};
+use super::{HaltCause, RingError};
 use crate::Sequence;
 
 /// Error of [`Poller::poll`](crate::Poller::poll) and
 /// [`Poller::poll_max`](crate::Poller::poll_max).
 ///
 /// ```
-/// use lapwing::{Disruptor, PollError};
+/// use lapwing::{Disruptor, error::PollError};
 ///
 /// # let (mut producer, mut consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -48,7 +48,7 @@ impl Error for PollError {}
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Disruptor, WaitTimeoutError};
+/// use lapwing::{Disruptor, error::WaitTimeoutError};
 ///
 /// # let (producer, mut consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -81,19 +81,19 @@ impl fmt::Display for WaitTimeoutError {
 
 impl Error for WaitTimeoutError {}
 
-impl From<Stopped> for WaitTimeoutError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for WaitTimeoutError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
 
-/// Why events could not be [acknowledged](crate::Acknowledger::acknowledge): they do not exist yet.
+/// Why events could not be [acknowledged](crate::consumer::Acknowledger::acknowledge): they do not exist yet.
 ///
 /// ```
-/// use lapwing::AcknowledgeError;
+/// use lapwing::error::AcknowledgeError;
 ///
 /// let error = AcknowledgeError { sequence: 3, published: 2 };
 /// let text = "only what is published can be acknowledged: sequence=3, published=2";

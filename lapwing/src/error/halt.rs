@@ -7,7 +7,7 @@ use std::fmt;
 /// A ring is halted once. A later halt does not change the cause.
 ///
 /// ```
-/// use lapwing::{Disruptor, HaltCause, PublishError};
+/// use lapwing::{Disruptor, error::{HaltCause, PublishError}};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("print").read(|_, _, _| {}).build()?;
@@ -29,7 +29,7 @@ pub enum HaltCause {
     /// A stage panicked or returned an error, and its policy did not go on. The
     /// [`Report`](crate::Report) has the stage, the sequence and the message.
     StageFailed,
-    /// A consumer or an [`Acknowledger`](crate::Acknowledger) that the ring needs was dropped before
+    /// A consumer or an [`Acknowledger`](crate::consumer::Acknowledger) that the ring needs was dropped before
     /// it had finished its work.
     StageDropped,
     /// The last consumer has left the ring, or the last worker its group.

@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
-/// Error of [`Slots::copy_from_slice`](crate::Slots::copy_from_slice) and
-/// [`clone_from_slice`](crate::Slots::clone_from_slice). No slot was written.
+/// Error of [`Slots::copy_from_slice`](crate::producer::Slots::copy_from_slice) and
+/// [`clone_from_slice`](crate::producer::Slots::clone_from_slice). No slot was written.
 ///
 /// ```
-/// use lapwing::{Disruptor, LengthError};
+/// use lapwing::{Disruptor, error::LengthError};
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;

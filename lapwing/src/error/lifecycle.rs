@@ -10,14 +10,14 @@ use std::io;
 /// is halted and the threads that had begun have ended.
 ///
 /// ```
-/// use lapwing::{Disruptor, StartError};
+/// use lapwing::{Disruptor, error::StartError};
 ///
 /// let (_producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let error = consumers.start().unwrap_err();
 /// assert!(matches!(&error, StartError::UntakenPoller { stage } if stage == "ticks"));
 /// assert_eq!(error.to_string(), "a poller must be taken before the start: stage=\"ticks\"");
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub enum StartError {
         /// The stage.
         stage: String,
     },
-    /// Nobody has taken the [`Acknowledger`](crate::Acknowledger) of a stage: its events would never
+    /// Nobody has taken the [`Acknowledger`](crate::consumer::Acknowledger) of a stage: its events would never
     /// be let go of.
     UntakenAcknowledger {
         /// The stage.
@@ -80,10 +80,10 @@ impl Error for StartError {
 /// Error of [`Consumers::take_poller`](crate::Consumers::take_poller),
 /// [`take_poller_mut`](crate::Consumers::take_poller_mut),
 /// [`take_acknowledger`](crate::Consumers::take_acknowledger), [`Report::take`](crate::Report::take)
-/// and [`Finished::take_handler`](crate::Finished::take_handler). It has the name that was asked for.
+/// and [`Finished::take_handler`](crate::consumer::Finished::take_handler). It has the name that was asked for.
 ///
 /// ```
-/// use lapwing::{Disruptor, TakeError};
+/// use lapwing::{Disruptor, error::TakeError};
 ///
 /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("ticks").poller()
@@ -155,10 +155,10 @@ impl fmt::Display for TakeError {
 
 impl Error for TakeError {}
 
-/// Error of [`WorkerGroup::resize`](crate::WorkerGroup::resize): the group is as it was.
+/// Error of [`WorkerGroup::resize`](crate::lifecycle::WorkerGroup::resize): the group is as it was.
 ///
 /// ```
-/// use lapwing::{Disruptor, ResizeError};
+/// use lapwing::{Disruptor, error::ResizeError};
 ///
 /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
@@ -168,13 +168,13 @@ impl Error for TakeError {}
 /// assert_eq!(error, ResizeError { requested: 4, max: 3 });
 /// assert_eq!(error.to_string(), "a group must have 1..=3 workers: requested=4");
 /// assert_eq!((work.resize(0).is_err(), work.size()), (true, 2));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResizeError {
     /// Workers asked for.
     pub requested: usize,
-    /// Most workers that the group may have: [`Workers::up_to`](crate::Workers::up_to).
+    /// Most workers that the group may have: [`Workers::up_to`](crate::graph::Workers::up_to).
     pub max: usize,
 }
 

@@ -34,30 +34,30 @@ pub use seat::SeatError;
 pub use tap::{TapError, TapTimeoutError};
 
 /// Why a ring gives nothing more: [`Poller::wait`](crate::Poller::wait) returns it, and so do
-/// [`Claim::publish`](crate::Claim::publish) and
-/// [`ClaimBatch::publish`](crate::ClaimBatch::publish). Each error of a producer has the same two
+/// [`Claim::publish`](crate::producer::Claim::publish) and
+/// [`ClaimBatch::publish`](crate::producer::ClaimBatch::publish). Each error of a producer has the same two
 /// variants.
 ///
 /// ```
-/// use lapwing::{Disruptor, HaltCause, Stopped};
+/// use lapwing::{Disruptor, error::{HaltCause, RingError}};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let poller = consumers.take_poller("all")?;
 /// let claim = producer.claim()?;
 /// drop(poller); // the only consumer
-/// assert_eq!(claim.publish(), Err(Stopped::Halted(HaltCause::NoConsumers)));
+/// assert_eq!(claim.publish(), Err(RingError::Halted(HaltCause::NoConsumers)));
 ///
 /// let (producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// drop(producer);
-/// assert_eq!(poller.wait().err(), Some(Stopped::Closed));
-/// assert_eq!(Stopped::Closed.to_string(), "the ring is closed");
+/// assert_eq!(poller.wait().err(), Some(RingError::Closed));
+/// assert_eq!(RingError::Closed.to_string(), "the ring is closed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum RingError {
     /// The ring is closed. A producer gets it for an event that the ring did not accept. A consumer
     /// gets it after it has finished every event that the ring accepted.
     Closed,
@@ -66,7 +66,7 @@ pub enum Stopped {
     Halted(HaltCause),
 }
 
-impl Stopped {
+impl RingError {
     fn text(self) -> &'static str {
         match self {
             Self::Closed => "the ring is closed",
@@ -75,10 +75,10 @@ impl Stopped {
     }
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for RingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
 }
 
-impl Error for Stopped {}
+impl Error for RingError {}

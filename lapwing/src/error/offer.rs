@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, Stopped, TryPublishError};
+use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError, TryPublishError};
 
 /// Error of [`offer`](crate::Producer::offer).
 ///
 /// ```
-/// use lapwing::{Disruptor, OfferError, WhenFull};
+/// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
@@ -21,10 +21,10 @@ use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, Stopped, T
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferError {
-    /// No slot is free, by [`WhenFull::Refuse`](crate::WhenFull::Refuse).
+    /// No slot is free, by [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
     /// The ring was full until the time had passed, by
-    /// [`WhenFull::Timeout`](crate::WhenFull::Timeout).
+    /// [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
     TimedOut,
     /// The ring was closed before the event was published.
     Closed,
@@ -39,7 +39,7 @@ impl fmt::Display for OfferError {
         match self {
             Self::Full => TryPublishError::Full.fmt(f),
             Self::TimedOut => PublishTimeoutError::TimedOut.fmt(f),
-            Self::Closed => Stopped::Closed.fmt(f),
+            Self::Closed => RingError::Closed.fmt(f),
             Self::Halted(cause) => cause.fmt(f),
             Self::WouldDeadlock => PublishError::WouldDeadlock.fmt(f),
         }
@@ -48,11 +48,11 @@ impl fmt::Display for OfferError {
 
 impl Error for OfferError {}
 
-impl From<Stopped> for OfferError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for OfferError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }

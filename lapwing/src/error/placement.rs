@@ -3,11 +3,11 @@
 use std::error::Error;
 use std::fmt;
 
-/// What is wrong with a [`Placement`](crate::Placement), or with what stages say of their threads, in
-/// [`BuildError::Placement`](crate::BuildError::Placement).
+/// What is wrong with a [`Placement`](crate::graph::Placement), or with what stages say of their threads, in
+/// [`BuildError::Placement`](crate::error::BuildError::Placement).
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, Placement, PlacementError};
+/// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};
 ///
 /// let ring = Disruptor::single_producer(8, || 0_u64)
 ///     .placement(Placement::threads(0))
@@ -17,7 +17,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// [`threads`](crate::Placement::threads) of at most none.
+    /// [`threads`](crate::graph::Placement::threads) of at most none.
     ZeroThreads,
     /// A group names a stage that the ring has not.
     UnknownStage {

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 
-use super::{HaltCause, Stopped};
+use super::{HaltCause, RingError};
 
 /// The message for a producer that would wait for its own thread.
 const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot: it handles \
@@ -14,7 +14,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim).
 ///
 /// ```
-/// use lapwing::{Disruptor, HaltCause, PublishError};
+/// use lapwing::{Disruptor, error::{HaltCause, PublishError}};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -37,7 +37,7 @@ pub enum PublishError {
     ///
     /// - The call comes from a handler, and the ring waits for the stage of that handler or for
     ///   another stage on the same thread.
-    /// - This thread holds a [`Claim`](crate::Claim) or a [`ClaimBatch`](crate::ClaimBatch) of a
+    /// - This thread holds a [`Claim`](crate::producer::Claim) or a [`ClaimBatch`](crate::producer::ClaimBatch) of a
     ///   ring with several producers, and the ring waits for it. A closure given to
     ///   [`publish`](crate::Producer::publish) holds a claim too, and so does the `Drop` of an event
     ///   that the closure overwrites.
@@ -47,7 +47,7 @@ pub enum PublishError {
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// use lapwing::{Disruptor, PublishError, SingleProducer};
+    /// use lapwing::{Disruptor, SingleProducer, error::PublishError};
     ///
     /// let (hand_over, producers) = mpsc::channel::<SingleProducer<u64>>();
     /// let (mut producer, consumers) = Disruptor::single_producer(2, || 0)
@@ -72,7 +72,7 @@ pub enum PublishError {
 impl fmt::Display for PublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Closed => Stopped::Closed.text(),
+            Self::Closed => RingError::Closed.text(),
             Self::Halted(cause) => cause.text(),
             Self::WouldDeadlock => WOULD_DEADLOCK,
         })
@@ -81,11 +81,11 @@ impl fmt::Display for PublishError {
 
 impl Error for PublishError {}
 
-impl From<Stopped> for PublishError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for PublishError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -94,7 +94,7 @@ impl From<Stopped> for PublishError {
 /// [`try_claim`](crate::Producer::try_claim).
 ///
 /// ```
-/// use lapwing::{Disruptor, TryPublishError};
+/// use lapwing::{Disruptor, error::TryPublishError};
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
@@ -123,7 +123,7 @@ impl fmt::Display for TryPublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the ring is full",
-            Self::Closed => Stopped::Closed.text(),
+            Self::Closed => RingError::Closed.text(),
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -131,11 +131,11 @@ impl fmt::Display for TryPublishError {
 
 impl Error for TryPublishError {}
 
-impl From<Stopped> for TryPublishError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for TryPublishError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -145,7 +145,7 @@ impl From<Stopped> for TryPublishError {
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Disruptor, PublishTimeoutError};
+/// use lapwing::{Disruptor, error::PublishTimeoutError};
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
@@ -175,7 +175,7 @@ impl fmt::Display for PublishTimeoutError {
         f.write_str(match self {
             Self::TimedOut => "the ring was full until the timeout",
             Self::WouldDeadlock => WOULD_DEADLOCK,
-            Self::Closed => Stopped::Closed.text(),
+            Self::Closed => RingError::Closed.text(),
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -183,11 +183,11 @@ impl fmt::Display for PublishTimeoutError {
 
 impl Error for PublishTimeoutError {}
 
-impl From<Stopped> for PublishTimeoutError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for PublishTimeoutError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }
@@ -207,7 +207,7 @@ impl From<PublishError> for PublishTimeoutError {
 /// their `try_` and `_timeout` twins, and [`offer_batch`](crate::Producer::offer_batch).
 ///
 /// ```
-/// use lapwing::{BatchError, Disruptor};
+/// use lapwing::{Disruptor, error::BatchError};
 ///
 /// # let (mut producer, _consumers) =
 /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -231,10 +231,10 @@ pub enum BatchError {
         capacity: usize,
     },
     /// Fewer slots are free than asked for. Only from the `try_` calls, and
-    /// by [`WhenFull::Refuse`](crate::WhenFull::Refuse).
+    /// by [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
     /// Fewer slots were free until the time had passed. Only from the
-    /// `_timeout` calls, and by [`WhenFull::Timeout`](crate::WhenFull::Timeout).
+    /// `_timeout` calls, and by [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
     TimedOut,
     /// The ring was closed before the event was published.
     Closed,
@@ -254,7 +254,7 @@ impl fmt::Display for BatchError {
             Self::Full => f.write_str("the ring has too few free slots"),
             Self::TimedOut => f.write_str("the ring had too few free slots until the timeout"),
             Self::WouldDeadlock => f.write_str(WOULD_DEADLOCK),
-            Self::Closed => f.write_str(Stopped::Closed.text()),
+            Self::Closed => f.write_str(RingError::Closed.text()),
             Self::Halted(cause) => f.write_str(cause.text()),
         }
     }
@@ -262,11 +262,11 @@ impl fmt::Display for BatchError {
 
 impl Error for BatchError {}
 
-impl From<Stopped> for BatchError {
-    fn from(stopped: Stopped) -> Self {
+impl From<RingError> for BatchError {
+    fn from(stopped: RingError) -> Self {
         match stopped {
-            Stopped::Closed => Self::Closed,
-            Stopped::Halted(cause) => Self::Halted(cause),
+            RingError::Closed => Self::Closed,
+            RingError::Halted(cause) => Self::Halted(cause),
         }
     }
 }

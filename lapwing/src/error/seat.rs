@@ -6,10 +6,10 @@ use std::fmt;
 use super::HaltCause;
 use crate::Sequence;
 
-/// Error of [`Seats::take`](crate::Seats::take). Nobody has joined.
+/// Error of [`Seats::take`](crate::graph::Seats::take). Nobody has joined.
 ///
 /// ```
-/// use lapwing::{Disruptor, SeatError, StartAt};
+/// use lapwing::{Disruptor, error::SeatError, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
@@ -47,12 +47,12 @@ pub enum SeatError {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::InvalidName`](crate::BuildError::InvalidName).
+    /// As [`BuildError::InvalidName`](crate::error::BuildError::InvalidName).
     InvalidName {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::ZeroMaxBatch`](crate::BuildError::ZeroMaxBatch).
+    /// As [`BuildError::ZeroMaxBatch`](crate::error::BuildError::ZeroMaxBatch).
     ZeroMaxBatch {
         /// The stage.
         stage: String,

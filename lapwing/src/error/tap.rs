@@ -10,7 +10,7 @@ const CLOSED: &str = "the tap is closed and everything that was left has been re
 /// [`TapReader::latest`](crate::tap::TapReader::latest).
 ///
 /// ```
-/// use lapwing::{TapError, tap::tap};
+/// use lapwing::{error::TapError, tap::tap};
 ///
 /// let (mut writer, mut reader) = tap::<u64>(8)?;
 /// assert_eq!(reader.try_next(), Err(TapError::Empty));
@@ -48,7 +48,7 @@ impl Error for TapError {}
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{TapTimeoutError, tap::tap};
+/// use lapwing::{error::TapTimeoutError, tap::tap};
 ///
 /// let (writer, mut reader) = tap::<u64>(8)?;
 /// let error = reader.next_timeout(Duration::ZERO).unwrap_err();
@@ -56,7 +56,7 @@ impl Error for TapError {}
 /// assert_eq!(error.to_string(), "nothing came from the tap until the timeout");
 /// drop(writer);
 /// assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::Closed));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapTimeoutError {

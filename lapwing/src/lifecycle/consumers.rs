@@ -82,7 +82,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// The ring's [seats](crate::Builder::seats), for consumers that join while it runs.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// let (mut producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
@@ -110,7 +110,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///     .stage("ticks").poller()
     ///     .build()?;
     /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["decode", "ticks"]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
@@ -119,7 +119,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// Takes the poller of the stage `name`, which reads.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, TakeError};
+    /// # use lapwing::{Disruptor, error::TakeError};
     /// let (_producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
@@ -146,7 +146,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// Takes the poller of the stage `name`, which changes events.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, TakeError};
+    /// # use lapwing::{Disruptor, error::TakeError};
     /// let (_producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller_mut().build()?;
     /// let shared = consumers.take_poller("ticks").err();
@@ -171,7 +171,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// [asked](crate::Stage::acknowledged) to wait for it.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, TakeError};
+    /// # use lapwing::{Disruptor, error::TakeError};
     /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("journal").acknowledged().read(|_, _, _| {})
     ///     .stage("reply").read(|_, _, _| {})
@@ -220,7 +220,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         TakeError::wrong_type::<P>(name)
     }
 
-    /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
+    /// The group of [`Workers`](crate::graph::Workers) with this name, to resize it; `None` if there is none.
     ///
     /// ```
     /// # use lapwing::Disruptor;
@@ -230,7 +230,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// let work = consumers.workers("work").unwrap();
     /// assert_eq!((work.size(), work.max()), (1, 3));
     /// assert!(consumers.workers("work-0").is_none()); // a worker, no group
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn workers(&self, name: &str) -> Option<WorkerGroup> {
@@ -238,10 +238,10 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     }
 
     /// The threads that [`start`](Self::start) makes, each with the names of its stages and workers, in the
-    /// order of the graph: what came of the ring's [`Placement`](crate::Placement).
+    /// order of the graph: what came of the ring's [`Placement`](crate::graph::Placement).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(2))
@@ -252,14 +252,14 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("audit", vec!["audit"])]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn threads(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
         threads(&self.consumers)
     }
 
     /// Starts the [threads](Self::threads): one for each stage that has a handler, with the stage's name, and
-    /// for a group one for each worker, unless a [`Placement`](crate::Placement) says otherwise. They are
+    /// for a group one for each worker, unless a [`Placement`](crate::graph::Placement) says otherwise. They are
     /// pinned where that is asked for.
     ///
     /// To get results out of handlers, own them ([`read_handler`](crate::Stage::read_handler),
@@ -379,7 +379,7 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
     /// The stages with handlers, to be run on threads of the caller's own. A poller that was not
-    /// taken leaves the graph; an [`Acknowledger`](crate::Acknowledger) that was not taken halts it,
+    /// taken leaves the graph; an [`Acknowledger`](crate::consumer::Acknowledger) that was not taken halts it,
     /// since nobody would acknowledge anything.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()

@@ -12,7 +12,7 @@ pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned 
 /// The stages of a ring that has ended.
 ///
 /// ```
-/// use lapwing::{Disruptor, Outcome};
+/// use lapwing::{Disruptor, consumer::Outcome};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("decode").read(|_, _, _| {})
@@ -42,14 +42,14 @@ impl Report {
         Self { stages: names.iter().map(take).collect() }
     }
 
-    pub(super) fn into_result(self) -> Result<Self, Failed> {
+    pub(super) fn into_result(self) -> Result<Self, RunError> {
         // Whoever stopped a stage does not miss the events that it has left.
         let is_well =
             |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
         if self.stages.iter().all(is_well) {
             Ok(self)
         } else {
-            Err(Failed { report: self, is_already_reported: false })
+            Err(RunError { report: self, is_already_reported: false })
         }
     }
 
@@ -74,7 +74,7 @@ impl Report {
     /// by its own name, such as "price-0".
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, TakeError};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};
     /// # struct Sum(u64);
     /// # impl EventHandler<u64> for Sum {
     /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
@@ -121,13 +121,13 @@ impl Report {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Failed {
+pub struct RunError {
     report: Report,
     /// Whether an earlier call has returned the report, so that this one is empty.
     is_already_reported: bool,
 }
 
-impl Failed {
+impl RunError {
     pub(super) fn already_reported() -> Self {
         let report = Report { stages: Vec::new() };
         Self { report, is_already_reported: true }
@@ -182,7 +182,7 @@ impl Failed {
     /// What the stages left all the same.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (_producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
@@ -197,7 +197,7 @@ impl Failed {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_already_reported {
             return f.write_str(ALREADY_REPORTED);
@@ -226,4 +226,4 @@ impl fmt::Display for Failed {
     }
 }
 
-impl Error for Failed {}
+impl Error for RunError {}

@@ -6,7 +6,7 @@ use crate::error::ResizeError;
 use crate::protocol::group::Group;
 use crate::sync::Arc;
 
-/// A group of [`Workers`](crate::Workers), from [`Running::workers`](crate::Running::workers) or
+/// A group of [`Workers`](crate::graph::Workers), from [`Running::workers`](crate::Running::workers) or
 /// [`Consumers::workers`](crate::Consumers::workers). A clone is the same group.
 ///
 /// ```
@@ -44,7 +44,7 @@ impl WorkerGroup {
     /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().name(), "work");
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn name(&self) -> &str {
@@ -60,7 +60,7 @@ impl WorkerGroup {
     /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn size(&self) -> usize {
@@ -75,7 +75,7 @@ impl WorkerGroup {
     /// #     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
     /// #     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().max(), 3);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn max(&self) -> usize {
@@ -84,18 +84,18 @@ impl WorkerGroup {
 
     /// Has `workers` of the group work from now on, `1..=max`. A worker too many finishes what it has
     /// claimed, and then sleeps until it is asked for again. Returns at once.
-    /// [By key](crate::Workers::by_key) it holds for events that come once all have finished what they have.
+    /// [By key](crate::graph::Workers::by_key) it holds for events that come once all have finished what they have.
     ///
     /// **State per key.** By key, a resize gives many keys to other workers. What a handler keeps for
     /// a key, such as an average or a last value, stays in that handler by default, and the key's new worker
-    /// begins without it. Handlers that implement [`HandOver`](crate::HandOver) and are added by
-    /// [`read_keyed_handlers`](crate::Workers::read_keyed_handlers) hand it over. The same holds when a
+    /// begins without it. Handlers that implement [`HandOver`](crate::consumer::HandOver) and are added by
+    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) hand it over. The same holds when a
     /// worker leaves the group.
     ///
     /// A worker that has left the group is replaced by one that sleeps, if there is one.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, ResizeError};
+    /// # use lapwing::{Disruptor, error::ResizeError};
     /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     /// #     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     /// #     .build()?;

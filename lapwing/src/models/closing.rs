@@ -6,11 +6,10 @@ use loom::thread;
 use super::{
     Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
 };
+use crate::error::{HaltCause, PollError, PublishError, TryPublishError};
+use crate::producer::{Sequencer, Single};
 use crate::protocol::control::Control;
-use crate::{
-    HaltCause, PollError, Poller, Producer, PublishError, Sequence, Sequencer, Single,
-    SingleProducer, TryPublishError,
-};
+use crate::{Poller, Producer, Sequence, SingleProducer};
 
 /// The two ends of a ring.
 type Ends<S> = (Producer<u64, S>, Poller<u64>);

@@ -6,10 +6,11 @@ use loom::sync::mpsc;
 use loom::thread;
 
 use super::{PARK, check_less, multi_ring, single_ring, take};
-use crate::{
-    Action, Builder, Consumer, Disruptor, Finished, Graph, HaltCause, Outcome, Placement,
-    PublishError, Sequence, Sequencer, Stage,
-};
+use crate::consumer::{Consumer, Finished, Outcome};
+use crate::error::{HaltCause, PublishError};
+use crate::graph::{Graph, Placement};
+use crate::producer::Sequencer;
+use crate::{Action, Builder, Disruptor, Sequence, Stage};
 
 /// A stage on the thread that two share.
 fn shared(name: &str) -> Stage {

@@ -3,10 +3,11 @@
 use loom::thread;
 
 use super::{check_without_fences, multi_ring, single_ring, take};
-use crate::{
-    Builder, HaltCause, Outcome, Poller, Producer, PublishError, SeatError, Seats, Sequencer,
-    StartAt,
-};
+use crate::consumer::Outcome;
+use crate::error::{HaltCause, PublishError, SeatError};
+use crate::graph::{Seats, StartAt};
+use crate::producer::Sequencer;
+use crate::{Builder, Poller, Producer};
 
 /// The producer, the one stage and the one seat of `ring`.
 fn with_seat<S: Sequencer>(

@@ -6,10 +6,11 @@ use loom::thread;
 use super::workers::{read, ring_with, ring_with_group, work, workers};
 use super::{check_less, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
+use crate::error::WaitTimeoutError;
 use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
 use crate::protocol::memory::Room;
 use crate::sync::Arc;
-use crate::{Sequence, SingleProducer, WaitTimeoutError};
+use crate::{Sequence, SingleProducer};
 
 /// A key of the first of two workers; of the only one, any.
 const FIRST: u64 = 0;

@@ -3,8 +3,10 @@
 use loom::thread;
 
 use super::{Taken, check_less, drain, multi, multi_ring, single, single_ring, take};
+use crate::error::{HaltCause, PublishError};
+use crate::producer::Sequencer;
 use crate::wait::BusySpin;
-use crate::{HaltCause, Poller, Producer, PublishError, Sequencer};
+use crate::{Poller, Producer};
 
 /// O2 (trap 15): a slot whose consumer left is written again only after its last read.
 #[test]

@@ -18,12 +18,12 @@ mod publication;
 mod tap;
 mod workers;
 
+use crate::consumer::{Access, Batch};
+use crate::error::PollError;
+use crate::producer::{Multi, Sequencer, Single};
 use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin};
-use crate::{
-    Access, Batch, Builder, Disruptor, Multi, MultiProducer, PollError, Poller, Producer, Sequence,
-    Sequencer, Single, SingleProducer, Stage,
-};
+use crate::{Builder, Disruptor, MultiProducer, Poller, Producer, Sequence, SingleProducer, Stage};
 
 /// Runs a model in which nobody parks or closes, without the fences that only those need.
 pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {

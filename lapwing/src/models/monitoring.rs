@@ -7,7 +7,8 @@
 use loom::thread;
 
 use super::{check_without_fences, multi, single, single_ring, take};
-use crate::{Monitor, RingState, Stage};
+use crate::Stage;
+use crate::monitor::{Monitor, RingState};
 
 /// Looks once, and sees nobody ahead of what they waited for.
 fn look(monitor: &Monitor) {

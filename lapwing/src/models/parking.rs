@@ -5,13 +5,14 @@ use std::time::Duration;
 use loom::thread;
 
 use super::{PARK, check_less, multi, side_by_side, single, single_ring, take};
+use crate::consumer::Consumer;
+use crate::error::{HaltCause, PublishError, RingError};
+use crate::graph::Graph;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
-use crate::{
-    Action, Consumer, Disruptor, Graph, HaltCause, Poller, PublishError, SingleProducer, Stopped,
-};
+use crate::{Action, Disruptor, Poller, SingleProducer};
 
 /// O6: an empty ring, one producer.
 #[test]
@@ -315,7 +316,7 @@ fn loom_halt_against_park() {
         let (producer, mut poller) = single(2);
         let ring = producer.shared();
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
-        assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(poller.wait().err(), Some(RingError::Halted(HaltCause::Requested)));
         halter.join().unwrap();
         drop(producer);
     });
@@ -342,7 +343,7 @@ fn loom_close_against_park() {
     loom::model(|| {
         let (producer, mut poller) = single(2);
         let closer = thread::spawn(move || drop(producer));
-        assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+        assert_eq!(poller.wait().err(), Some(RingError::Closed));
         closer.join().unwrap();
     });
 }
@@ -364,7 +365,7 @@ fn loom_halt_against_sleep() {
         let (producer, mut poller) = sleeping(2);
         let ring = producer.shared();
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
-        assert_eq!(poller.wait().err(), Some(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(poller.wait().err(), Some(RingError::Halted(HaltCause::Requested)));
         halter.join().unwrap();
         drop(producer);
     });
@@ -376,7 +377,7 @@ fn loom_close_against_sleep() {
     loom::model(|| {
         let (producer, mut poller) = sleeping(2);
         let closer = thread::spawn(move || drop(producer));
-        assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+        assert_eq!(poller.wait().err(), Some(RingError::Closed));
         closer.join().unwrap();
     });
 }

@@ -6,9 +6,11 @@ use super::{
     Taken, check_without_fences, multi, multi_ring, side_by_side, single, single_ring, spinning,
     take, take_by_spinning,
 };
+use crate::error::{BatchError, TryPublishError};
+use crate::producer::Single;
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::BusySpin;
-use crate::{Action, BatchError, Builder, MultiProducer, Poller, Single, TryPublishError};
+use crate::{Action, Builder, MultiProducer, Poller};
 
 /// O1: what is read has been written.
 #[test]

@@ -3,7 +3,7 @@
 use loom::thread;
 
 use super::check_without_fences;
-use crate::TapError;
+use crate::error::TapError;
 use crate::sync::Arc;
 use crate::tap::slot::{Absent, Slots};
 use crate::tap::{TapReader, TapWriter, tap};

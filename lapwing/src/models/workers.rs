@@ -11,6 +11,7 @@ use loom::thread;
 use super::{PARK, check_less, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
+use crate::error::PollError;
 use crate::producer::Producer;
 use crate::protocol::control::Control;
 use crate::protocol::group::Group;
@@ -21,7 +22,7 @@ use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::{Factory, RingBuffer};
 use crate::protocol::seats::{Place, Seating};
 use crate::sync::{Arc, AtomicU8, Ordering};
-use crate::{PollError, Sequence, SingleProducer};
+use crate::{Sequence, SingleProducer};
 
 /// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
 /// and one for each worker. By key if there is room for owners.

@@ -15,7 +15,7 @@ use super::state::RingState;
 /// What limits how many events pass through a ring; see [`Throughput::bottleneck`].
 ///
 /// ```
-/// use lapwing::{Bottleneck, Disruptor};
+/// use lapwing::{Disruptor, monitor::Bottleneck};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
 ///     .stage("decode").poller()
@@ -31,7 +31,7 @@ use super::state::RingState;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// [`Throughput::bottleneck`]: crate::Throughput::bottleneck
+/// [`Throughput::bottleneck`]: crate::monitor::Throughput::bottleneck
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bottleneck {
@@ -42,7 +42,7 @@ pub enum Bottleneck {
         /// Its name.
         name: String,
     },
-    /// The threads that [acknowledge](crate::Acknowledger) the events of a stage.
+    /// The threads that [acknowledge](crate::consumer::Acknowledger) the events of a stage.
     Acknowledgement {
         /// Name of the stage.
         stage: String,
@@ -61,7 +61,7 @@ impl fmt::Display for Bottleneck {
 
 impl Snapshot {
     /// What limits the ring, as far as one look shows it. Two looks show more, see
-    /// [`Throughput::bottleneck`](crate::Throughput::bottleneck).
+    /// [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck).
     ///
     /// - If a producer waits for a slot, if no slot is free, or if the ring is closed: the stage with
     ///   the most events ready for it, [`available`](StageSnapshot::available). If more events than
@@ -72,7 +72,7 @@ impl Snapshot {
     /// The [`Display`](Self#impl-Display-for-Snapshot) of the snapshot ends with this verdict.
     ///
     /// ```
-    /// use lapwing::{Bottleneck, Disruptor};
+    /// use lapwing::{Disruptor, monitor::Bottleneck};
     ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(4, || 0_u64)
     ///     .side_by_side(|side| side.stage("journal").poller().stage("replica").poller())
@@ -100,7 +100,7 @@ impl Snapshot {
 }
 
 /// What limits the ring of `later`, and of `earlier` if there were two looks: as
-/// [`Throughput::bottleneck`](crate::Throughput::bottleneck) and [`Snapshot::bottleneck`] define it.
+/// [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck) and [`Snapshot::bottleneck`] define it.
 pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<Bottleneck> {
     if later.state == RingState::Halted {
         return None;

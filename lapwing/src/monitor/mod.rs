@@ -35,8 +35,7 @@ pub use throughput::{StageThroughput, Throughput};
 
 use crate::description::Description;
 use crate::lifecycle::{Consumers, Running};
-use crate::producer::Producer;
-use crate::producer::Sequencer;
+use crate::producer::{Producer, Sequencer};
 use crate::protocol::control::Control;
 use crate::sync::Arc;
 use history::History;
@@ -57,7 +56,7 @@ use look::Look;
 ///
 /// ```
 /// use std::sync::mpsc;
-/// use lapwing::{Disruptor, StageState};
+/// use lapwing::{Disruptor, monitor::StageState};
 ///
 /// let (begun, begins) = mpsc::channel();
 /// let (go, gate) = mpsc::channel::<()>();
@@ -225,7 +224,7 @@ impl Monitor {
     /// let text = "ring \"quotes\" is empty: waiting for a publication at sequence 0";
     /// assert!(idle.starts_with(text));
     /// assert!(monitor.stall().is_none()); // idle is not stalled
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn idle_for(&self, at_least: Duration) -> Option<Stall> {
@@ -270,11 +269,11 @@ impl<E> Consumers<'_, E> {
     /// A [`Monitor`] of this ring.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StageState};
+    /// # use lapwing::{Disruptor, monitor::StageState};
     /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.monitor().snapshot().stages[0].state, StageState::NotStarted);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn monitor(&self) -> Monitor {
@@ -286,7 +285,7 @@ impl Running<'_> {
     /// A [`Monitor`] of this ring, which may outlive the threads.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StageState};
+    /// # use lapwing::{Disruptor, monitor::StageState};
     /// # let (producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;

@@ -10,14 +10,14 @@ use crate::activity::{Doing, Figures};
 use crate::description::Description;
 use crate::protocol::control::{Control, StageIndex};
 
-/// The figures of a ring, as one look of a [`Monitor`](crate::Monitor) saw them.
+/// The figures of a ring, as one look of a [`Monitor`](crate::monitor::Monitor) saw them.
 ///
 /// It prints as a table for a terminal; [`to_dot`](Self::to_dot) and
 /// [`to_mermaid`](Self::to_mermaid) draw it. [`since`](Self::since) compares it with an earlier one, and
 /// tells how fast the stages are and which one limits the ring.
 ///
 /// ```
-/// use lapwing::{Disruptor, RingState};
+/// use lapwing::{Disruptor, monitor::RingState};
 ///
 /// let (mut producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
 ///     .name("quotes")
@@ -64,7 +64,7 @@ pub struct Snapshot {
     /// Producers that wait for free slots now. Those that use `try_` calls do not wait, and do not
     /// count.
     pub waiting_producers: u64,
-    /// Number of events that producers have [dropped](crate::WhenFull::DropNew) so far because the ring
+    /// Number of events that producers have [dropped](crate::producer::WhenFull::DropNew) so far because the ring
     /// was full.
     pub dropped: u64,
     /// The stages, upstream ones first.
@@ -80,7 +80,7 @@ pub struct Snapshot {
 /// The figures of a stage in a [`Snapshot`].
 ///
 /// ```
-/// use lapwing::{Disruptor, StageState};
+/// use lapwing::{Disruptor, monitor::StageState};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("first").poller()
@@ -108,7 +108,7 @@ pub struct StageSnapshot {
     pub name: String,
     /// Names of the stages that it comes after directly; none for a first stage.
     pub upstream: Vec<String>,
-    /// Name of its thread, which other stages may [share](crate::Placement); of the workers of a group, of
+    /// Name of its thread, which other stages may [share](crate::graph::Placement); of the workers of a group, of
     /// each of their threads, with commas in between; `None` for a poller.
     pub thread: Option<String>,
     /// The first sequence that it has not finished. Events that it skipped, and claims that were given
@@ -144,7 +144,7 @@ pub struct StageSnapshot {
     /// between; zero at the first one.
     pub state_for: Duration,
     /// For how long at least it could have gone on and has not: it is a cause of a
-    /// [stall](crate::Monitor::stalled_for). `None` if it waits for others, or did something since
+    /// [stall](crate::monitor::Monitor::stalled_for). `None` if it waits for others, or did something since
     /// the last look.
     pub stuck_for: Option<Duration>,
     /// For how long at least the event at `acknowledged` has been finished and not acknowledged,
@@ -161,7 +161,7 @@ pub struct StageSnapshot {
 /// What a stage is doing.
 ///
 /// ```
-/// use lapwing::{Disruptor, StageState};
+/// use lapwing::{Disruptor, monitor::StageState};
 ///
 /// let (_producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;

@@ -10,7 +10,7 @@ use super::text::{counted, rounded_down};
 use crate::Sequence;
 
 /// What holds a ring up: one thing that could go on and does not. What counts as one is defined at
-/// [`Monitor::stalled_for`](crate::Monitor::stalled_for).
+/// [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for).
 ///
 /// It prints as one line (broken here) for whoever is on call:
 ///
@@ -27,10 +27,10 @@ use crate::Sequence;
 /// The state is that of the last look; the time is how long it has been at its sequence.
 ///
 /// A stage that is slow but still moves holds up nothing by this definition. It is a
-/// [`Bottleneck`](crate::Bottleneck).
+/// [`Bottleneck`](crate::monitor::Bottleneck).
 ///
 /// ```
-/// use lapwing::{Culprit, Disruptor, StageState};
+/// use lapwing::{Disruptor, monitor::{Culprit, StageState}};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("decode").poller()
@@ -78,7 +78,7 @@ pub struct Stall {
 /// What holds a ring up; see [`Stall`].
 ///
 /// ```
-/// use lapwing::{Culprit, Disruptor};
+/// use lapwing::{Disruptor, monitor::Culprit};
 ///
 /// let (mut producer, _consumers) =
 ///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -100,7 +100,7 @@ pub enum Culprit {
         /// What it was doing at the last look.
         state: StageState,
     },
-    /// Whoever is to [acknowledge](crate::Acknowledger) the events of a stage.
+    /// Whoever is to [acknowledge](crate::consumer::Acknowledger) the events of a stage.
     Acknowledgement {
         /// Name of the stage.
         stage: String,
@@ -113,7 +113,7 @@ pub enum Culprit {
 
 impl Snapshot {
     /// Who holds up whom, if somebody has for `at_least` so long, as
-    /// [`Monitor::stalled_for`](crate::Monitor::stalled_for) defines it: of this very look, so that
+    /// [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for) defines it: of this very look, so that
     /// a table and a verdict belong together.
     ///
     /// ```
@@ -157,18 +157,18 @@ impl Snapshot {
     }
 
     /// That the ring is idle, if it has been for `at_least` so long, as
-    /// [`Monitor::idle_for`](crate::Monitor::idle_for) defines it.
+    /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) defines it.
     ///
     /// ```
     /// use std::time::Duration;
-    /// # use lapwing::{Culprit, Disruptor};
+    /// # use lapwing::{Disruptor, monitor::Culprit};
     /// let (producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// assert!(monitor.snapshot().idle(Duration::ZERO).is_none()); // the first look
     /// let idle = monitor.snapshot().idle(Duration::ZERO).unwrap();
     /// assert_eq!((idle.culprit, idle.sequence), (Culprit::Nobody, 0));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn idle(&self, at_least: Duration) -> Option<Stall> {

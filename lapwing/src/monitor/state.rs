@@ -7,7 +7,7 @@ use crate::protocol::life::Life;
 /// Whether a ring accepts events.
 ///
 /// ```
-/// use lapwing::{Disruptor, RingState};
+/// use lapwing::{Disruptor, monitor::RingState};
 ///
 /// let (producer, _consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -16,7 +16,7 @@ use crate::protocol::life::Life;
 /// producer.close();
 /// assert_eq!(monitor.snapshot().state, RingState::Closed);
 /// assert_eq!(RingState::Closed.to_string(), "closed");
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

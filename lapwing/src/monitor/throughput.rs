@@ -21,7 +21,7 @@ use super::text::{counted, rounded_down, visible};
 /// ```
 ///
 /// ```
-/// use lapwing::{Bottleneck, Disruptor};
+/// use lapwing::{Disruptor, monitor::Bottleneck};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(64, || 0_u64)
 ///     .stage("decode").poller()
@@ -60,10 +60,10 @@ pub struct Throughput {
     /// By how much [`Snapshot::published`] has grown. With several producers this counts claims that
     /// were given up.
     pub published: u64,
-    /// Number of events that producers [dropped](crate::WhenFull::DropNew).
+    /// Number of events that producers [dropped](crate::producer::WhenFull::DropNew).
     pub dropped: u64,
     /// The stages that both snapshots show and that have not left the graph, upstream ones first. A
-    /// consumer that took a [seat](crate::Seats) in between is not among them.
+    /// consumer that took a [seat](crate::graph::Seats) in between is not among them.
     pub stages: Vec<StageThroughput>,
     bottleneck: Option<Bottleneck>,
 }
@@ -166,7 +166,7 @@ impl Throughput {
     /// A stage that has [stopped](Snapshot::stall) is named as well.
     ///
     /// ```
-    /// # use lapwing::{Bottleneck, Disruptor};
+    /// # use lapwing::{Disruptor, monitor::Bottleneck};
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;

@@ -46,7 +46,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// 2. A stage goes where a group or [`Stage::on_thread`](crate::Stage::on_thread) says. One whose own name
 ///    is said to be a thread is on that thread.
 /// 3. A blocking stage has a thread of its own, and so has, except in a ring with a thread for each, one
-///    that asks for a CPU ([`Stage::pin`](crate::Stage::pin), [`Workers::pin`](crate::Workers::pin)).
+///    that asks for a CPU ([`Stage::pin`](crate::Stage::pin), [`Workers::pin`](crate::graph::Workers::pin)).
 /// 4. The others are spread: stages in their order, neighbours together, as many to each thread as to the
 ///    others; the workers of a group each on another thread, as far as there are threads.
 ///
@@ -55,7 +55,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// passed over. [`Consumers::threads`](crate::Consumers::threads) shows what came of it.
 ///
 /// ```
-/// use lapwing::{Disruptor, Placement};
+/// use lapwing::{Disruptor, graph::Placement};
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(64, || 0_u64)
 ///     .placement(Placement::threads(2).group("cold", ["audit"]))
@@ -102,7 +102,7 @@ impl Placement {
     /// A thread for each stage, and for each worker of a group, with its name. The default of a ring.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::thread_per_stage()) // as without it
@@ -111,7 +111,7 @@ impl Placement {
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().map(|(thread, _)| thread).collect();
     /// assert_eq!(threads, ["decode", "price-0", "price-1"]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn thread_per_stage() -> Self {
         Self::new(Spread::ThreadPerStage)
@@ -122,7 +122,7 @@ impl Placement {
     /// thread for each.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64)
     ///     .name("orders")
@@ -135,7 +135,7 @@ impl Placement {
     /// let expected =
     ///     [("orders-0", vec!["decode", "price-0"]), ("orders-1", vec!["check", "price-1"])];
     /// assert_eq!(threads, expected);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn threads(count: usize) -> Self {
         Self::new(Spread::AtMost(count))
@@ -151,7 +151,7 @@ impl Placement {
     ///
     /// ```
     /// use std::thread::available_parallelism;
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::automatic())
@@ -161,7 +161,7 @@ impl Placement {
     ///     .build()?;
     /// let cpus = available_parallelism().map_or(1, |cpus| cpus.get());
     /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // one for the producer
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn automatic() -> Self {
         Self::new(Spread::Automatic)
@@ -171,7 +171,7 @@ impl Placement {
     /// leave a CPU to each: producers, and who asks pollers; 1 by default. Of no effect with another kind.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
     ///     .placement(Placement::automatic().producers(10_000)) // more than any machine has CPUs
@@ -180,7 +180,7 @@ impl Placement {
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "journal"])]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn producers(mut self, count: usize) -> Self {
         self.producers = count;
@@ -193,7 +193,7 @@ impl Placement {
     /// one.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::thread_per_stage().group("risk", ["hold", "settle"]))
@@ -203,7 +203,7 @@ impl Placement {
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("risk", vec!["hold", "settle"]), ("match", vec!["match"])]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn group(
         mut self,
@@ -220,7 +220,7 @@ impl Placement {
     /// machine with [`automatic`](Self::automatic), so pin named ones there.
     ///
     /// ```
-    /// use lapwing::{BuildError, Disruptor, Placement, PlacementError};
+    /// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};
     ///
     /// let ring = |placement| {
     ///     Disruptor::single_producer(8, || 0_u64)

@@ -9,13 +9,13 @@ use std::sync::MutexGuard;
 use super::Sequencer;
 use super::{Producer, Slots};
 use crate::Sequence;
-use crate::error::Stopped;
+use crate::error::RingError;
 use crate::protocol::claims::Claims;
 
 /// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
 /// them together.
 ///
-/// A run that is dropped without being published is abandoned, as a [`Claim`](crate::Claim) is. It
+/// A run that is dropped without being published is abandoned, as a [`Claim`](crate::producer::Claim) is. It
 /// also stays on the thread that made it.
 ///
 /// ```
@@ -124,7 +124,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
     /// let batch = producer.claim_batch(3)?;
-    /// assert_eq!(poller.poll().err(), Some(lapwing::PollError::Empty));
+    /// assert_eq!(poller.poll().err(), Some(lapwing::error::PollError::Empty));
     /// assert_eq!(batch.publish()?, 0..3);
     /// assert_eq!(poller.poll()?.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -132,19 +132,19 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// # Errors
     ///
-    /// As [`Claim::publish`](crate::Claim::publish).
+    /// As [`Claim::publish`](crate::producer::Claim::publish).
     ///
     /// # Blocking
     ///
-    /// As [`Claim::publish`](crate::Claim::publish).
+    /// As [`Claim::publish`](crate::producer::Claim::publish).
     #[inline]
-    pub fn publish(self) -> Result<Range<Sequence>, Stopped> {
+    pub fn publish(self) -> Result<Range<Sequence>, RingError> {
         self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
     /// As [`publish`](Self::publish), but an error hands the claim back. The ring accepts all of the events or none.
     #[inline]
-    pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, (Self, Stopped)> {
+    pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, (Self, RingError)> {
         // Published, so not abandoned.
         let mut batch = ManuallyDrop::new(self);
         let range = batch.range.clone();

@@ -9,7 +9,7 @@ use std::sync::MutexGuard;
 use super::Producer;
 use super::Sequencer;
 use crate::Sequence;
-use crate::error::Stopped;
+use crate::error::RingError;
 use crate::protocol::claims::Claims;
 use crate::protocol::control::Control;
 use crate::protocol::ring::Ring;
@@ -25,7 +25,7 @@ use crate::protocol::ring_buffer::RingBuffer;
 ///
 /// Publish or drop a claim before its thread waits for the same ring. Consumers do not get past a
 /// claim that is held. A producer on this thread that would wait for it returns
-/// [`WouldDeadlock`](crate::PublishError::WouldDeadlock); other waits, such as
+/// [`WouldDeadlock`](crate::error::PublishError::WouldDeadlock); other waits, such as
 /// [`Poller::wait`](crate::Poller::wait) or [`Running::shutdown`](crate::Running::shutdown), do not
 /// notice it. For the same reason a claim is not [`Send`]: it stays on the thread that made it.
 ///
@@ -88,7 +88,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// Publishes the event and returns its sequence.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Stopped};
+    /// # use lapwing::{Disruptor, error::RingError};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     /// #     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     /// #     .build()?;
@@ -99,16 +99,16 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     ///
     /// let claim = producer.claim()?;
     /// running.close();
-    /// assert_eq!(claim.publish(), Err(Stopped::Closed));
+    /// assert_eq!(claim.publish(), Err(RingError::Closed));
     /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// No consumer has seen the event, and none will. [`Stopped::Closed`] if the only producer's ring
+    /// No consumer has seen the event, and none will. [`RingError::Closed`] if the only producer's ring
     /// was closed while the claim was held. A ring with several producers accepts each claim that it
-    /// granted before the close. [`Stopped::Halted`] if the ring was halted while the claim was held.
+    /// granted before the close. [`RingError::Halted`] if the ring was halted while the claim was held.
     ///
     /// `Ok` says that the event was published. If the ring is halted later, or at the same moment,
     /// consumers may not handle it.
@@ -119,14 +119,14 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// single producer waits until that thread has counted the accepted events: a few instructions
     /// and one system call.
     #[inline(always)]
-    pub fn publish(self) -> Result<Sequence, Stopped> {
+    pub fn publish(self) -> Result<Sequence, RingError> {
         self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
     /// As [`publish`](Self::publish), but an error hands the claim back, so that the caller can take out of the slot what
     /// it put there.
     #[inline(always)]
-    pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, Stopped)> {
+    pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, RingError)> {
         // Published, so not abandoned.
         let mut claim = ManuallyDrop::new(self);
         let Self { claims, control, buffer, sequence, .. } = &mut *claim;

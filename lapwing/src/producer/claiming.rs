@@ -72,7 +72,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::PublishTimeoutError;
+    /// # use lapwing::error::PublishTimeoutError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
@@ -128,7 +128,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_batch`](Self::claim_batch), but never waits.
     ///
     /// ```
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.try_claim_batch(3)?.publish()?, 0..3);
@@ -150,7 +150,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);

@@ -163,7 +163,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # let (producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.capacity(), 8);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -174,7 +174,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Returns at once: it waits neither for consumers nor for claims that are held.
     ///
     /// ```
-    /// use lapwing::{Disruptor, PublishError};
+    /// use lapwing::{Disruptor, error::PublishError};
     ///
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;

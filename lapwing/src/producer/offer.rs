@@ -16,7 +16,7 @@ use crate::sync::Ordering;
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Disruptor, OfferError, WhenFull};
+/// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
 /// # let (mut producer, mut consumers) =
 /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
@@ -47,10 +47,10 @@ pub enum WhenFull {
 impl<E, S: Sequencer> Producer<E, S> {
     /// Number of events that this producer has dropped because the ring was full, by
     /// [`WhenFull::DropNew`]. The count is exact; a clone starts at 0 and counts its own.
-    /// [`Snapshot::dropped`](crate::Snapshot::dropped) is the sum of all producers.
+    /// [`Snapshot::dropped`](crate::monitor::Snapshot::dropped) is the sum of all producers.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, WhenFull};
+    /// # use lapwing::{Disruptor, producer::WhenFull};
     /// # let (mut producer, _consumers) =
     /// #     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
     /// for price in 0..5 {
@@ -69,7 +69,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// run.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, WhenFull};
+    /// # use lapwing::{Disruptor, producer::WhenFull};
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
@@ -110,7 +110,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`offer`](Self::offer) with `count` events at once: all of them, or none.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, WhenFull};
+    /// # use lapwing::{Disruptor, producer::WhenFull};
     /// # let (mut producer, _consumers) =
     /// #     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let drop_new = WhenFull::DropNew;

@@ -44,7 +44,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish`](Self::publish), but never waits.
     ///
     /// ```
-    /// # use lapwing::TryPublishError;
+    /// # use lapwing::error::TryPublishError;
     /// # let (mut producer, mut consumers) =
     /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
@@ -70,7 +70,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::PublishTimeoutError;
+    /// # use lapwing::error::PublishTimeoutError;
     /// # let (mut producer, mut consumers) =
     /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;
@@ -142,7 +142,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish_batch`](Self::publish_batch), but never waits.
     ///
     /// ```
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let sequences = producer.try_publish_batch(3, |slots| {
@@ -173,7 +173,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);

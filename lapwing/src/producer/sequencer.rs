@@ -10,7 +10,7 @@ use crate::protocol::claims::Claims;
 /// A function for producers of both kinds is generic over it:
 ///
 /// ```
-/// use lapwing::{Disruptor, Producer, PublishError, Sequence, Sequencer};
+/// use lapwing::{Disruptor, Producer, Sequence, error::PublishError, producer::Sequencer};
 ///
 /// fn send<S: Sequencer>(producer: &mut Producer<u64, S>) -> Result<Sequence, PublishError> {
 ///     producer.publish(|event| *event = 7)
@@ -19,14 +19,14 @@ use crate::protocol::claims::Claims;
 /// let (mut one, _readers) = Disruptor::single_producer(8, || 0).stage("all").poller().build()?;
 /// let (mut many, _others) = Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
 /// assert_eq!((send(&mut one), send(&mut many)), (Ok(0), Ok(0)));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 pub trait Sequencer: sealed::Sequencer + Debug {}
 
 /// One producer. A claim that is given up is claimed again.
 ///
 /// ```
-/// use lapwing::{Disruptor, Producer, Single};
+/// use lapwing::{Disruptor, Producer, producer::Single};
 ///
 /// let (mut producer, _consumers): (Producer<u64, Single>, _) =
 ///     Disruptor::single_producer(8, || 0).stage("all").poller().build()?;
@@ -40,7 +40,7 @@ pub enum Single {}
 /// Several producers. A claim that is given up becomes a tombstone, which consumers skip.
 ///
 /// ```
-/// use lapwing::{Disruptor, Multi, Producer};
+/// use lapwing::{Disruptor, Producer, producer::Multi};
 ///
 /// let (mut producer, _consumers): (Producer<u64, Multi>, _) =
 ///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;

@@ -2,8 +2,9 @@
 
 use std::thread;
 
+use crate::producer::WhenFull;
 use crate::sync::Ordering;
-use crate::{Disruptor, MultiProducer, WhenFull};
+use crate::{Disruptor, MultiProducer};
 
 #[test]
 fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {

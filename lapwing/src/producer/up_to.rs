@@ -63,7 +63,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_up_to`](Self::claim_up_to), but never waits.
     ///
     /// ```
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 0..3);
@@ -86,7 +86,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::BatchError;
+    /// # use lapwing::error::BatchError;
     /// # let (mut producer, _consumers) =
     /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     /// let patience = Duration::from_millis(1);
@@ -119,7 +119,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// is still open.
     ///
     /// A single producer can rely on that many: consumers make more of them, and nobody else takes
-    /// any, but for a consumer that takes a [seat](crate::Seats) and starts further back. Of several
+    /// any, but for a consumer that takes a [seat](crate::graph::Seats) and starts further back. Of several
     /// producers, another one may.
     ///
     /// ```

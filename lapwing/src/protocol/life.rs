@@ -9,7 +9,7 @@
 //! consumer will see.
 
 use crate::Sequence;
-use crate::error::{HaltCause, Stopped};
+use crate::error::{HaltCause, RingError};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, yield_now};
 
 /// A close or a halt has begun; `end` may not be known yet.
@@ -68,14 +68,14 @@ impl Life {
     /// # Errors
     ///
     /// Why a producer gets nothing any more.
-    pub(crate) fn check_open(&self) -> Result<(), Stopped> {
+    pub(crate) fn check_open(&self) -> Result<(), RingError> {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
     /// Why a producer gets nothing any more, of a ring that is not open.
     #[cold]
-    pub(crate) fn why_not_open(&self) -> Stopped {
-        self.halt_cause().map_or(Stopped::Closed, Stopped::Halted)
+    pub(crate) fn why_not_open(&self) -> RingError {
+        self.halt_cause().map_or(RingError::Closed, RingError::Halted)
     }
 
     /// First sequence that the ring does not accept, once that is known.

@@ -31,7 +31,7 @@ const LOOKS_FOR_LATEST: u32 = 8;
 /// # let (mut writer, mut reader) = tap::<u64>(8)?;
 /// writer.write(3, &7);
 /// assert_eq!(reader.try_next(), Ok(Reading { event: 7, sequence: 3, missed: 0 }));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading<E> {
@@ -66,7 +66,7 @@ pub struct Reading<E> {
 /// }
 /// drop(writer);
 /// assert_eq!(screen.join().unwrap(), (64, 0)); // there is room for all
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// # Blocking
@@ -103,7 +103,7 @@ impl<E> TapReader<E> {
     /// }
     /// assert_eq!(reader.try_iter().count(), 2);
     /// assert_eq!((reader.received(), reader.missed()), (2, 3));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn received(&self) -> u64 {
@@ -165,7 +165,7 @@ impl<E: Copy> TapReader<E> {
     /// one is gone before it is copied, it says that nothing could be read now.
     ///
     /// ```
-    /// use lapwing::TapError;
+    /// use lapwing::error::TapError;
     ///
     /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(4)?;
     /// assert_eq!(reader.try_next(), Err(TapError::Empty));
@@ -222,7 +222,7 @@ impl<E: Copy> TapReader<E> {
     /// writer.write(1, &8);
     /// assert_eq!(reader.try_iter().map(|reading| reading.event).sum::<u64>(), 15);
     /// assert_eq!(reader.try_iter().next(), None);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn try_iter(&mut self) -> TryIter<'_, E> {
         self.look();
@@ -234,7 +234,7 @@ impl<E: Copy> TapReader<E> {
     /// If the newest was passed over, it is the one before.
     ///
     /// ```
-    /// use lapwing::TapError;
+    /// use lapwing::error::TapError;
     ///
     /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
     /// for sequence in 0..3 {
@@ -313,7 +313,7 @@ impl<E> fmt::Debug for TapReader<E> {
 /// writer.write(0, &7);
 /// let mut readings: TryIter<'_, u64> = reader.try_iter();
 /// assert_eq!(readings.next().map(|reading| reading.event), Some(7));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug)]
 #[must_use = "an iterator reads only as far as it is asked"]

@@ -2,7 +2,7 @@
 
 use super::slot::{Absent, Slots, Visit};
 use super::*;
-use crate::TapError;
+use crate::error::TapError;
 
 /// Goes into the slot of `position` and stays there.
 fn stay(ring: &TapRing<u64>, position: u64) -> Visit<'_, u64> {

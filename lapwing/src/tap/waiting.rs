@@ -15,7 +15,7 @@ impl<E: Copy> TapReader<E> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::TapTimeoutError;
+    /// use lapwing::error::TapTimeoutError;
     ///
     /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
     /// let patience = Duration::from_millis(1);
@@ -73,7 +73,7 @@ impl<E: Copy> TapReader<E> {
 /// drop(writer);
 /// assert_eq!(reader.next().map(|reading| reading.event), Some(7));
 /// assert_eq!(reader.next(), None);
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// # Blocking

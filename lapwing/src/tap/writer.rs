@@ -73,7 +73,7 @@ impl<E> TapWriter<E> {
     /// writer.write(0, &7);
     /// writer.write(1, &8);
     /// assert_eq!(writer.written(), 2);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn written(&self) -> u64 {
@@ -86,7 +86,7 @@ impl<E> TapWriter<E> {
     /// # let (mut writer, _reader) = lapwing::tap::tap::<u64>(8)?;
     /// writer.write(0, &7);
     /// assert_eq!(writer.passed_over(), 0); // nobody reads
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
     pub fn passed_over(&self) -> u64 {
@@ -97,7 +97,7 @@ impl<E> TapWriter<E> {
     /// second time does nothing.
     ///
     /// ```
-    /// use lapwing::TapError;
+    /// use lapwing::error::TapError;
     ///
     /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
     /// writer.write(0, &7);

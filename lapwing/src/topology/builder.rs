@@ -11,8 +11,7 @@ use crate::Sequence;
 use crate::error::BuildError;
 use crate::lifecycle::Consumers;
 use crate::placement::Placement;
-use crate::producer::Producer;
-use crate::producer::Sequencer;
+use crate::producer::{Producer, Sequencer};
 use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
@@ -73,7 +72,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Name of the ring, for people who look at it with a [`Monitor`](crate::Monitor); any text,
+    /// Name of the ring, for people who look at it with a [`Monitor`](crate::monitor::Monitor); any text,
     /// and "ring" by default.
     ///
     /// ```
@@ -82,7 +81,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .stage("all").poller()
     ///     .build()?;
     /// assert_eq!(producer.monitor().snapshot().ring, "orders");
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.parts.name = name.into();
@@ -155,7 +154,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Keeps `count` seats for consumers that [join](crate::Seats::take) while the ring runs, and
+    /// Keeps `count` seats for consumers that [join](crate::graph::Seats::take) while the ring runs, and
     /// leave; at most [`MAX_SEATS`](crate::MAX_SEATS), 0 by default.
     ///
     /// A producer that finds its limit used up reads the seats too, free ones included, and runs a
@@ -163,7 +162,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// without seats pays nothing.
     ///
     /// ```
-    /// use lapwing::{Disruptor, StartAt};
+    /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
@@ -182,7 +181,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// call holds.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Graph, Placement};
+    /// use lapwing::{Disruptor, graph::{Graph, Placement}};
     ///
     /// let mut graph = Graph::new();
     /// graph.stage("left").read(|event: &u64, sequence, _| assert_eq!(*event, sequence));
@@ -293,7 +292,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// come after the stages that are here; the next stage waits for those that none comes after.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Graph};
+    /// use lapwing::{Disruptor, graph::Graph};
     ///
     /// let mut graph = Graph::new();
     /// for shard in 0..3 {
@@ -320,7 +319,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// waits too.
     ///
     /// ```
-    /// use lapwing::{BuildError, Disruptor};
+    /// use lapwing::{Disruptor, error::BuildError};
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {});
     /// let (producer, consumers) = ring.build()?;

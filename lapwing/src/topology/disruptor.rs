@@ -19,7 +19,7 @@ use crate::protocol::ring_buffer::Factory;
 /// let ring = Disruptor::multi_producer(16, || 0_u64).stage("all").poller();
 /// let (many, _readers): (MultiProducer<u64>, _) = ring.build()?;
 /// assert_eq!((one.capacity(), many.capacity()), (8, 16));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct Disruptor(());
@@ -72,7 +72,7 @@ impl Disruptor {
     /// order; `capacity` as for [`single_producer`](Self::single_producer).
     ///
     /// All of them claim by one word. Where no order between producers is needed, a ring of each producer's own is
-    /// several times as fast, its stages on one thread: [`Consumer::run_together`](crate::Consumer::run_together).
+    /// several times as fast, its stages on one thread: [`Consumer::run_together`](crate::consumer::Consumer::run_together).
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::multi_producer(1024, || 0_u64)

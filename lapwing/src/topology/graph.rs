@@ -14,7 +14,7 @@ use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 /// A stage of a [`Graph`], to be named by stages that come after it.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, Graph, StageId};
+/// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};
 ///
 /// let (mut graph, mut other) = (Graph::new(), Graph::new());
 /// let first: StageId = graph.stage("first").read(|_: &u64, _, _| {});
@@ -35,10 +35,10 @@ pub struct StageId {
 ///
 /// What a [`Builder`](crate::Builder) refuses when the program is compiled, a graph refuses when it
 /// is built: a stage that writes must be before or after each other stage, or
-/// [`BuildError::Overlap`](crate::BuildError::Overlap) names the two.
+/// [`BuildError::Overlap`](crate::error::BuildError::Overlap) names the two.
 ///
 /// ```
-/// use lapwing::{BuildError, Disruptor, Graph, Stage};
+/// use lapwing::{Disruptor, Stage, error::BuildError, graph::Graph};
 ///
 /// let mut graph = Graph::new();
 /// let mut shards = Vec::new();
@@ -127,7 +127,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// A graph without stages.
     ///
     /// ```
-    /// use lapwing::{BuildError, Disruptor, Graph};
+    /// use lapwing::{Disruptor, error::BuildError, graph::Graph};
     ///
     /// let empty = Disruptor::single_producer(8, || 0_u64).graph(Graph::new());
     /// assert_eq!(empty.build().unwrap_err(), BuildError::NoConsumers);
@@ -141,7 +141,7 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
     /// Begins a stage. Its verb adds it and returns its id, for the stages that come [after](Stage::after) it.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Graph};
+    /// # use lapwing::{Disruptor, graph::Graph};
     /// let mut graph = Graph::new();
     /// let double = graph.stage("double").write(|event: &mut u64, _, _| *event *= 2);
     /// graph.stage("left").after(double).read(|event, _, _| assert_eq!(*event, 14));

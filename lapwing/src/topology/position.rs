@@ -18,7 +18,7 @@ use crate::producer::Sequencer;
 /// Sealed: the places are those of this table.
 ///
 /// ```
-/// use lapwing::{Disruptor, Position, Stage};
+/// use lapwing::{Disruptor, Stage, graph::Position};
 ///
 /// /// Adds a stage that checks events, wherever the caller wants it.
 /// fn check<'env, P: Position<'env, Event = u64>>(stage: Stage<P>) -> P::Next {
@@ -53,7 +53,7 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 /// a [`Builder`], and of a [`Graph`], which is [checked](crate::Builder::build) when the ring is built. Sealed.
 ///
 /// ```
-/// use lapwing::{Alone, Disruptor, Stage};
+/// use lapwing::{Disruptor, Stage, graph::Alone};
 ///
 /// fn double<'env, P: Alone<'env, Event = u64>>(stage: Stage<P>) -> P::Next {
 ///     stage.write(|event, _, _| *event *= 2)

@@ -40,7 +40,7 @@ use crate::wait::AnyWaitStrategy;
 ///
 /// ```
 /// use std::thread;
-/// use lapwing::{Disruptor, Outcome, StartAt};
+/// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(64, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
@@ -100,7 +100,7 @@ impl<E> Seats<E> {
     /// Number of seats that are free just now.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
@@ -128,7 +128,7 @@ impl<E: Send + Sync> Seats<E> {
     /// than [`Consumer::pin`] and [`Consumer::thread`], and `blocking` has no effect.
     ///
     /// ```
-    /// use lapwing::{Disruptor, SeatError, Stage, StartAt, wait::Blocking};
+    /// use lapwing::{Disruptor, Stage, error::SeatError, graph::StartAt, wait::Blocking};
     ///
     /// # let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
@@ -185,7 +185,7 @@ impl<E> fmt::Debug for Seats<E> {
 /// free again.
 ///
 /// ```
-/// use lapwing::{Disruptor, StartAt};
+/// use lapwing::{Disruptor, graph::StartAt};
 ///
 /// # let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
@@ -206,7 +206,7 @@ impl<E: Send + Sync> Seat<E> {
     /// Name of the stage.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (_producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.name(), "late");
@@ -220,7 +220,7 @@ impl<E: Send + Sync> Seat<E> {
     /// The first event that its consumer gets.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// producer.publish_batch(3, |_| {})?;
@@ -235,7 +235,7 @@ impl<E: Send + Sync> Seat<E> {
     /// A poller, which leaves when it is dropped.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
@@ -254,7 +254,7 @@ impl<E: Send + Sync> Seat<E> {
     ///
     /// ```
     /// # use std::thread;
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
@@ -282,7 +282,7 @@ impl<E: Send + Sync> Seat<E> {
     /// As [`read`](Self::read), by the batch.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, StartAt};
+    /// # use lapwing::{Disruptor, graph::StartAt};
     /// # let (mut producer, mut consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
     /// # let _all = consumers.take_poller("all")?;
@@ -306,11 +306,11 @@ impl<E: Send + Sync> Seat<E> {
     }
 
     /// As [`read`](Self::read), with a handler, to be
-    /// [taken back](crate::Finished::take_handler) at the end.
+    /// [taken back](crate::consumer::Finished::take_handler) at the end.
     ///
     /// ```
     /// # use std::thread;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, StartAt};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, graph::StartAt};
     /// # struct Sum(u64);
     /// # impl EventHandler<u64> for Sum {
     /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {

@@ -117,7 +117,7 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 ///     .build()?;
 /// assert_eq!(consumers.names().count(), 5);
 /// # drop(producer);
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// ```compile_fail,E0599
@@ -136,7 +136,7 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
     /// Begins a stage after those that are here. Its verb, such as [`read`](Stage::read), returns the chain.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, PollError};
+    /// # use lapwing::{Disruptor, error::PollError};
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| {
     ///         side.chain(|chain| chain.stage("first").poller().stage("second").poller())

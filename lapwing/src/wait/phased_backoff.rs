@@ -45,7 +45,7 @@ impl<F: WaitStrategy> PhasedBackoff<F> {
     /// ```
     /// use std::time::{Duration, Instant};
     /// use lapwing::wait::{PhasedBackoff, Sleeping};
-    /// use lapwing::{Disruptor, WaitTimeoutError};
+    /// use lapwing::{Disruptor, error::WaitTimeoutError};
     ///
     /// let ms = Duration::from_millis(1);
     /// let every_ms = Sleeping { sleep: ms, ..Sleeping::default() };

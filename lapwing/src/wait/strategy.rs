@@ -142,7 +142,7 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     ///
     /// ```
     /// # use std::{thread, time::Duration};
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {

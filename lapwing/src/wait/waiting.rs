@@ -78,7 +78,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {
@@ -106,7 +106,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {
@@ -130,7 +130,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {
@@ -155,7 +155,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {
@@ -180,7 +180,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {
@@ -328,7 +328,7 @@ impl<'a> Waiting<'a> {
     ///
     /// ```
     /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, WaitTimeoutError, wait::{WaitStrategy, Waiting}};
+    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
     /// # #[derive(Clone)]
     /// # struct Mine;
     /// # impl WaitStrategy for Mine {

@@ -9,7 +9,8 @@ use std::sync::{Arc, Once};
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{Builder, Disruptor, Multi, Producer, Sequencer, Single};
+use lapwing::producer::{Multi, Sequencer, Single};
+use lapwing::{Builder, Disruptor, Producer};
 
 /// How long a test may take before it counts as a hang.
 const HANG: Duration = Duration::from_secs(60);

@@ -4,10 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use lapwing::{
-    Action, Disruptor, EventHandler, PollError, Poller, Producer, Sequence, Sequencer,
-    SingleProducer, Stage, TryPublishError,
-};
+use lapwing::error::{PollError, TryPublishError};
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Disruptor, EventHandler, Poller, Producer, Sequence, SingleProducer, Stage};
 
 use crate::common::{ON_PURPOSE, PATIENCE, quiet_panics};
 use crate::setup::{Kind, Setup};

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
-use lapwing::{
-    Consumers, Outcome, Poller, Producer, Report, Running, Seats, Sequence, Sequencer, StartAt,
-    TryPublishError,
-};
+use lapwing::consumer::Outcome;
+use lapwing::error::TryPublishError;
+use lapwing::graph::{Seats, StartAt};
+use lapwing::producer::Sequencer;
+use lapwing::{Consumers, Poller, Producer, Report, Running, Sequence};
 
 use crate::common::{ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};

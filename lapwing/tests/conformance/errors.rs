@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{
-    Action, BatchError, Builder, EventHandler, HaltCause, OfferError, Poller, Producer,
-    PublishError, PublishTimeoutError, Running, Sequence, Sequencer, Stopped, TryPublishError,
-    WhenFull,
+use lapwing::error::{
+    BatchError, HaltCause, OfferError, PublishError, PublishTimeoutError, RingError,
+    TryPublishError,
 };
+use lapwing::producer::{Sequencer, WhenFull};
+use lapwing::{Action, Builder, EventHandler, Poller, Producer, Running, Sequence};
 
 use crate::common::{ON_PURPOSE, ProducerOf, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};
@@ -117,16 +118,16 @@ impl End {
     const ALL: [Self; 3] = [Self::Close, Self::Halt, Self::LastConsumerLeaves];
 
     /// What each later call returns.
-    fn stopped(self) -> Stopped {
+    fn stopped(self) -> RingError {
         match self {
-            Self::Close => Stopped::Closed,
-            Self::Halt => Stopped::Halted(HaltCause::Requested),
-            Self::LastConsumerLeaves => Stopped::Halted(HaltCause::NoConsumers),
+            Self::Close => RingError::Closed,
+            Self::Halt => RingError::Halted(HaltCause::Requested),
+            Self::LastConsumerLeaves => RingError::Halted(HaltCause::NoConsumers),
         }
     }
 
     /// Why a claim that was granted before the end is refused; several producers keep theirs across a close.
-    fn refusal<K: Kind>(self) -> Option<Stopped> {
+    fn refusal<K: Kind>(self) -> Option<RingError> {
         let is_kept = K::IS_MULTI && matches!(self, Self::Close);
         (!is_kept).then(|| self.stopped())
     }
@@ -244,7 +245,7 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller, running) = ring_with_poller_beside_a_stage(setup);
     let accepted = close_between_two_events::<K>(&mut producer, &running);
     assert_eq!(poller.poll().unwrap().iter().count() as u64, accepted);
-    assert_eq!(poller.wait().err(), Some(Stopped::Closed));
+    assert_eq!(poller.wait().err(), Some(RingError::Closed));
 }
 
 /// A handler that does nothing, once its stage may begin.

@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::{
-    Action, Builder, EventHandler, Failure, FailurePolicy, Finished, Outcome, Retries, Sequence,
-    Sequencer, Stage,
-};
+use lapwing::consumer::{Failure, FailurePolicy, Finished, Outcome, Retries};
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-use lapwing::{BatchError, BuildError, HaltCause, PollError, PublishTimeoutError, TryPublishError};
+use lapwing::error::{
+    BatchError, BuildError, HaltCause, PollError, PublishTimeoutError, TryPublishError,
+};
 
 use crate::common::{MOMENT, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use lapwing::{HaltCause, Outcome, PublishError, Sequence, ShutdownError, Stage};
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError};
+use lapwing::lifecycle::ShutdownError;
+use lapwing::{Sequence, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, PATIENCE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};

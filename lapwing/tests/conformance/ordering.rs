@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
-use lapwing::{Graph, PollError, StartAt};
+use lapwing::error::PollError;
+use lapwing::graph::{Graph, StartAt};
 
 use crate::setup::{Kind, Setup};
 use crate::spy::{Spy, publish, values};

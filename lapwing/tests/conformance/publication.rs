@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lapwing::{PollError, Poller};
+use lapwing::Poller;
+use lapwing::error::PollError;
 
 use crate::common::{ON_PURPOSE, quiet_panics};
 use crate::setup::{Kind, Setup};

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lapwing::graph::Placement;
+use lapwing::producer::Sequencer;
 use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
-use lapwing::{Builder, Placement, Poller, Sequencer, Stage};
+use lapwing::{Builder, Poller, Stage};
 
 use crate::common::{self, Many, One, ProducerOf, watched};
 

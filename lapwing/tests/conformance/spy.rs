@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use lapwing::{EventHandler, Producer, Sequence, Sequencer};
+use lapwing::producer::Sequencer;
+use lapwing::{EventHandler, Producer, Sequence};
 
 /// One call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

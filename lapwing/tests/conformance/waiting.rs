@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::{
-    Action, EventHandler, Graph, HaltCause, Outcome, PublishError, Sequence, Stage, Stopped,
-    WaitTimeoutError,
-};
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError, RingError, WaitTimeoutError};
+use lapwing::graph::Graph;
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{MOMENT, PATIENCE, wait_until};
 use crate::pause::PAUSES;
@@ -151,7 +151,7 @@ fn c33_halt_ends_the_waits_on_an_empty_ring<K: Kind>(setup: Setup<K>) {
         running.halt();
         let failed = running.join().unwrap_err();
         assert!(failed.report().stages().all(|stage| *stage.outcome() == Outcome::Halted));
-        assert_eq!(asked.join().unwrap(), Some(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(asked.join().unwrap(), Some(RingError::Halted(HaltCause::Requested)));
         drop(producer);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use lapwing::{Action, EventHandler, Outcome, Sequence, Stage, TryPublishError};
+use lapwing::consumer::Outcome;
+use lapwing::error::TryPublishError;
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{MOMENT, PATIENCE, ProducerOf, wait_until};
 use crate::setup::{Kind, Setup};

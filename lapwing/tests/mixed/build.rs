@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use lapwing::{
-    Action, Builder, Consumers, EventHandler, Exclusive, Graph, Poller, Sequence, Sequencer,
-    Shared, Stage, StageId, WorkerGroup, Workers,
-};
+use lapwing::consumer::{Exclusive, Shared};
+use lapwing::graph::{Graph, StageId, Workers};
+use lapwing::lifecycle::WorkerGroup;
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Builder, Consumers, EventHandler, Poller, Sequence, Stage};
 
 use crate::common::{self, ProducerOf};
 use crate::event::{Event, Recorder};

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{
-    Action, Outcome, PollError, Poller, Seat, Seats, Sequence, Stage, StopHandle, Stopped,
-    WaitTimeoutError,
-};
+use lapwing::consumer::{Outcome, StopHandle};
+use lapwing::error::{PollError, RingError, WaitTimeoutError};
+use lapwing::graph::{Seat, Seats};
+use lapwing::{Action, Poller, Sequence, Stage};
 
 use crate::event::{Event, Logs, Recorder, Seen};
 use crate::plan::{GuestPlan, Plan};
@@ -105,8 +105,8 @@ pub(crate) fn read_some(poller: &mut Poller<Event>, recorder: &mut Recorder<'_>)
             WaitTimeoutError::Halted(cause) => PollError::Halted(cause),
         }),
         _ => poller.wait().map_err(|error| match error {
-            Stopped::Closed => PollError::Closed,
-            Stopped::Halted(cause) => PollError::Halted(cause),
+            RingError::Closed => PollError::Closed,
+            RingError::Halted(cause) => PollError::Halted(cause),
         }),
     };
     match batch {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use lapwing::{MAX_FIRST_SEQUENCE, Placement, Sequence, Stage, StartAt};
+use lapwing::graph::{Placement, StartAt};
+use lapwing::{MAX_FIRST_SEQUENCE, Sequence, Stage};
 
 use crate::common::Lcg;
 use crate::strategy::{Strategy, Unseen};

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{ClaimBatch, Sequence, Sequencer, Slots, WhenFull};
+use lapwing::Sequence;
+use lapwing::producer::{ClaimBatch, Sequencer, Slots, WhenFull};
 
 use crate::common::{Kind, Lcg, Many, One, ProducerOf};
 use crate::event::{Event, Seen};

@@ -5,10 +5,11 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, Scope};
 use std::time::Duration;
 
-use lapwing::{
-    Consumer, Consumers, Monitor, Report, RingState, Running, Seats, ShutdownError, StopHandle,
-    WorkerGroup,
-};
+use lapwing::consumer::{Consumer, StopHandle};
+use lapwing::graph::Seats;
+use lapwing::lifecycle::{ShutdownError, WorkerGroup};
+use lapwing::monitor::{Monitor, RingState};
+use lapwing::{Consumers, Report, Running};
 
 use crate::build::{build, groups, take_pollers};
 use crate::common::{Kind, ProducerOf};
@@ -54,7 +55,8 @@ pub(crate) fn run<K: Cloned>(plan: &Plan) {
             (_, None) => {}
             (Ok(Request::Halt), Some(running)) => {
                 running.halt();
-                let report = running.join().unwrap_or_else(lapwing::Failed::into_report);
+                let report =
+                    running.join().unwrap_or_else(lapwing::lifecycle::RunError::into_report);
                 world.keep(report.stages());
             }
             (Ok(Request::Shutdown), Some(running)) => world.keep(shut_down(running).stages()),

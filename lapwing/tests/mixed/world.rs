@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lapwing::{Finished, Outcome, Poller};
+use lapwing::Poller;
+use lapwing::consumer::{Finished, Outcome};
 
 use crate::event::{Event, KEYS, Logs, Recorder, Seen};
 use crate::guests::{Guests, Visit, read_some};

@@ -4,7 +4,8 @@ use std::mem;
 use std::ops::Range;
 use std::time::Duration;
 
-use lapwing::{Action, Outcome, Sequence, Stage};
+use lapwing::consumer::Outcome;
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Form, Log, Spy, counts, detached_at, drain, failed_at, panicked_at};

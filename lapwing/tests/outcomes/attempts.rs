@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use lapwing::{Action, Cause, Failure, FailurePolicy, Outcome, Retries, Sequence, Stage};
+use lapwing::consumer::{Cause, Failure, FailurePolicy, Outcome, Retries};
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Form, Log, Said, Spy, counts, drain, drain_one};

@@ -3,7 +3,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lapwing::{Access, Action, EventHandler, Outcome, Sequence, Stage, TryPublishError};
+use lapwing::consumer::{Access, Outcome};
+use lapwing::error::TryPublishError;
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, Lcg, MOMENT, Many, PATIENCE, ProducerOf, repeats};
 use crate::{Call, Form, Log, Spy, drain, drain_one};

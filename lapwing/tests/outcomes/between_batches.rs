@@ -4,8 +4,9 @@ use std::mem;
 use std::thread;
 use std::time::Duration;
 
+use lapwing::consumer::{Consumer, Failure, Outcome};
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{Action, Consumer, Failure, Outcome, Stage};
+use lapwing::{Action, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Form, Log, Spy, counts, detached_at, drain, drain_one, panicked_at};

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{
-    Access, Action, EventHandler, Exclusive, Failure, FailurePolicy, Graph, IntoAction, Outcome,
-    Retries, Sequence, Shared, Stage,
+use lapwing::consumer::{
+    Access, Exclusive, Failure, FailurePolicy, IntoAction, Outcome, Retries, Shared,
 };
+use lapwing::graph::Graph;
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, ProducerOf, quiet_panics};
 use crate::{Book, Log, Spy, counts, drain, drain_one};
@@ -90,7 +91,7 @@ fn closures_return_results_of_many_kinds<K: Kind>() {
         .stage("book")
         .read_handler(Book::default());
     let mut finished = drain(ring, 6);
-    assert_eq!(finished.iter().map(lapwing::Finished::skipped).sum::<u64>(), 4);
+    assert_eq!(finished.iter().map(lapwing::consumer::Finished::skipped).sum::<u64>(), 4);
     let book: Book = finished[5].take_handler().unwrap();
     assert_eq!((book.done, book.failed), (vec![0, 5], vec![1, 2, 3, 4]));
 }

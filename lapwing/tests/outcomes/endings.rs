@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
-use lapwing::{Action, Failed, Failure, Outcome, Stage};
+use lapwing::consumer::{Failure, Outcome};
+use lapwing::lifecycle::RunError;
+use lapwing::{Action, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{
@@ -78,7 +80,7 @@ fn on_shutdown_is_called_once_unless_a_panic_ended_the_stage<K: Kind>() {
 }
 
 /// The error of a ring whose one stage "acts" does `act` at [`BAD`].
-fn error<K: Kind>(stage: Stage, act: fn() -> crate::Said) -> Option<Failed> {
+fn error<K: Kind>(stage: Stage, act: fn() -> crate::Said) -> Option<RunError> {
     quiet_panics();
     let spy =
         Spy::new(
@@ -291,14 +293,14 @@ fn a_policy_sees_what_failed<K: Kind>() {
     let (send, texts) = std::sync::mpsc::channel();
     let from_panic = send.clone();
     let note = move |failure: &Failure<'_>| {
-        if let lapwing::Cause::Error(error) = failure.cause() {
+        if let lapwing::consumer::Cause::Error(error) = failure.cause() {
             assert_eq!(error.downcast_ref::<Refused>().unwrap().0, failure.sequence());
         }
         send.send((failure.stage().to_owned(), failure.to_string())).unwrap();
         Action::Skip
     };
     let note_panic = move |failure: &Failure<'_>| {
-        let lapwing::Cause::Panic(text) = failure.cause() else { panic!("it is one") };
+        let lapwing::consumer::Cause::Panic(text) = failure.cause() else { panic!("it is one") };
         from_panic.send((text.to_owned(), failure.to_string())).unwrap();
         Action::Skip
     };

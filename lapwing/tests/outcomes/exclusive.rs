@@ -4,7 +4,8 @@
 use std::mem;
 use std::time::Duration;
 
-use lapwing::{Access, Action, EventHandler, Exclusive, Outcome, Sequence, Stage};
+use lapwing::consumer::{Access, Exclusive, Outcome};
+use lapwing::{Action, EventHandler, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{counts, drain};

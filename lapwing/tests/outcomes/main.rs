@@ -23,10 +23,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use common::{Kind, ON_PURPOSE};
-use lapwing::{
-    Access, Action, Builder, Consumer, Consumers, EventHandler, Finished, Outcome, Sequence,
-    Sequencer, Stage,
-};
+use lapwing::consumer::{Access, Consumer, Finished, Outcome};
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
 
 /// What most handlers here return.
 type Said = Result<Action, &'static str>;

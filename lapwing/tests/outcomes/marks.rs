@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use lapwing::{
-    Access, Action, Builder, Disruptor, EventHandler, Exclusive, Graph, PollError, Poller,
-    Sequence, Shared, Stage,
-};
+use lapwing::consumer::{Access, Exclusive, Shared};
+use lapwing::error::PollError;
+use lapwing::graph::Graph;
+use lapwing::{Action, Builder, Disruptor, EventHandler, Poller, Sequence, Stage};
 
 use crate::common::{self, Kind, Lcg, ON_PURPOSE, quiet_panics};
 use crate::{Book, Ring, counts, drain};
@@ -221,7 +221,7 @@ fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
     assert_eq!(producer.publish_batch(5, |_| {}), Ok(0..5));
     assert_eq!(poller.poll().err(), Some(PollError::Empty));
     producer.close();
-    drop(consumers.into_iter().map(lapwing::Consumer::run).collect::<Vec<_>>());
+    drop(consumers.into_iter().map(lapwing::consumer::Consumer::run).collect::<Vec<_>>());
     let mut batch = poller.poll().unwrap();
     let failed: Vec<u64> = (0..20).filter(|at| batch.is_failed(*at)).collect();
     assert_eq!(failed, [0, 3]);

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use lapwing::{
-    Action, Backlog, Failure, FailurePolicy, HaltCause, Outcome, PublishError, Retries, Running,
-    Sequence, ShutdownError, Stage,
-};
+use lapwing::consumer::{Failure, FailurePolicy, Outcome, Retries};
+use lapwing::error::{HaltCause, PublishError};
+use lapwing::lifecycle::{Backlog, ShutdownError};
+use lapwing::{Action, Running, Sequence, Stage};
 
 use crate::common::{self, Kind, MOMENT, ON_PURPOSE, PATIENCE, ProducerOf};
 use crate::{Call, Form, Log, Spy, counts, drain_one};

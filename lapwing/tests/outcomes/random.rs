@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing::{Action, Failure, Finished, Outcome, Sequence, Stage};
+use lapwing::consumer::{Failure, Finished, Outcome};
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, Lcg, ON_PURPOSE, quiet_panics, repeats};
 use crate::{Call, Form, Log, Ring, Spy, counts, drain, drain_together};
@@ -286,7 +287,7 @@ fn surviving(
         move |failure: &Failure<'_>| {
             let action = action(&script);
             // Of a call between batches, no event is skipped.
-            let is_event = matches!(failure.cause(), lapwing::Cause::Error(_));
+            let is_event = matches!(failure.cause(), lapwing::consumer::Cause::Error(_));
             if action == Action::Skip && is_event {
                 trace.lock().unwrap().skipped.insert(failure.sequence());
             }

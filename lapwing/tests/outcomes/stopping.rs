@@ -3,8 +3,10 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError};
 use lapwing::wait::Blocking;
-use lapwing::{Action, HaltCause, Outcome, PublishError, Sequence, Stage};
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, PATIENCE, repeats};
 use crate::{Book, Call, Form, Log, Spy, counts, drain};
@@ -102,7 +104,7 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
-    let timed_out = lapwing::PublishTimeoutError::TimedOut;
+    let timed_out = lapwing::error::PublishTimeoutError::TimedOut;
     assert_eq!(producer.publish_timeout(common::MOMENT, |_| {}), Err(timed_out));
     let feed = std::thread::spawn(move || producer.publish(|_| {}));
     std::thread::sleep(common::MOMENT); // likely parked by now, and right if not

@@ -3,8 +3,10 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use lapwing::consumer::{Consumer, Failure, Finished, Outcome, Retries};
+use lapwing::monitor::StageState;
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{Action, Consumer, Failure, Finished, Outcome, Retries, Sequence, Stage, StageState};
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, PATIENCE, quiet_panics};
 use crate::{Book, Call, Form, Log, Said, Spy, counts, drain_together, panicked_at};

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
+use lapwing::consumer::{Consumer, Failure, FailurePolicy, Outcome};
 use lapwing::wait::{Blocking, WaitStrategy, Waiting};
-use lapwing::{Action, Consumer, Failure, FailurePolicy, Outcome, Sequence, Stage};
+use lapwing::{Action, Sequence, Stage};
 
 use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Said, Spy, counts, drain, drain_one};

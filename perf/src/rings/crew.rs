@@ -6,7 +6,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lapwing::{Consumer, Consumers, Finished, Outcome, Producer, Sequencer};
+use lapwing::consumer::{Consumer, Finished, Outcome};
+use lapwing::producer::Sequencer;
+use lapwing::{Consumers, Producer};
 
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
@@ -127,7 +129,8 @@ mod tests {
     use std::sync::Mutex;
     use std::thread;
 
-    use lapwing::{Disruptor, Placement as OfStages};
+    use lapwing::Disruptor;
+    use lapwing::graph::Placement as OfStages;
 
     use super::*;
 

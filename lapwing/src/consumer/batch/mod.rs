@@ -194,7 +194,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     /// Lets go of what is consumed now, so that others can go on, and keeps the rest.
     ///
     /// ```
-    /// # use lapwing::TryPublishError;
+    /// # use lapwing::error::TryPublishError;
     /// # let (mut producer, mut consumers) =
     /// #     lapwing::Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
     /// # let mut poller = consumers.take_poller("all")?;

@@ -33,7 +33,7 @@ impl Running<'_> {
     /// ```
     /// use std::sync::mpsc;
     /// use std::time::Duration;
-    /// use lapwing::{Disruptor, PublishError};
+    /// use lapwing::{Disruptor, error::PublishError};
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)

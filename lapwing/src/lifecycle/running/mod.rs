@@ -75,7 +75,7 @@ use crate::sync::Arc;
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Disruptor, Outcome, PublishError};
+/// use lapwing::{Disruptor, consumer::Outcome, error::PublishError};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("work").read(|_, _, _| {}).build()?;
@@ -183,11 +183,11 @@ impl<'scope> Running<'scope> {
         self.threads.drain(..).for_each(Handle::join);
     }
 
-    /// Accepts no further event: producers get [`Closed`](crate::PublishError::Closed), those
+    /// Accepts no further event: producers get [`Closed`](crate::error::PublishError::Closed), those
     /// that wait on a full ring as well; stages drain what was accepted, and end. Returns at once.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, PublishError};
+    /// # use lapwing::{Disruptor, error::PublishError};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
@@ -202,11 +202,11 @@ impl<'scope> Running<'scope> {
     }
 
     /// Stops every stage after the batch that it is at, and every producer with
-    /// [`Halted`](crate::PublishError::Halted), wherever they wait. Events that are left are
+    /// [`Halted`](crate::error::PublishError::Halted), wherever they wait. Events that are left are
     /// not handled. Returns at once.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, HaltCause, PublishError};
+    /// # use lapwing::{Disruptor, error::{HaltCause, PublishError}};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
@@ -224,7 +224,7 @@ impl<'scope> Running<'scope> {
     /// name. The workers of a group are stopped one by one, by their own names.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side
     ///         .stage("left").read(|_, _, _| {})
@@ -270,7 +270,7 @@ impl<'scope> Running<'scope> {
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// use lapwing::{Backlog, Disruptor};
+    /// use lapwing::{Disruptor, lifecycle::Backlog};
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
@@ -298,7 +298,7 @@ impl<'scope> Running<'scope> {
             .collect()
     }
 
-    /// The group of [`Workers`](crate::Workers) with this name, to resize it; `None` if there is none.
+    /// The group of [`Workers`](crate::graph::Workers) with this name, to resize it; `None` if there is none.
     ///
     /// ```
     /// # use lapwing::Disruptor;
@@ -342,7 +342,7 @@ impl Control {
 /// Accepted events that a stage has not finished.
 ///
 /// ```
-/// use lapwing::Backlog;
+/// use lapwing::lifecycle::Backlog;
 ///
 /// let lines = [Backlog { stage: "journal".into(), events: 3 }];
 /// let most = lines.iter().max_by_key(|line| line.events).map(|line| line.stage.as_str());

@@ -7,14 +7,14 @@ use std::mem;
 use std::time::Duration;
 
 use super::{Backlog, Handle, Running};
-use crate::lifecycle::report::{ALREADY_REPORTED, Failed, Report};
+use crate::lifecycle::report::{ALREADY_REPORTED, Report, RunError};
 
 impl Running<'_> {
     /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
     /// leave.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, Outcome};
+    /// # use lapwing::{Disruptor, consumer::Outcome};
     /// # let (mut producer, consumers) =
     /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
@@ -29,20 +29,20 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// [`Failed`] with the report, if a stage failed, panicked or was detached by its policy, or the
+    /// [`RunError`] with the report, if a stage failed, panicked or was detached by its policy, or the
     /// ring was halted before it was drained. A handler of this ring cannot wait for itself: its call halts the ring
     /// and returns this error. To stop from a handler, use [`close`](Self::close) or
     /// [`Action::Halt`](crate::Action::Halt).
     ///
     /// If [`shutdown_timeout`](Self::shutdown_timeout) has returned the report already, the error says so
-    /// ([`Failed::is_already_reported`]), and its report has no stages.
+    /// ([`RunError::is_already_reported`]), and its report has no stages.
     ///
     /// # Blocking
     ///
     /// Until every stage that has a thread has handled every event that was accepted. Such stages
     /// wait for pollers that come before them: one that holds its events, on this thread or
     /// another, holds this call. A poller that none of them comes after does not, nor does a
-    /// consumer that took a [seat](crate::Seats): it drains the ring on its own.
+    /// consumer that took a [seat](crate::graph::Seats): it drains the ring on its own.
     ///
     /// # After a fork
     ///
@@ -50,7 +50,7 @@ impl Running<'_> {
     /// panics: the standard library cannot join a thread that does not exist. Every wait for a stage
     /// blocks for ever, since nothing moves the stage on. Use a ring only in the process that started it, and make rings in a child
     /// after the fork. [`std::process::Command`] is not concerned, since it executes another program.
-    pub fn shutdown(self) -> Result<Report, Failed> {
+    pub fn shutdown(self) -> Result<Report, RunError> {
         self.close();
         self.join()
     }
@@ -75,8 +75,8 @@ impl Running<'_> {
     ///
     /// ```
     /// # use std::{sync::mpsc, time::Duration};
-    /// # use lapwing::{Disruptor, Failed, Report, Running, ShutdownError};
-    /// fn stop(mut running: Running<'_>, limit: Duration) -> Result<Report, Failed> {
+    /// # use lapwing::{Disruptor, Report, Running, lifecycle::{RunError, ShutdownError}};
+    /// fn stop(mut running: Running<'_>, limit: Duration) -> Result<Report, RunError> {
     ///     match running.shutdown_timeout(limit) {
     ///         Ok(report) => Ok(report),
     ///         Err(ShutdownError::Failed(failed)) => Err(failed),
@@ -99,7 +99,7 @@ impl Running<'_> {
     ///   [drop](Self#dropping) does not wait after this error, unless [`set_drop_timeout`](Self::set_drop_timeout) is
     ///   called again. A handler of this ring gets it at once, since it cannot wait for itself.
     /// - [`ShutdownError::Failed`] with the report, as [`shutdown`](Self::shutdown).
-    /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or in `Failed`.
+    /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or in `RunError`.
     ///
     /// # Blocking
     ///
@@ -142,15 +142,15 @@ impl Running<'_> {
     /// # Blocking
     ///
     /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
-    pub fn join(mut self) -> Result<Report, Failed> {
+    pub fn join(mut self) -> Result<Report, RunError> {
         self.finish()
     }
 
     /// Waits for the threads and makes the report; after that, there is nothing left to report.
-    fn finish(&mut self) -> Result<Report, Failed> {
+    fn finish(&mut self) -> Result<Report, RunError> {
         self.join_threads();
         if self.is_reported {
-            return Err(Failed::already_reported());
+            return Err(RunError::already_reported());
         }
         self.is_reported = true;
         let stages = mem::take(&mut self.stages);
@@ -164,7 +164,7 @@ impl Running<'_> {
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
-/// use lapwing::{Disruptor, ShutdownError};
+/// use lapwing::{Disruptor, lifecycle::ShutdownError};
 ///
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
@@ -191,7 +191,7 @@ pub enum ShutdownError {
         backlog: Vec<Backlog>,
     },
     /// The stages ended, but not well.
-    Failed(Failed),
+    Failed(RunError),
     /// The stages have ended, and an earlier call has returned the report.
     AlreadyReported,
 }
@@ -214,8 +214,8 @@ impl fmt::Display for ShutdownError {
 
 impl Error for ShutdownError {}
 
-impl From<Failed> for ShutdownError {
-    fn from(failed: Failed) -> Self {
+impl From<RunError> for ShutdownError {
+    fn from(failed: RunError) -> Self {
         Self::Failed(failed)
     }
 }

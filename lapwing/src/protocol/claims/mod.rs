@@ -25,7 +25,7 @@ pub(crate) use single::SingleClaims;
 pub(crate) use window::ClaimWindow;
 
 use crate::Sequence;
-use crate::error::{Stopped, TryPublishError};
+use crate::error::{RingError, TryPublishError};
 use crate::protocol::control::Control;
 use crate::protocol::ring_buffer::Addresses;
 
@@ -55,7 +55,7 @@ pub trait Claims: Debug + Send {
     ///
     /// Why the ring had ended before. No consumer has seen the events or will, and the claim is still the caller's, to
     /// be [abandoned](Self::abandon).
-    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped>;
+    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), RingError>;
 
     /// Gives up the claimed sequences `first..first + count`: no consumer will see their events.
     fn abandon(&mut self, control: &Control, first: Sequence, count: u64);

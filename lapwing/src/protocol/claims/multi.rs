@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Claims;
 use super::limit::ClaimLimit;
 use crate::Sequence;
-use crate::error::{Stopped, TryPublishError};
+use crate::error::{RingError, TryPublishError};
 use crate::open_claim::OpenClaim;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::{CLAIMS_CLOSED, Control};
@@ -139,8 +139,8 @@ impl<A: ClaimAdvice> MultiClaims<A> {
     /// Whether a claim in a ring that has ended may still be published. A close waits for the claims that were granted
     /// before it; a halt does not. A halt that does not show yet counts as later than the publication.
     #[cold]
-    fn check_not_halted(control: &Control) -> Result<(), Stopped> {
-        control.life.halt_cause().map_or(Ok(()), |cause| Err(Stopped::Halted(cause)))
+    fn check_not_halted(control: &Control) -> Result<(), RingError> {
+        control.life.halt_cause().map_or(Ok(()), |cause| Err(RingError::Halted(cause)))
     }
 }
 
@@ -183,7 +183,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
     }
 
     #[inline(always)]
-    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
+    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), RingError> {
         if control.published.flags() & ENDED != 0 {
             Self::check_not_halted(control)?;
         }

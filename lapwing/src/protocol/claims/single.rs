@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Claims;
 use super::limit::ClaimLimit;
 use crate::Sequence;
-use crate::error::{Stopped, TryPublishError};
+use crate::error::{RingError, TryPublishError};
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::Control;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
@@ -87,7 +87,7 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
     }
 
     #[inline(always)]
-    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), Stopped> {
+    fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), RingError> {
         debug_assert_eq!(first, own(&control.cursor), "a single producer publishes in order");
         let end = first + count;
         // O1, Release: pairs with the Acquire in `cursor::end`; carries the events below `end`.
@@ -107,7 +107,7 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
 
 /// What comes after the store of the cursor, up to `end`, unless no flag is raised and no thread sleeps.
 #[cold]
-fn follow_up(control: &Control, end: Sequence) -> Result<(), Stopped> {
+fn follow_up(control: &Control, end: Sequence) -> Result<(), RingError> {
     // O6 and O8: as in `publish`.
     control.fence.light();
     control.notify_published();
@@ -115,7 +115,7 @@ fn follow_up(control: &Control, end: Sequence) -> Result<(), Stopped> {
 }
 
 /// Whether events up to `end`, just published, came before the close or the halt that the caller has seen.
-fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
+fn accepted(control: &Control, end: Sequence) -> Result<(), RingError> {
     // The thread that ends the ring may not have come to that yet: no claim after this one is granted.
     control.window.close();
     let why = why_ended(control);
@@ -127,13 +127,13 @@ fn accepted(control: &Control, end: Sequence) -> Result<(), Stopped> {
 /// # Errors
 ///
 /// As [`why_ended`].
-fn check_open(control: &Control) -> Result<(), Stopped> {
+fn check_open(control: &Control) -> Result<(), RingError> {
     if control.published.flags() & ENDED == 0 { Ok(()) } else { Err(why_ended(control)) }
 }
 
 /// Why the ring accepts nothing more.
 #[cold]
-fn why_ended(control: &Control) -> Stopped {
+fn why_ended(control: &Control) -> RingError {
     // O32: pairs with the Release in `Epoch::raise`; brings the reason.
     fence(Ordering::Acquire);
     control.life.why_not_open()

@@ -1,9 +1,8 @@
 //! Claims and publications without threads: each case once, run for both sequencers.
 
 use super::*;
-use crate::HaltCause;
 use crate::Sequence;
-use crate::error::{Stopped, TryPublishError};
+use crate::error::{HaltCause, RingError, TryPublishError};
 use crate::protocol::advice::{ClaimAdvice, Plain};
 use crate::protocol::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::protocol::memory::Room;
@@ -174,7 +173,7 @@ fn a_single_publication_after_the_close_is_refused_and_not_counted() {
     claim_and_publish(&mut sequencer, &control, 1);
     let first = sequencer.try_claim(&control, 1).unwrap();
     control.close();
-    assert_eq!(sequencer.publish(&control, first, 1), Err(Stopped::Closed));
+    assert_eq!(sequencer.publish(&control, first, 1), Err(RingError::Closed));
     assert_eq!(control.life.end(), Some(1));
 }
 
@@ -424,7 +423,7 @@ fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
         control.halt(HaltCause::Requested);
         assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
         let refused = single.publish(&control, late, 1);
-        assert_eq!(refused, Err(Stopped::Halted(HaltCause::Requested)));
+        assert_eq!(refused, Err(RingError::Halted(HaltCause::Requested)));
         assert_eq!(control.life.end(), Some(1), "closes_first={closes_first}");
     }
 }
@@ -436,7 +435,7 @@ fn a_claim_of_several_producers_that_a_halt_overtakes_is_not_published() {
     let late = multi.try_claim(&control, 1).unwrap();
     control.halt(HaltCause::StageFailed);
     let refused = multi.publish(&control, late, 1);
-    assert_eq!(refused, Err(Stopped::Halted(HaltCause::StageFailed)));
+    assert_eq!(refused, Err(RingError::Halted(HaltCause::StageFailed)));
     assert_eq!(seen(&control, 0), Span::Empty, "it is still a claim");
     multi.abandon(&control, late, 1);
     assert_eq!(seen(&control, 0), Span::Tombstones(1));

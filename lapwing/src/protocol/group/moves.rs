@@ -20,12 +20,12 @@ use super::routes::{members_of, owner_among};
 use crate::protocol::control::StageIndex;
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The keys that a worker of a group [by key](crate::Workers::by_key) has to give away, as
-/// [`HandOver::give`](crate::HandOver::give) sees them.
+/// The keys that a worker of a group [by key](crate::graph::Workers::by_key) has to give away, as
+/// [`HandOver::give`](crate::consumer::HandOver::give) sees them.
 ///
 /// ```
 /// use std::collections::HashMap;
-/// use lapwing::MovedKeys;
+/// use lapwing::consumer::MovedKeys;
 ///
 /// fn give(counts: &mut HashMap<u64, u64>, moved: &MovedKeys) -> Vec<(u64, u64)> {
 ///     counts.extract_if(|&key, _| moved.contains(key)).collect()
@@ -47,7 +47,7 @@ impl MovedKeys {
     ///
     /// ```
     /// # use std::collections::HashMap;
-    /// # use lapwing::MovedKeys;
+    /// # use lapwing::consumer::MovedKeys;
     /// # fn keys_that_stay(counts: &HashMap<u64, u64>, moved: &MovedKeys) -> usize {
     /// counts.keys().filter(|&&key| !moved.contains(key)).count()
     /// # }

@@ -23,7 +23,7 @@ use crate::sync::{Ordering, fence};
 /// Where a consumer starts that joins a ring as it runs.
 ///
 /// ```
-/// use lapwing::{Disruptor, StartAt};
+/// use lapwing::{Disruptor, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(3).stage("all").poller().build()?;

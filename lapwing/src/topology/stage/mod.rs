@@ -16,8 +16,8 @@ use super::graph::{Graph, StageId};
 
 /// A stage: its name, its settings, and then what it does with events.
 ///
-/// [`stage`](crate::Builder::stage) of a builder, a [side](crate::Side::stage), a
-/// [chain](crate::Chain::stage) or a [graph](crate::Graph::stage) begins one. Settings such as
+/// [`stage`](crate::Builder::stage) of a builder, a [side](crate::graph::Side::stage), a
+/// [chain](crate::graph::Chain::stage) or a [graph](crate::graph::Graph::stage) begins one. Settings such as
 /// [`wait`](Self::wait) may follow, and a verb ends it: it says what the stage does, and returns what the stage was
 /// begun on.
 ///
@@ -28,7 +28,7 @@ use super::graph::{Graph, StageId};
 /// | an [`EventHandler`](crate::EventHandler) | [`read_handler`](Self::read_handler) | [`write_handler`](Self::write_handler) |
 /// | one that is made on the stage's thread | [`read_local`](Self::read_local) | [`write_local`](Self::write_local) |
 /// | a [`Poller`](crate::Poller) of yours | [`poller`](Self::poller) | [`poller_mut`](Self::poller_mut) |
-/// | several [`Workers`](crate::Workers) | [`workers`](Self::workers), then [`read`](crate::Workers::read) | [`workers`](Self::workers), then [`write`](crate::Workers::write) |
+/// | several [`Workers`](crate::graph::Workers) | [`workers`](Self::workers), then [`read`](crate::graph::Workers::read) | [`workers`](Self::workers), then [`write`](crate::graph::Workers::write) |
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -43,11 +43,11 @@ use super::graph::{Graph, StageId};
 ///     .build()?;
 /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["enrich", "risk"]);
 /// # drop(producer);
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// [`Stage::new`] makes a stage without a place, for settings that are kept in a variable, and for a
-/// [seat](crate::Seats::take). It has no verbs. A `&str` or a `String` is one with that name and no settings.
+/// [seat](crate::graph::Seats::take). It has no verbs. A `&str` or a `String` is one with that name and no settings.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage};
@@ -56,7 +56,7 @@ use super::graph::{Graph, StageId};
 /// let ring = Disruptor::single_producer(1024, || 0_u64);
 /// let (producer, consumers) = ring.stage(risk).read(|_, _, _| {}).build()?;
 /// # drop((producer, consumers));
-/// # Ok::<(), lapwing::BuildError>(())
+/// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// ```compile_fail,E0599
@@ -72,7 +72,7 @@ pub struct Stage<P = Unplaced> {
 /// chain or a graph gives it its place.
 ///
 /// ```
-/// use lapwing::{Stage, Unplaced};
+/// use lapwing::{Stage, graph::Unplaced};
 ///
 /// let stage: Stage<Unplaced> = Stage::new("risk");
 /// # let _ = stage;
@@ -85,7 +85,7 @@ impl Stage {
     /// and have no NUL; [`build`](crate::Builder::build) checks it.
     ///
     /// ```
-    /// use lapwing::{BuildError, Disruptor, Stage};
+    /// use lapwing::{Disruptor, Stage, error::BuildError};
     ///
     /// let nameless = Disruptor::single_producer(8, || 0_u64).stage(Stage::new("")).poller();
     /// assert_eq!(nameless.build().err(), Some(BuildError::InvalidName { stage: String::new() }));
@@ -103,10 +103,10 @@ impl Stage {
 impl<E> Stage<&mut Graph<'_, E>> {
     /// A stage that this one comes after: it gets each event when that stage has finished it. Only a stage of a
     /// [`Graph`] has this call; elsewhere the place says what a stage comes after. An id of another graph is
-    /// [`BuildError::UnknownStage`](crate::BuildError::UnknownStage).
+    /// [`BuildError::UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Graph};
+    /// use lapwing::{Disruptor, graph::Graph};
     ///
     /// let mut graph = Graph::new();
     /// let left = graph.stage("left").poller();

@@ -28,23 +28,23 @@ impl<P> Stage<P> {
 
     /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
     /// numbers them, from 0; where it cannot, `start` returns
-    /// [`StartError::Pin`](crate::StartError::Pin). Pinning is for Linux. Of a [group](crate::Workers), this is the
+    /// [`StartError::Pin`](crate::error::StartError::Pin). Pinning is for Linux. Of a [group](crate::graph::Workers), this is the
     /// CPU of the first worker.
     ///
     /// Stages of one thread that ask for different CPUs are
-    /// [`PlacementError::TwoPins`](crate::PlacementError::TwoPins); [`Placement`](crate::Placement) puts one that
+    /// [`PlacementError::TwoPins`](crate::error::PlacementError::TwoPins); [`Placement`](crate::graph::Placement) puts one that
     /// asks beside no other unless told to. A poller has no thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, StartError};
+    /// use lapwing::{Disruptor, error::StartError};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("hot").pin(usize::MAX).read(|_, _, _| {})
     ///     .build()?;
     /// let error = consumers.start().unwrap_err(); // no machine has that many
     /// assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }));
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn pin(mut self, cpu: usize) -> Self {
         self.settings.pin = Some(cpu);
@@ -54,14 +54,14 @@ impl<P> Stage<P> {
     /// The thread of this name runs the stage, and every other stage of the ring that names it:
     /// [`start`](crate::Consumers::start) makes one thread for all of them, and they take turns, a
     /// batch of at most 16 KiB of events each; one that pauses before it tries again holds up no other. For
-    /// stages that work on the same data. [`Placement`](crate::Placement) says it from outside of the graph, and
+    /// stages that work on the same data. [`Placement`](crate::graph::Placement) says it from outside of the graph, and
     /// spreads the stages that say nothing.
     ///
     /// Such a thread waits by the strategy of its first stage. A stage's own name is that of its
     /// thread, if nothing else is said; so naming that one joins it. Stages that are run one by one
-    /// are grouped by you: [`Consumer::run_together`](crate::Consumer::run_together). A poller has no
+    /// are grouped by you: [`Consumer::run_together`](crate::consumer::Consumer::run_together). A poller has no
     /// thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -97,13 +97,13 @@ impl<P> Stage<P> {
     }
 
     /// The stage waits for files, the network or whatever else is not the ring: it keeps a thread of its own
-    /// under every [`Placement`](crate::Placement), and each worker does, of a group. That somebody else is
-    /// put on its thread is [`PlacementError::BlockingShares`](crate::PlacementError::BlockingShares). A poller has
+    /// under every [`Placement`](crate::graph::Placement), and each worker does, of a group. That somebody else is
+    /// put on its thread is [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). A poller has
     /// no thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Placement};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(1))
@@ -113,7 +113,7 @@ impl<P> Stage<P> {
     ///     .build()?;
     /// let threads: Vec<_> = consumers.threads().collect();
     /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("journal", vec!["journal"])]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn blocking(mut self) -> Self {
         self.settings.is_blocking = true;
@@ -124,7 +124,7 @@ impl<P> Stage<P> {
     /// each further one.
     ///
     /// Closures and pollers have no such call: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::BuildError::UnusedSetting). A handler that does not define `on_timeout` is not told
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting). A handler that does not define `on_timeout` is not told
     /// either, and no error says so.
     ///
     /// ```
@@ -157,7 +157,7 @@ impl<P> Stage<P> {
     /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it.
     ///
     /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
-    /// if there are more, in a ring of 32 KiB or less, for a worker, and for whoever takes a [seat](crate::Seats). With
+    /// if there are more, in a ring of 32 KiB or less, for a worker, and for whoever takes a [seat](crate::graph::Seats). With
     /// several producers it is a quarter for any handler, and 4096 events at most; but as above for events of 32 to 64
     /// bytes that fill 1 MiB by then. For a poller it is the whole ring.
     ///
@@ -181,14 +181,14 @@ impl<P> Stage<P> {
     }
 
     /// Events count as finished only once somebody has
-    /// [acknowledged](crate::Acknowledger::acknowledge) them, besides being handled: until then they
+    /// [acknowledged](crate::consumer::Acknowledger::acknowledge) them, besides being handled: until then they
     /// hold back producers and the stages after this one. Who does so is
     /// [taken](crate::Consumers::take_acknowledger) by the stage's name before the start.
     ///
-    /// A stage that leaves the graph, since it was [stopped](crate::StopHandle) or its policy says so,
+    /// A stage that leaves the graph, since it was [stopped](crate::consumer::StopHandle) or its policy says so,
     /// holds nobody back any more: what it has handled goes on to the stages after it, acknowledged or
     /// not. And a [shutdown](crate::Running::shutdown) waits for stages, not for acknowledgements that no
-    /// stage waits for: after it, [`Acknowledger::acknowledged`](crate::Acknowledger::acknowledged)
+    /// stage waits for: after it, [`Acknowledger::acknowledged`](crate::consumer::Acknowledger::acknowledged)
     /// says how far those of a last stage are.
     ///
     /// ```
@@ -216,7 +216,7 @@ impl<P> Stage<P> {
     /// What to do when the handler returns an error; without a policy it halts the ring.
     ///
     /// A handler that returns `()` or an [`Action`](crate::Action) returns no error, and a poller has no handler: there
-    /// [`build`](crate::Builder::build) returns [`UnusedSetting`](crate::BuildError::UnusedSetting).
+    /// [`build`](crate::Builder::build) returns [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -248,10 +248,10 @@ impl<P> Stage<P> {
     /// between batches, such as `on_timeout`, no event is skipped.
     ///
     /// A poller has no handler: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::BuildError::UnusedSetting).
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
-    /// use lapwing::{Disruptor, Retries};
+    /// use lapwing::{Disruptor, consumer::Retries};
     ///
     /// let mut tries = 0;
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)

@@ -54,7 +54,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 
     /// Reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at the end of the ring, where the
-    /// next one begins. Of large events a handler that goes through [`Events`](crate::Events) sees more a second.
+    /// next one begins. Of large events a handler that goes through [`Events`](crate::consumer::Events) sees more a second.
     ///
     /// ```
     /// # use lapwing::Disruptor;
@@ -239,7 +239,7 @@ impl<'env, P: Alone<'env>> Stage<P> {
     /// Changes events with a handler, to be [handed back](crate::Report::take).
     ///
     /// ```
-    /// use lapwing::{Disruptor, EventHandler, Exclusive, Sequence};
+    /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
     ///
     /// struct Scale(u64);
     ///
@@ -270,7 +270,7 @@ impl<'env, P: Alone<'env>> Stage<P> {
     ///
     /// ```
     /// use std::rc::Rc;
-    /// # use lapwing::{Disruptor, EventHandler, Exclusive, Sequence};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
     ///
     /// struct Add(Rc<u64>); // cannot be sent to another thread
     /// # impl EventHandler<u64, Exclusive> for Add {

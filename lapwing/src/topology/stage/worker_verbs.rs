@@ -78,7 +78,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     ///
     /// ```
     /// # use std::collections::HashMap;
-    /// # use lapwing::{Disruptor, EventHandler, HandOver, MovedKeys, Sequence};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
     /// # #[derive(Default)]
     /// # struct Counts(HashMap<u64, u64>);
     /// # impl EventHandler<u64> for Counts {
@@ -175,7 +175,7 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     /// Changes events with a handler for each worker, to be [handed back](crate::Report::take) by the worker's name.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Exclusive, Sequence};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
     /// # struct Scale(u64);
     /// # impl EventHandler<u64, Exclusive> for Scale {
     /// #     fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
@@ -203,7 +203,8 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     ///
     /// ```
     /// # use std::collections::HashMap;
-    /// # use lapwing::{Disruptor, EventHandler, Exclusive, HandOver, MovedKeys, Sequence};
+    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// # use lapwing::consumer::{Exclusive, HandOver, MovedKeys};
     /// # #[derive(Default)]
     /// # struct Number(HashMap<u64, u64>);
     /// # impl EventHandler<(u64, u64), Exclusive> for Number {

@@ -15,7 +15,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// group after it.
     ///
     /// ```
-    /// use lapwing::{BuildError, Disruptor};
+    /// use lapwing::{Disruptor, error::BuildError};
     ///
     /// let ring = Disruptor::single_producer(8, || 0_u64);
     /// let ring = ring.stage("none").workers(0).read(|_worker| |_, _, _| {});
@@ -43,7 +43,7 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
 /// a number, such as "price-0", by which the report gives account of them and hands handlers back. What
 /// the [`Stage`] says holds for each of them: how it waits, its longest batch, its timeout, and its
-/// policies, of which each worker has a [clone of its own](crate::FailurePolicy).
+/// policies, of which each worker has a [clone of its own](crate::consumer::FailurePolicy).
 ///
 /// A worker that [stops](crate::Action::Stop) leaves what it has claimed and not finished to the
 /// others, the event that it stopped at included. When the last one leaves, the ring halts, and that
@@ -77,7 +77,7 @@ pub struct Workers<P, E> {
 }
 
 impl<P, E> Workers<P, E> {
-    /// Most workers that the group may be [resized](crate::WorkerGroup::resize) to as the ring runs.
+    /// Most workers that the group may be [resized](crate::lifecycle::WorkerGroup::resize) to as the ring runs.
     /// Each has its thread from the start; those that are not to work sleep. As many as there are at
     /// the start by default.
     ///
@@ -113,7 +113,7 @@ impl<P, E> Workers<P, E> {
     /// a short computation. In particular:
     ///
     /// - It may publish to its own ring while there is room. A publication that could only go on after
-    ///   `key` has returned is an error, [`PublishError::WouldDeadlock`](crate::PublishError::WouldDeadlock),
+    ///   `key` has returned is an error, [`PublishError::WouldDeadlock`](crate::error::PublishError::WouldDeadlock),
     ///   as in a handler.
     /// - It must not wait by other means for an event that is not routed yet, nor for the end of the ring.
     ///   The library cannot detect that, and the group would stand still for ever.
@@ -121,20 +121,20 @@ impl<P, E> Workers<P, E> {
     ///
     /// # When keys change hands
     ///
-    /// A [resize](crate::WorkerGroup::resize) gives keys to other workers. None of them gets an event
+    /// A [resize](crate::lifecycle::WorkerGroup::resize) gives keys to other workers. None of them gets an event
     /// before all that were given out earlier are finished, so the order of each key holds; for that
     /// moment the group waits for its slowest worker.
     ///
     /// **What a handler keeps for a key does not move by itself:** the new worker of a key begins without
     /// it, so an average per key would silently begin anew. Handlers that implement
-    /// [`HandOver`](crate::HandOver) move it; they are added by
+    /// [`HandOver`](crate::consumer::HandOver) move it; they are added by
     /// [`read_keyed_handlers`](Self::read_keyed_handlers).
     ///
     /// A worker that [stops](crate::Action::Stop) leaves its events to another one, in their order, the
     /// event that it stopped at included. Later events of its keys go to those that are left. If `key`
     /// panics, the ring halts, whatever the stage's policy says, since nobody knows whose the event is;
     /// the outcome of the worker that asked for it is
-    /// [`Panicked`](crate::Outcome::Panicked), with the event's sequence.
+    /// [`Panicked`](crate::consumer::Outcome::Panicked), with the event's sequence.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -187,7 +187,7 @@ impl<P, E> Workers<P, E> {
     ///     .build()?;
     /// let cpus: Vec<_> = consumers.into_iter().map(|worker| worker.pin()).collect();
     /// assert_eq!(cpus, [Some(2), Some(3), None]);
-    /// # Ok::<(), lapwing::BuildError>(())
+    /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn pin(mut self, cpus: impl IntoIterator<Item = usize>) -> Self {
         self.team.cpus = cpus.into_iter().take(MAX_WORKERS).collect();

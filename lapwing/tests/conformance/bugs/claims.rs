@@ -6,10 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-use lapwing::{
-    AcknowledgeError, Action, BatchError, PollError, Producer, Sequence, Sequencer, Stage,
-    TryPublishError,
-};
+use lapwing::error::{AcknowledgeError, BatchError, PollError, TryPublishError};
+use lapwing::producer::Sequencer;
+use lapwing::{Action, Producer, Sequence, Stage};
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};

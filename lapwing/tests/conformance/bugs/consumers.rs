@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-use lapwing::{
-    BuildError, Graph, HaltCause, Outcome, PollError, PublishError, Stage, StartAt, TakeError,
-    TryPublishError,
-};
+use lapwing::Stage;
+use lapwing::consumer::Outcome;
+use lapwing::error::{BuildError, HaltCause, PollError, PublishError, TakeError, TryPublishError};
+use lapwing::graph::{Graph, StartAt};
 
 use crate::common::wait_until;
 use crate::dynamic::{Contiguous, Page, join, under_load};

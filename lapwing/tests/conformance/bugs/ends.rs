@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lapwing::{Action, HaltCause, Outcome, PublishError, ShutdownError};
+use lapwing::Action;
+use lapwing::consumer::Outcome;
+use lapwing::error::{HaltCause, PublishError};
+use lapwing::lifecycle::ShutdownError;
 
 use crate::common::{MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::setup::{Kind, Setup};

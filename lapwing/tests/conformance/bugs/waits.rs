@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lapwing::consumer::Outcome;
+use lapwing::error::WaitTimeoutError;
 use lapwing::wait::{Blocking, PhasedBackoff};
-use lapwing::{Action, Builder, EventHandler, Outcome, Sequence, Stage, WaitTimeoutError};
+use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 use crate::common::{self, MOMENT, ON_PURPOSE, quiet_panics, wait_until};
 use crate::pause::PAUSES;

@@ -3,7 +3,8 @@
 
 use std::hint;
 
-use lapwing::{BuildError, Disruptor, TakeError};
+use lapwing::Disruptor;
+use lapwing::error::{BuildError, TakeError};
 
 use crate::load::event::{Event, PAD_8};
 use crate::load::fold::Fold;

@@ -8,8 +8,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lapwing::producer::Single;
 use lapwing::wait::Yielding;
-use lapwing::{Builder, Disruptor, Single};
+use lapwing::{Builder, Disruptor};
 
 use super::test::{Load, PerfTest, Work, sum_below};
 use super::value::publish_each;

@@ -8,8 +8,9 @@
 
 use std::thread;
 
+use lapwing::error::PollError;
 use lapwing::wait::{BusySpin, Yielding};
-use lapwing::{Disruptor, MultiProducer, PollError, Poller, SingleProducer};
+use lapwing::{Disruptor, MultiProducer, Poller, SingleProducer};
 
 use super::test::{Load, PerfTest, Work, sum_below};
 use super::value::{publish_batches, publish_each, sum_of_batches};

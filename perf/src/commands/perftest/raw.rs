@@ -4,8 +4,9 @@
 //! P1 --> EP1
 //! ```
 
+use lapwing::error::RingError;
 use lapwing::wait::Yielding;
-use lapwing::{Disruptor, SingleProducer, Stopped};
+use lapwing::{Disruptor, SingleProducer};
 
 use super::BATCH;
 use super::test::{Load, PerfTest, Work};
@@ -80,8 +81,8 @@ fn run(
                     batch.consume_all();
                     *counted += 1;
                 }
-                Err(Stopped::Closed) => return Ok(vec![seen]),
-                Err(Stopped::Halted(_)) => return Err(Disconnected),
+                Err(RingError::Closed) => return Ok(vec![seen]),
+                Err(RingError::Halted(_)) => return Err(Disconnected),
             }
         }
     });

@@ -7,8 +7,10 @@
 
 use std::thread;
 
+use lapwing::error::PollError;
+use lapwing::producer::{Sequencer, Single};
 use lapwing::wait::Yielding;
-use lapwing::{Builder, Disruptor, PollError, Producer, Sequencer, Single, SingleProducer};
+use lapwing::{Builder, Disruptor, Producer, SingleProducer};
 
 use super::BATCH;
 use super::test::{Load, PerfTest, Work, sum_below};

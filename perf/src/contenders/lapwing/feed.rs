@@ -1,6 +1,7 @@
 //! What a producer of a topology publishes: one event at a time, or in batches.
 
-use lapwing::{Producer, Sequencer};
+use lapwing::Producer;
+use lapwing::producer::Sequencer;
 
 use crate::load::workload::Publish;
 use crate::measure::crew::Disconnected;

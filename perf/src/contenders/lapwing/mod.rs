@@ -14,8 +14,9 @@ mod wiring; // the five topologies over a ring
 use std::time::Duration;
 
 use clap::ValueEnum;
+use lapwing::Builder;
+use lapwing::producer::Sequencer;
 use lapwing::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding};
-use lapwing::{Builder, Sequencer};
 
 pub(crate) use self::setting::{PlacementName, Setting};
 use self::wiring::Wiring;

@@ -1,6 +1,7 @@
 //! Timed events through three stages of one ring.
 
-use lapwing::{BuildError, Disruptor};
+use lapwing::Disruptor;
+use lapwing::error::BuildError;
 
 use super::Setting;
 use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stages};

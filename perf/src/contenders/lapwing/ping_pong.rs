@@ -1,6 +1,7 @@
 //! A number through one ring and back through another: both ends poll, and wait in the same way.
 
-use lapwing::{BuildError, Disruptor, Poller, SingleProducer};
+use lapwing::error::BuildError;
+use lapwing::{Disruptor, Poller, SingleProducer};
 
 use super::WaitName;
 use crate::load::exchange::{self, Exchange};

@@ -10,7 +10,8 @@
 use std::{array, hint};
 
 use crossbeam_utils::Backoff;
-use lapwing::{Disruptor, PollError, Poller, SingleProducer};
+use lapwing::error::PollError;
+use lapwing::{Disruptor, Poller, SingleProducer};
 
 use super::together::Together;
 use crate::contenders::contender::Contender;

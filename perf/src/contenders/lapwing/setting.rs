@@ -4,7 +4,9 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use lapwing::{Builder, Disruptor, Placement, Sequencer};
+use lapwing::graph::Placement;
+use lapwing::producer::Sequencer;
+use lapwing::{Builder, Disruptor};
 use thiserror::Error;
 
 use super::WaitName;

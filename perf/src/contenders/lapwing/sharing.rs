@@ -2,7 +2,9 @@
 //! of each, so that all cells of a table are the same program.
 
 use crossbeam_utils::CachePadded;
-use lapwing::{BuildError, Disruptor, Multi, MultiProducer};
+use lapwing::error::BuildError;
+use lapwing::producer::Multi;
+use lapwing::{Disruptor, MultiProducer};
 
 use super::Setting;
 use crate::load::sharing::{self, Checksum, Sharing};

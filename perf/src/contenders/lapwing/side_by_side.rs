@@ -1,7 +1,8 @@
 //! Readers side by side on one ring: timed events, or lone ones. Each reader sees every event.
 
 use crossbeam_utils::CachePadded;
-use lapwing::{BuildError, Consumers, Disruptor, SingleProducer};
+use lapwing::error::BuildError;
+use lapwing::{Consumers, Disruptor, SingleProducer};
 
 use super::Setting;
 use crate::load::lone::{Heard, Lone};

@@ -1,7 +1,10 @@
 //! The five topologies over one ring: a stage for each consumer, in the order in which events pass
 //! them. The work is that of `topologies`, called on the event in its slot.
 
-use lapwing::{Access, BuildError, Builder, Disruptor, Shared, Single, SingleProducer};
+use lapwing::consumer::{Access, Shared};
+use lapwing::error::BuildError;
+use lapwing::producer::Single;
+use lapwing::{Builder, Disruptor, SingleProducer};
 
 use super::Setting;
 use super::feed::feed;

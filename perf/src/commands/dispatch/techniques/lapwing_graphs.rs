@@ -11,8 +11,9 @@
 
 use std::marker::PhantomData;
 
+use lapwing::consumer::Exclusive;
 use lapwing::wait::BusySpin;
-use lapwing::{Disruptor, Exclusive, MultiProducer, Poller};
+use lapwing::{Disruptor, MultiProducer, Poller};
 
 use super::lapwing_ring::{not_built, not_taken};
 use super::{Ends, Technique};

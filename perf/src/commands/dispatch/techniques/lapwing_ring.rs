@@ -1,8 +1,9 @@
 //! Lapwing where a queue stood: a ring with many producers, and one poller that takes what is there
 //! in batches.
 
+use lapwing::error::{BuildError, TakeError};
 use lapwing::wait::BusySpin;
-use lapwing::{BuildError, Disruptor, MultiProducer, Poller, TakeError};
+use lapwing::{Disruptor, MultiProducer, Poller};
 
 use super::{Mpsc, Queue};
 use crate::commands::dispatch::config::Config;

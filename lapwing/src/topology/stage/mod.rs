@@ -19,7 +19,8 @@ use super::graph::{Graph, StageId};
 /// [`stage`](crate::Builder::stage) of a builder, a [side](crate::graph::Side::stage), a
 /// [chain](crate::graph::Chain::stage) or a [graph](crate::graph::Graph::stage) begins one. Settings such as
 /// [`wait`](Self::wait) may follow, and a verb ends it: it says what the stage does, and returns what the stage was
-/// begun on.
+/// begun on. `P` is that [position](crate::graph::Position); a verb that changes events exists only where a stage is
+/// [alone](crate::graph::Alone).
 ///
 /// | what gets the events | reads: `&E` | changes: `&mut E` |
 /// |---|---|---|
@@ -123,6 +124,14 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// right.poll()?.consume_all();
     /// assert_eq!(both.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0599
+    /// use lapwing::{Disruptor, graph::Graph};
+    ///
+    /// let id = Graph::new().stage("first").read(|_: &u64, _, _| {});
+    /// let ring = Disruptor::single_producer(8, || 0_u64);
+    /// let _ = ring.stage("second").after(id).read(|_, _, _| {});
     /// ```
     pub fn after(mut self, stage: StageId) -> Self {
         self.settings.after.push(stage);

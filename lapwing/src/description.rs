@@ -9,6 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// acknowledgements, then those of workers, then the seats.
 pub(crate) type StageIndex = usize;
 
+/// Name of a worker, which is also its thread's.
+pub(crate) fn worker_name(group: &str, worker: usize) -> String {
+    format!("{group}-{worker}")
+}
+
 /// Names of one ring and its stages; a clone is the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Description(Arc<Names>);

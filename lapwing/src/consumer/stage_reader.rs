@@ -84,7 +84,7 @@ impl<E> Source<E> for StageReader<E> {
     }
 
     fn turn(&self) -> u64 {
-        self.reader.turn()
+        self.reader.turn
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use crate::consumer::Consumer;
 use crate::error::{HaltCause, PublishError, RingError};
 use crate::graph::Graph;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
-use crate::protocol::parking::event_count::{ENDED, EventCount, FOLLOW_UP};
+use crate::protocol::parking::event_count::{EventCount, FOLLOW_UP};
 use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
 use crate::{Action, Disruptor, Poller, SingleProducer};
@@ -448,15 +448,15 @@ fn loom_park_on_anything_for_another_stage() {
     });
 }
 
-/// O6: a thread that wakes sleepers wakes them, though flags of the word come meanwhile.
+/// O6: a thread that wakes sleepers wakes them, though a flag of the word comes and goes meanwhile.
 #[test]
-fn loom_wake_while_flags_come() {
+fn loom_wake_while_a_flag_comes_and_goes() {
     loom::model(|| {
         let shared = Arc::new((EventCount::default(), AtomicU64::new(0)));
         let [flagger, sleeper] = [Arc::clone(&shared), Arc::clone(&shared)];
         let flagger = thread::spawn(move || {
             flagger.0.raise(FOLLOW_UP);
-            flagger.0.raise(ENDED);
+            flagger.0.lower(FOLLOW_UP);
         });
         let sleeper = thread::spawn(move || {
             let (place, word) = &*sleeper;

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::stage::Settings;
 use crate::consumer::SharedKeys;
-use crate::protocol::group::{MAX_WORKERS, worker_name};
+use crate::description::worker_name;
+use crate::protocol::group::MAX_WORKERS;
 use crate::unshared::Unshared;
 
 /// The workers of a stage, as the graph keeps them.

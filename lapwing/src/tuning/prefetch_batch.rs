@@ -37,7 +37,7 @@ pub(super) struct PrefetchBatch {
 impl PrefetchBatch {
     /// Of a consumer of these `slots` whose first event is `first`.
     pub(super) fn of(slots: Addresses, first: Sequence) -> Self {
-        let is_small = slots.bytes() <= SMALL_RING;
+        let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
         let test = AbTest::over_laps(slots.slots(), first);
         let slots = Prefetch(slots);
         let most = if is_small { slots.slots_in(BYTES_AHEAD) } else { 0 };

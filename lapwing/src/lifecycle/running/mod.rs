@@ -15,9 +15,10 @@ use super::worker_group::WorkerGroup;
 use crate::Sequence;
 use crate::consumer::StopHandle;
 use crate::description::Description;
+use crate::description::worker_name;
 use crate::error::HaltCause;
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
-use crate::protocol::group::{Group, worker_name};
+use crate::protocol::group::Group;
 use crate::sync::Arc;
 
 /// Threads that run the stages of a ring.

@@ -61,14 +61,9 @@ impl<A: ClaimAdvice> MultiClaims<A> {
     ) -> Option<Range<Sequence>> {
         let claimed = self.limit.advice.expected_counter()?;
         let end = end_of(&mut self.limit, claimed).ok()?;
-        // O12, Relaxed: as in `claim_from_counter`, for both outcomes.
-        let swap = control.cursor.compare_exchange_weak(
-            claimed,
-            end,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-        swap.ok()?;
+        if !try_swap(control, claimed, end) {
+            return None;
+        }
         let claim = claimed..end;
         self.limit.advice.claimed(&claim, true);
         Some(claim)
@@ -86,18 +81,11 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         let mut claimed = control.cursor.load(Ordering::Relaxed);
         loop {
             let end = end_of(&mut self.limit, claimed)?;
-            // O12, Relaxed: as above, for both outcomes.
-            let swap = control.cursor.compare_exchange_weak(
-                claimed,
-                end,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            );
-            match swap {
+            if try_swap(control, claimed, end) {
                 // Not what the swap returns, though it is the same: the address of the slot would wait for it.
-                Ok(_) => return Ok(claimed..end),
-                Err(_) => claimed = self.lost(control, claimed),
+                return Ok(claimed..end);
             }
+            claimed = self.lost(control, claimed);
         }
     }
 
@@ -195,4 +183,12 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
     fn abandon(&mut self, control: &Control, first: Sequence, count: u64) {
         Self::settle(control, first, count, Fate::Tombstone);
     }
+}
+
+/// Claims from `claimed` to `end`, if `claimed` is still what the counter is.
+#[inline(always)]
+fn try_swap(control: &Control, claimed: Sequence, end: Sequence) -> bool {
+    // O12, Relaxed: as in `claim_from_counter`, for both outcomes.
+    let ordering = Ordering::Relaxed;
+    control.cursor.compare_exchange_weak(claimed, end, ordering, ordering).is_ok()
 }

@@ -17,7 +17,8 @@ use crate::sync::{Ordering, fence, own};
 #[derive(Debug)]
 pub struct SingleClaims<A> {
     limit: ClaimLimit<A>,
-    /// The next sequence to claim, if the producer keeps a count. Then the window is closed, so each claim is checked.
+    /// First sequence that is not published, if the producer keeps a count. Then the window is closed, so each claim is
+    /// checked, and `FOLLOW_UP` is raised, so each publication counts.
     count: Option<Sequence>,
 }
 
@@ -39,11 +40,26 @@ impl<A: ClaimAdvice> SingleClaims<A> {
         Ok(next)
     }
 
+    /// What comes after the store of the cursor, up to `end`, unless no flag is raised and no thread sleeps.
+    #[inline]
+    fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), RingError> {
+        if let Some(count) = &mut self.count {
+            *count = end;
+        }
+        // O6 and O8: as in `publish`.
+        control.fence.light();
+        control.notify_published();
+        if control.published.flags() & ENDED == 0 { Ok(()) } else { accepted(control, end) }
+    }
+
     /// `claim` is granted: opens the window for the next ones, or keeps a count.
     fn grant(&mut self, control: &Control, claim: &Range<Sequence>) {
         let backlog = || claim.start.saturating_sub(control.finished_by_first());
         let keeps_count = self.limit.advice.keeps_count(claim, backlog);
-        self.count = keeps_count.then_some(claim.end);
+        if keeps_count != self.count.is_some() {
+            control.follow_up_publications(keeps_count);
+        }
+        self.count = keeps_count.then_some(claim.start);
         control.window.open(if keeps_count { 0 } else { self.limit.window() });
         // O33: between the window and the look for the flag.
         control.fence.light();
@@ -95,23 +111,10 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
         // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
         // the compiler's order, `FOLLOW_UP` is raised.
         AsymmetricFence::Membarrier.light();
-        if control.published.flags() == 0 { Ok(()) } else { follow_up(control, end) }
+        if control.published.flags() == 0 { Ok(()) } else { self.follow_up(control, end) }
     }
 
-    fn abandon(&mut self, _: &Control, first: Sequence, _: u64) {
-        if let Some(count) = &mut self.count {
-            *count = first;
-        }
-    }
-}
-
-/// What comes after the store of the cursor, up to `end`, unless no flag is raised and no thread sleeps.
-#[cold]
-fn follow_up(control: &Control, end: Sequence) -> Result<(), RingError> {
-    // O6 and O8: as in `publish`.
-    control.fence.light();
-    control.notify_published();
-    if control.published.flags() & ENDED == 0 { Ok(()) } else { accepted(control, end) }
+    fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
 }
 
 /// Whether events up to `end`, just published, came before the close or the halt that the caller has seen.

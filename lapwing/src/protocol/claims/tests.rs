@@ -262,6 +262,8 @@ fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
         single.abandon(&control, first, 1);
         assert_eq!(single.try_claim_up_to(&control, 3), Ok(next..next + 3));
         single.publish(&control, next, 3).unwrap();
+        // A claim that is forgotten is claimed again as well.
+        single.try_claim(&control, 1).unwrap();
         assert_eq!(claim_and_publish(&mut single, &control, 1), next + 3);
     }
     control.close();

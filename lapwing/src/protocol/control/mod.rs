@@ -148,7 +148,7 @@ impl Control {
         };
         if control.fence == AsymmetricFence::Full {
             // What is published and what is let go of is followed by that fence.
-            control.published.raise(FOLLOW_UP);
+            control.follow_up_publications(true);
             control.follow_up_releases();
         }
         control
@@ -278,6 +278,15 @@ impl Control {
     /// Number of free slots that are a good part of the ring, for a producer that waits for some.
     pub(crate) fn room(&self) -> u64 {
         (self.capacity / ROOMS_PER_RING).max(1)
+    }
+
+    /// Has publications of the only producer do more than look for sleepers, or not. Called by that producer.
+    pub(crate) fn follow_up_publications(&self, is_wanted: bool) {
+        if is_wanted || self.fence == AsymmetricFence::Full {
+            self.published.raise(FOLLOW_UP);
+        } else {
+            self.published.lower(FOLLOW_UP);
+        }
     }
 
     /// Has whoever lets go of events look for threads that run several stages. Nobody shares the words yet.

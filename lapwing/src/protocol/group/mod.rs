@@ -35,11 +35,6 @@ pub(crate) use routes::{Router, Routes};
 /// Most workers of a group: as many as a word has bits.
 pub(crate) const MAX_WORKERS: usize = 64;
 
-/// Name of a worker, which is also its thread's.
-pub(crate) fn worker_name(group: &str, worker: usize) -> String {
-    format!("{group}-{worker}")
-}
-
 /// A bit for each of so many workers, at least one.
 fn bits(workers: usize) -> u64 {
     u64::MAX >> (MAX_WORKERS - workers)

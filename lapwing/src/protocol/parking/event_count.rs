@@ -93,6 +93,11 @@ impl EventCount {
         self.epoch.raise(flag);
     }
 
+    /// Lowers a flag that the caller has raised.
+    pub(crate) fn lower(&self, flag: u32) {
+        self.epoch.lower(flag);
+    }
+
     /// Wakes the sleepers, if there are any and nobody else is about to; whether it did. The caller has
     /// advanced the thing that is waited for, and then run the light fence.
     #[inline(always)]

@@ -67,6 +67,12 @@ impl Epoch {
         self.word.fetch_or(flag, Ordering::Release);
     }
 
+    /// Lowers a flag.
+    pub(crate) fn lower(&self, flag: u32) {
+        // O13, Relaxed: the thread that lowers a flag has raised it, and no other goes by it.
+        self.word.fetch_and(!flag, Ordering::Relaxed);
+    }
+
     /// Sleeps unless the word has left `seen`; until it does, `timeout` has passed, or for no reason
     /// at all, such as a flag.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
@@ -168,7 +174,8 @@ mod tests {
         epoch.wake_marked();
         assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
         assert!(epoch.has_left(seen));
+        epoch.lower(FOLLOW_UP);
         epoch.advance_and_wake();
-        assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
+        assert_eq!(epoch.flags(), ENDED);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Reader<E, A> {
     pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,
     /// Which of the consumers of this stage it is: seats change hands.
-    turn: u64,
+    pub(crate) turn: u64,
     /// None once it has left.
     place: Option<Place>,
     pub(crate) barrier: Barrier,
@@ -135,11 +135,6 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         if let LastLook::Nothing { is_told } = &mut self.last {
             *is_told = true;
         }
-    }
-
-    /// Which of the consumers of its stage it is.
-    pub(crate) fn turn(&self) -> u64 {
-        self.turn
     }
 
     /// Whether it is asked to leave.

@@ -46,11 +46,6 @@ impl Addresses {
         self.stride
     }
 
-    /// Bytes of all slots.
-    pub(crate) fn bytes(self) -> u64 {
-        self.slots() * self.stride as u64
-    }
-
     /// First sequence after `sequence` that lies in slot 0.
     pub(crate) fn wrap_after(self, sequence: Sequence) -> Sequence {
         (sequence | self.mask) + 1

@@ -220,7 +220,7 @@ MUTANTS = [
      "loom_claim_in_a_row_against_another"),
     ("O12", "protocol/claims/limit.rs", "self.reach(control, next..end)?;\n        Ok(end)", "Ok(wanted)",
      "loom_claim_up_to_waits_for_reader"),
-    ("O17", "consumer/shift/mod.rs", "self.source.mark_failed(events.clone());\n        self.let_go(events.end)",
+    ("O17", "consumer/stage_loop/mod.rs", "self.source.mark_failed(events.clone());\n        self.let_go(events.end)",
      "let ended = self.let_go(events.end);\n        self.source.mark_failed(events.clone());\n        ended",
      "loom_failed_event_is_seen_downstream"),
     ("O17", "protocol/control/mod.rs", "sequence.load(Ordering::Acquire)", "sequence.load(Ordering::Relaxed)",

@@ -1,12 +1,12 @@
-//! A stage with its handler, which begins on the thread that runs it. Not here: the loop (`shift`).
+//! A stage with its handler, which begins on the thread that runs it. Not here: the loop (`stage_loop`).
 
 use std::any::Any;
 use std::marker::PhantomData;
 
 use super::access::Access;
 use super::catch::catch;
-use super::shift::Shift;
 use super::source::Source;
+use super::stage_loop::StageLoop;
 use super::stop::StopHandle;
 use super::task::{Begin, Post, Task, drop_all};
 use super::work::Work;
@@ -47,7 +47,7 @@ where
         match catch(make) {
             Ok(work) => {
                 post.source.activity().set(Doing::Between);
-                Ok(Box::new(Shift::<E, A, S, _, _>::new(name, post, work, hand_back, here)))
+                Ok(Box::new(StageLoop::<E, A, S, _, _>::new(name, post, work, hand_back, here)))
             }
             Err(message) => {
                 let Post { source, recovery, lifeline, .. } = post;

@@ -1,5 +1,5 @@
 //! A stage as its thread sees it: before it begins, at work, and what it has apart from its handler. Not
-//! here: how it begins (`processor`), the loop (`shift`).
+//! here: how it begins (`processor`), the loop (`stage_loop`).
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@ use super::{check_less, check_without_fences};
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::error::WaitTimeoutError;
 use crate::protocol::group::{Group, KeyTransfer, MovedKeys};
-use crate::protocol::memory::Room;
+use crate::protocol::memory::Reserved;
 use crate::sync::Arc;
 use crate::{Sequence, SingleProducer};
 
@@ -20,7 +20,7 @@ const SECOND: u64 = 1;
 /// A ring with two workers by key, of which `size` are to work, and a stage after them. One event is
 /// routed at a time.
 fn by_key(size: usize) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
-    let owners = Room::reserve(4).unwrap();
+    let owners = Reserved::reserve(4).unwrap();
     let (producer, ring, group, after) = ring_with_group(4, 2, size, Some(owners));
     let keys: SharedKeys<u64> = std::sync::Arc::new(|event: &u64| *event);
     let [first, second] = workers(&ring, &group, Some(keys)).try_into().ok().unwrap();
@@ -209,7 +209,7 @@ fn loom_workers_by_key_drain_a_closed_ring() {
 /// of two.
 fn handing_over<const COUNT: usize>()
 -> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
-    let owners = Room::reserve(4).unwrap();
+    let owners = Reserved::reserve(4).unwrap();
     let (mut producer, ring, group, after) = ring_with(4, COUNT, |control, words| {
         Group::new(control, words, 1, Some(owners)).handing_over()
     });

@@ -15,7 +15,7 @@ use crate::error::PollError;
 use crate::producer::Producer;
 use crate::protocol::control::Control;
 use crate::protocol::group::Group;
-use crate::protocol::memory::Room;
+use crate::protocol::memory::Reserved;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::watch::Watch;
 use crate::protocol::ring::Ring;
@@ -30,7 +30,7 @@ pub(super) fn ring_with_group(
     capacity: usize,
     workers: usize,
     size: usize,
-    owners: Option<Room<AtomicU8>>,
+    owners: Option<Reserved<AtomicU8>>,
 ) -> (SingleProducer<u64>, Ring<u64>, Arc<Group>, StageReader<u64>) {
     ring_with(capacity, workers, |control, words| Group::new(control, words, size, owners))
 }
@@ -57,7 +57,7 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     let workers: Vec<_> = (stages..upstream.len()).collect();
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
     control.stage_mut(0).set_workers(&workers);
-    let buffer = RingBuffer::new(Room::reserve(capacity).unwrap(), Factory::of(|_| 0));
+    let buffer = RingBuffer::new(Reserved::reserve(capacity).unwrap(), Factory::of(|_| 0));
     Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
 }
 

@@ -4,7 +4,7 @@
 //! the one that a reader looks for.
 
 use crate::Sequence;
-use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Marks of one stage. Written by its consumers before they let go of the event, read by stages after
@@ -19,7 +19,7 @@ pub(crate) struct Failures {
 
 impl Failures {
     /// No failures yet, in `room`.
-    pub(crate) fn new(room: Room<AtomicU64>) -> Self {
+    pub(crate) fn new(room: Reserved<AtomicU64>) -> Self {
         Self { newest: AtomicU64::new(0), marks: room.fill(|_| AtomicU64::new(0)) }
     }
 

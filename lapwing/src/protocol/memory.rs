@@ -29,16 +29,16 @@ fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     }
 }
 
-/// Room for one `T` for each slot. Reserve all there is to reserve before filling any of it: what
+/// Memory for one `T` for each slot, none of which is made. Reserve everything before filling any of it: what
 /// does not fit is then known before memory is touched, and before user code runs.
 #[derive(Debug)]
-pub(crate) struct Room<T> {
+pub(crate) struct Reserved<T> {
     empty: PerSlot<T>,
     capacity: usize,
 }
 
-impl<T> Room<T> {
-    /// Reserves room for `capacity` slots.
+impl<T> Reserved<T> {
+    /// Reserves memory for `capacity` slots.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ mod tests {
 
     /// Where the first of `capacity` slots lies behind the beginning of a line.
     fn offset<T>(capacity: usize, make: impl FnMut(usize) -> T) -> usize {
-        let slots = Room::reserve(capacity).unwrap().fill(make);
+        let slots = Reserved::reserve(capacity).unwrap().fill(make);
         assert_eq!(slots.len(), capacity);
         slots.as_ptr().addr() % ALIGN
     }
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(offset(capacity, |_| Box::new(7)), 0);
             assert_eq!(offset(capacity, |_| ()), 0);
         }
-        let pages = Room::reserve(2).unwrap().fill(|_| Page(0));
+        let pages = Reserved::reserve(2).unwrap().fill(|_| Page(0));
         assert_eq!(pages.as_ptr().addr() % 4096, 0);
     }
 
@@ -205,11 +205,11 @@ mod tests {
 
     #[test]
     fn miri_room_goes_back_filled_or_not() {
-        drop(Room::<String>::reserve(8).unwrap());
-        drop(Room::reserve(8).unwrap().fill(|index| index.to_string()));
-        drop(Room::reserve(8).unwrap().fill(|_| ()));
+        drop(Reserved::<String>::reserve(8).unwrap());
+        drop(Reserved::reserve(8).unwrap().fill(|index| index.to_string()));
+        drop(Reserved::reserve(8).unwrap().fill(|_| ()));
         let half = || {
-            Room::reserve(8).unwrap().fill(|index| {
+            Reserved::reserve(8).unwrap().fill(|index| {
                 assert!(index < 4, "the factory fails here on purpose");
                 index.to_string()
             })

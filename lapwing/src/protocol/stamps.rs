@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use crate::Sequence;
-use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::memory::{PerSlot, Reserved};
 use crate::protocol::ring_buffer::Addresses;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -55,7 +55,7 @@ pub(crate) struct Stamps {
 
 impl Stamps {
     /// Stamps in `room`, none of them published from `first` on.
-    pub(crate) fn new(room: Room<AtomicU32>, first: Sequence) -> Self {
+    pub(crate) fn new(room: Reserved<AtomicU32>, first: Sequence) -> Self {
         let capacity = room.capacity() as u64;
         let lap_shift = capacity.trailing_zeros();
         let of_last_lap = |slot: usize| {
@@ -205,17 +205,17 @@ fn stamp(lap: u32, fate: Fate) -> u32 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Fate, Span, Stamps};
-    use crate::protocol::memory::Room;
+    use crate::protocol::memory::Reserved;
 
     fn stamps() -> Stamps {
-        Stamps::new(Room::reserve(4).expect("a power of two"), 0)
+        Stamps::new(Reserved::reserve(4).expect("a power of two"), 0)
     }
 
     #[test]
     fn a_span_ends_where_the_fate_changes_or_none_is_known_in_any_lap() {
         for first in [0, 1, 3, 4, 6, 4 * ((1 << 31) - 2), 4 * ((1 << 31) - 1) + 1] {
             for (events, tombstones) in (0..=4).flat_map(|n| (0..=4 - n).map(move |m| (n, m))) {
-                let stamps = Stamps::new(Room::reserve(4).expect("a power of two"), first);
+                let stamps = Stamps::new(Reserved::reserve(4).expect("a power of two"), first);
                 let (middle, end) = (first + events, first + events + tombstones);
                 stamps.settle(first..middle, Fate::Published);
                 stamps.settle(middle..end, Fate::Tombstone);

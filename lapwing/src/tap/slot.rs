@@ -21,7 +21,7 @@ use std::ptr::NonNull;
 use crate::Sequence;
 use crate::error::BuildError;
 use crate::padded::Padded;
-use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bits of a state that count readers: more than there will be threads in one slot, and most of the
@@ -64,7 +64,7 @@ impl<E: Copy> Slots<E> {
     ///
     /// [`BuildError::Capacity`] and [`BuildError::OutOfMemory`].
     pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
-        let room = Room::<Padded<Slot<E>>>::reserve(capacity)?;
+        let room = Reserved::<Padded<Slot<E>>>::reserve(capacity)?;
         let begin = |_, slot: NonNull<Padded<Slot<E>>>| {
             // SAFETY: I18: room for what begins with a slot, and has nothing else.
             unsafe { Slot::<E>::begin(slot.cast()) };

@@ -23,7 +23,7 @@ use crate::protocol::claims::Claims;
 use crate::protocol::control::{Control, StageIndex};
 use crate::protocol::failures::Failures;
 use crate::protocol::group::Group;
-use crate::protocol::memory::Room;
+use crate::protocol::memory::Reserved;
 use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::{Factory, Noticed, Notices, RingBuffer};
 use crate::protocol::seats::{Place, Seating};
@@ -159,8 +159,8 @@ struct Ends<'a, 'env, E> {
     plan: &'a Plan,
     /// The words of the groups that come.
     groups: vec::IntoIter<Box<[StageIndex]>>,
-    /// Room for the owners of their events, where they are by key.
-    owners: vec::IntoIter<Option<Room<AtomicU8>>>,
+    /// Reserved for the owners of their events, where they are by key.
+    owners: vec::IntoIter<Option<Reserved<AtomicU8>>>,
     made: Made<'env, E>,
 }
 
@@ -259,23 +259,24 @@ fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
 
 /// Memory for all that a ring has by the slot: all of it is reserved before any of it is filled.
 struct Rooms<E> {
-    events: Room<UnsafeCell<E>>,
-    stamps: Option<Room<AtomicU32>>,
+    events: Reserved<UnsafeCell<E>>,
+    stamps: Option<Reserved<AtomicU32>>,
     /// For each stage of the graph.
-    failures: Vec<Option<Room<AtomicU64>>>,
+    failures: Vec<Option<Reserved<AtomicU64>>>,
     /// For each group.
-    owners: Vec<Option<Room<AtomicU8>>>,
+    owners: Vec<Option<Reserved<AtomicU8>>>,
 }
 
 impl<E> Rooms<E> {
     fn reserve(capacity: usize, is_multi: bool, nodes: &[Node<'_, E>]) -> Result<Self, BuildError> {
-        let failures =
-            nodes.iter().map(|node| node.part.abilities.may_fail.then(|| Room::reserve(capacity)));
+        let failures = nodes
+            .iter()
+            .map(|node| node.part.abilities.may_fail.then(|| Reserved::reserve(capacity)));
         let groups = nodes.iter().filter_map(Node::workers);
-        let owners = groups.map(|group| group.keys.as_ref().map(|_| Room::reserve(capacity)));
+        let owners = groups.map(|group| group.keys.as_ref().map(|_| Reserved::reserve(capacity)));
         Ok(Self {
-            events: Room::reserve(capacity)?,
-            stamps: is_multi.then(|| Room::reserve(capacity)).transpose()?,
+            events: Reserved::reserve(capacity)?,
+            stamps: is_multi.then(|| Reserved::reserve(capacity)).transpose()?,
             failures: failures.map(Option::transpose).collect::<Result<_, _>>()?,
             owners: owners.map(Option::transpose).collect::<Result<_, _>>()?,
         })

@@ -5,7 +5,7 @@ use crate::Sequence;
 use crate::error::{HaltCause, RingError, TryPublishError};
 use crate::protocol::advice::{ClaimAdvice, Plain};
 use crate::protocol::control::{CLAIMS_CLOSED, Control, StageIndex};
-use crate::protocol::memory::Room;
+use crate::protocol::memory::Reserved;
 use crate::protocol::reading::Barrier;
 use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::seats::Seating;
@@ -38,7 +38,7 @@ fn ring<S: Claims>(capacity: u64) -> (S, Control) {
 
 /// A ring's words; for each stage, those that it comes after.
 fn graph<S: Claims>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
-    let stamps = S::IS_MULTI.then(|| Stamps::new(Room::reserve(capacity as usize).unwrap(), 0));
+    let stamps = S::IS_MULTI.then(|| Stamps::new(Reserved::reserve(capacity as usize).unwrap(), 0));
     Control::of_graph(capacity, stamps, upstream)
 }
 

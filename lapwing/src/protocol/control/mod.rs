@@ -1,5 +1,5 @@
-//! The words of one ring that threads share, and how they are reached. Holds no event and decides
-//! nothing.
+//! The words of one ring that threads share, and the steps that are made of them: advancing a stage, waking, leaving,
+//! closing and halting. Holds no event.
 //!
 //! ```text
 //! line(s)   word                    written by                read by
@@ -8,7 +8,7 @@
 //! 1         window (single only)    the producer; close, halt the producer, before each claim
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
 //!                                   close, halt; a producer   threads are shared, whoever lets go
-//!                                   that keeps a note
+//!                                   that keeps a count
 //! 2 each    stage: sequence,        its consumer              dependent stages, producers
 //!                  released         waiters when they park    its consumer, after each batch
 //! 2 each    worker: as a stage      the worker                as a stage, after its group's word

@@ -25,7 +25,7 @@ use crate::Sequence;
 use crate::error::HaltCause;
 use crate::padded::Padded;
 use crate::protocol::control::{Control, IDLE, ONLY_TURN, StageIndex};
-use crate::protocol::memory::Room;
+use crate::protocol::memory::Reserved;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use moves::KeyTransfer;
@@ -80,7 +80,7 @@ impl Group {
         control: Arc<Control>,
         words: Box<[StageIndex]>,
         size: usize,
-        owners: Option<Room<AtomicU8>>,
+        owners: Option<Reserved<AtomicU8>>,
     ) -> Self {
         for &word in &words[1..] {
             control.advance(word, IDLE);

@@ -21,7 +21,7 @@ use super::moves::Moves;
 use super::{Group, MAX_WORKERS};
 use crate::Sequence;
 use crate::protocol::control::{IDLE, StageIndex};
-use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Owner of a claim that was given up.
@@ -64,7 +64,7 @@ pub(crate) struct Routes {
 
 impl Routes {
     /// Nothing is routed yet, and there is no team.
-    pub(super) fn new(room: Room<AtomicU8>) -> Self {
+    pub(super) fn new(room: Reserved<AtomicU8>) -> Self {
         let owners = room.fill(|_| AtomicU8::new(NOBODY));
         Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0), moves: None }
     }

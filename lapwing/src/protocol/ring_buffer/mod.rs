@@ -1,7 +1,8 @@
-//! Storage: where the events lie, and which slot a sequence has. The only file that touches a slot.
+//! Storage: where the events lie, and which slot a sequence has.
 //!
-//! Not here: who may touch it when (`sequencer`, `barrier`). Every access is therefore `unsafe`,
-//! and its caller names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]).
+//! Not here: which thread may touch a slot, and when (`claims`, `reading`). So every access is `unsafe`, and its caller
+//! names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]). `notices` reads the first word of a slot (I13),
+//! `factory` fills slots before any thread has them (I18), and `tuning::prefetch` stores a byte of a slot as it is (I15).
 //!
 //! ```text
 //! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
@@ -17,7 +18,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 use crate::Sequence;
-use crate::protocol::memory::{PerSlot, Room};
+use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::Arc;
 
 pub(crate) use addresses::Addresses;
@@ -65,7 +66,7 @@ impl<E> Clone for RingBuffer<E> {
 impl<E> RingBuffer<E> {
     /// Fills the slots of `room` by `factory`.
     #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
-    pub(crate) fn new(room: Room<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
+    pub(crate) fn new(room: Reserved<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
         let make = |index, slot: NonNull<UnsafeCell<E>>| {
             // SAFETY: I18: room for a cell, which is room for what is in it.
             unsafe { factory.make(index, slot.cast()) };

@@ -11,7 +11,7 @@ fn ring_of<'env, E>(
     capacity: usize,
     factory: impl FnMut(usize) -> E + 'env,
 ) -> Result<RingBuffer<E>, BuildError> {
-    Ok(RingBuffer::new(Room::reserve(capacity)?, Factory::of(factory)))
+    Ok(RingBuffer::new(Reserved::reserve(capacity)?, Factory::of(factory)))
 }
 
 /// Counts its drops in `drops`.

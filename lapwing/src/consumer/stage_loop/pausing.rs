@@ -1,6 +1,6 @@
 //! Pauses before something is given again.
 
-use super::Shift;
+use super::StageLoop;
 use crate::activity::Doing;
 use crate::consumer::Outcome;
 use crate::consumer::access::Access;
@@ -9,7 +9,7 @@ use crate::consumer::pause::Pause;
 use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 
-impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Pauses before something is given again. A thread of several stages does not sleep: another has
     /// its turn.
     pub(super) fn pause(&mut self, pause: Pause) -> Option<Outcome> {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::Shift;
+use super::StageLoop;
 use crate::activity::Doing;
 use crate::consumer::Outcome;
 use crate::consumer::access::Access;
@@ -12,7 +12,7 @@ use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 use crate::protocol::group::KeyTransfer;
 
-impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Nothing has come for the timeout.
     pub(super) fn expire(&mut self) {
         self.source.activity().set(Doing::Handling);

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::Shift;
+use super::StageLoop;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::consumer::Outcome;
@@ -30,7 +30,7 @@ impl Drop for CountedBatch<'_> {
     }
 }
 
-impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Ends the batch whose events below `sequence` it has just let go of, and tells the handler.
     #[inline(always)]
     pub(super) fn end_batch(&mut self, sequence: Sequence) {

@@ -34,7 +34,7 @@ use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
 /// A stage at work.
-pub(super) struct Shift<E, A, S, H, B> {
+pub(super) struct StageLoop<E, A, S, H, B> {
     name: String,
     source: S,
     work: H,
@@ -62,7 +62,7 @@ pub(super) struct Shift<E, A, S, H, B> {
     here: OnThisThread,
 }
 
-impl<E, A, S, H, B> Shift<E, A, S, H, B> {
+impl<E, A, S, H, B> StageLoop<E, A, S, H, B> {
     pub(super) fn new(
         name: String,
         post: Post<S>,
@@ -93,7 +93,7 @@ impl<E, A, S, H, B> Shift<E, A, S, H, B> {
     }
 }
 
-impl<E, A, S, H, B> Task for Shift<E, A, S, H, B>
+impl<E, A, S, H, B> Task for StageLoop<E, A, S, H, B>
 where
     A: Access,
     S: Source<E>,
@@ -170,7 +170,7 @@ where
     }
 }
 
-impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> Shift<E, A, S, H, B> {
+impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Runs code of the user's; `None` after a panic, which may have ended the stage.
     fn survive<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
         match catch(|| body(self)) {

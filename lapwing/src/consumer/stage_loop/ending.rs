@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use super::Shift;
+use super::StageLoop;
 use super::between::with_transfer;
 use crate::activity::Doing;
 use crate::consumer::access::Access;
@@ -49,7 +49,7 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     outcome
 }
 
-impl<E, A, S, H, B> Shift<E, A, S, H, B>
+impl<E, A, S, H, B> StageLoop<E, A, S, H, B>
 where
     A: Access,
     S: Source<E>,

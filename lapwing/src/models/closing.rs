@@ -9,6 +9,7 @@ use super::{
 use crate::error::{HaltCause, PollError, PublishError, TryPublishError};
 use crate::producer::{Sequencer, Single};
 use crate::protocol::control::Control;
+use crate::tuning::own_count::COUNTS;
 use crate::{Poller, Producer, Sequence, SingleProducer};
 
 /// The two ends of a ring.
@@ -24,6 +25,14 @@ fn loom_close_against_publish() {
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
     close_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
+}
+
+/// O8: as above, with a producer that keeps a count of its own.
+#[test]
+fn loom_close_against_publish_of_one_that_counts() {
+    COUNTS.set(true);
+    close_against_publish(single, |poller| take(poller).unwrap_or_default());
+    COUNTS.set(false);
 }
 
 /// A publication and a close in two threads, while a third one looks at the ring once.
@@ -118,6 +127,14 @@ fn loom_halt_refuses_no_event_that_is_seen() {
 #[test]
 fn loom_halt_refuses_no_event_that_one_that_spins_sees() {
     halt_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
+}
+
+/// O8: as above, with a producer that keeps a count of its own.
+#[test]
+fn loom_halt_refuses_no_event_of_one_that_counts() {
+    COUNTS.set(true);
+    halt_against_publish(single, |poller| take(poller).unwrap_or_default());
+    COUNTS.set(false);
 }
 
 /// A publication and a halt in two threads, while a third one looks at the ring once.

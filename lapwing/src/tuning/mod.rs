@@ -28,7 +28,7 @@ mod claims;
 mod expected_counter;
 mod line_ownership;
 mod looks;
-mod own_count;
+pub(crate) mod own_count;
 #[cfg(feature = "predicted-branch")]
 #[allow(unsafe_code)]
 mod predicted_branch;

@@ -14,6 +14,7 @@ use super::ab_test::EVENTS_PER_STRETCH;
 use crate::Sequence;
 
 /// A first stage that has fewer events before it waits for most of them.
+#[cfg(not(loom))]
 const FEW: u64 = 4;
 
 /// The choice of one producer.
@@ -38,10 +39,27 @@ impl OwnCount {
     ) -> bool {
         if claim.end > self.until {
             self.until = claim.end + EVENTS_PER_STRETCH;
-            self.is_kept = backlog() < FEW;
+            self.is_kept = waits(backlog);
         }
         self.is_kept
     }
+}
+
+/// Whether a consumer that has so many events before it waits for most of them.
+#[cfg(not(loom))]
+fn waits(backlog: impl FnOnce() -> u64) -> bool {
+    backlog() < FEW
+}
+
+#[cfg(loom)]
+std::thread_local! {
+    /// What `waits` says in a model: only if it asks for it, since a producer that counts has no window.
+    pub(crate) static COUNTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[cfg(loom)]
+fn waits(_: impl FnOnce() -> u64) -> bool {
+    COUNTS.get()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,4 +1,4 @@
-//! The gate: no claim beyond a lap ahead of the slowest consumer.
+//! The gate: no claim goes more than one lap ahead of the slowest consumer.
 
 use std::ops::Range;
 
@@ -7,26 +7,28 @@ use crate::error::{HaltCause, TryPublishError};
 use crate::protocol::control::{Control, DETACHED};
 use crate::sync::{Ordering, fence};
 
-/// Reads the gating sequences for a `claim`, and returns the new limit: the first sequence that cannot be claimed
-/// now.
+/// Reads the gating sequences for `claim` and returns the new limit: the first sequence that cannot be
+/// claimed now.
 ///
-/// One cache miss for each consumer that gates, so producers keep the result until they reach it.
-/// Nobody who joins later starts below what it allows to write.
+/// This costs one cache miss per gating consumer, so a producer reuses the limit until it reaches it. A
+/// consumer that joins later never starts below what the limit lets producers overwrite.
 ///
 /// # Errors
 ///
-/// Why the ring is not open, if it is not; [`TryPublishError::Full`] if the end of `claim` is beyond the limit, and
-/// [`TryPublishError::Halted`] if no consumer is left: then nothing holds producers a lap apart from each other.
+/// The reason, if the ring is not open; [`TryPublishError::Full`] if the end of `claim` is beyond the limit;
+/// [`TryPublishError::Halted`] if no consumer is left, since nothing then keeps producers within one lap of
+/// each other.
 #[cold]
 pub(super) fn read_limit(
     control: &Control,
     claim: Range<Sequence>,
 ) -> Result<Sequence, TryPublishError> {
-    // O12: pairs with the Release of whoever closed the counter that the caller has read; brings why.
+    // O12: pairs with the Release of the thread that closed the counter, which the caller has read; brings
+    // the reason.
     fence(Ordering::Acquire);
     control.life.check_open()?;
     let Some(limit) = limit(control) else {
-        // Full for a moment if somebody has been counted and is about to say where it starts.
+        // Reports Full while a joining consumer is counted but has not stored its sequence yet.
         let is_joining = control.seating.has_consumers();
         let no_consumers = TryPublishError::Halted(HaltCause::NoConsumers);
         return Err(if is_joining { TryPublishError::Full } else { no_consumers });
@@ -34,20 +36,20 @@ pub(super) fn read_limit(
     if claim.end > limit {
         return Err(TryPublishError::Full);
     }
-    // O2: the Acquire is in `grant`, for those who are joining.
+    // O2: the Acquire is in `grant`, for consumers that are joining.
     let limit = control.grant(limit);
     if claim.end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
 }
 
-/// The first sequence that cannot be claimed now, but for those who are joining; `None` if no
+/// The first sequence that cannot be claimed now, consumers that are joining left aside; `None` if no
 /// consumer is left.
 pub(super) fn limit(control: &Control) -> Option<Sequence> {
-    // O2: the Acquire is in `gate`; the slots below the new limit are read by nobody any more.
+    // O2: the Acquire is in `gate`; no consumer reads the slots below the new limit any more.
     let gate = control.gate();
     (gate != DETACHED).then(|| gate + control.capacity)
 }
 
-/// Whether `end` is within the limit, or never will be since the ring stopped.
+/// Whether `end` is within the limit, or never will be because the ring ended.
 pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
     !control.life.is_open()
         || match control.gate() {
@@ -56,11 +58,11 @@ pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
         }
 }
 
-/// First sequence of the oldest claim that this thread holds, in a ring with several producers.
+/// First sequence of the oldest claim that the current thread holds, in a ring with several producers.
 pub(crate) fn oldest_own_claim(control: &Control) -> Option<Sequence> {
     let stamps = control.stamps.as_ref()?;
-    // While the gate is not past a claim its slot is not claimed again, so its stamp is its own. The stamp first: the gate
-    // does not go back.
+    // Until the gate passes a claim, its slot is not claimed again and the stamp belongs to this claim. The
+    // stamp is read first, since the gate never goes back.
     let is_open = |first| !stamps.is_settled(first) && control.gate() <= first;
     control.open_claims.oldest_of_this_thread(is_open)
 }

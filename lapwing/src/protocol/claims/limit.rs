@@ -1,4 +1,4 @@
-//! How far one producer may claim: up to the gate as it was last read, and up to the claim window without a check.
+//! How far one producer may claim: to the window without a check, to the gate as last read with one.
 //!
 //! ```text
 //!     next claim           window                            limit
@@ -14,19 +14,19 @@ use crate::error::TryPublishError;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::Control;
 
-/// The claim limit of one producer, and the advice that it takes.
+/// The claim limit of one producer, and its advice.
 #[derive(Debug)]
 pub(super) struct ClaimLimit<A> {
     /// First sequence that is not granted without a check; at most `limit`.
     window: Sequence,
-    /// First sequence that could not be claimed when the gate was last read. It is never too high, since the gate does not
-    /// go back.
+    /// First sequence that could not be claimed when the gate was last read. It is never too high, since the
+    /// gate never goes back.
     limit: Sequence,
     pub(super) advice: A,
 }
 
 impl<A: ClaimAdvice> ClaimLimit<A> {
-    /// That of a producer that has read no gate yet: the first claim is checked.
+    /// The limit of a producer that has not read the gate yet. Its first claim is checked.
     pub(super) fn new(advice: A, first: Sequence) -> Self {
         Self { window: first, limit: first, advice }
     }
@@ -36,7 +36,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         self.window
     }
 
-    /// Makes sure that `claim` may be granted. Never waits.
+    /// Ensures that `claim` may be granted. Never waits.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         if claim.end <= self.window { Ok(()) } else { self.check(control, claim) }
     }
 
-    /// The end of the longest claim from `next` on that may be granted, `wanted` at most.
+    /// The end of the longest claim from `next` that may be granted, at most `wanted`.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         if claim.end > self.limit {
             self.limit = gate::read_limit(control, claim.clone())?;
         }
-        // Whatever the advice is: this claim, and nothing beyond the gate.
+        // The clamp holds for any advice: the window covers this claim and nothing beyond the gate.
         self.window = self.advice.window(&claim, self.limit).clamp(claim.end, self.limit);
         Ok(())
     }
@@ -88,7 +88,7 @@ mod tests {
     use crate::protocol::claims::tests::control_of_one_producer;
     use crate::protocol::ring_buffer::Addresses;
 
-    /// Advice that asks for a window of its own.
+    /// Advice that chooses a fixed window.
     #[derive(Debug)]
     struct Window(Sequence);
 

@@ -1,13 +1,11 @@
-//! Who may write next: claims and publications. Not here: where events lie (`ring_buffer`), who
-//! reads them (`reading`), how a producer waits on a full ring (`producer::wait`).
+//! Which sequences a producer may write next: claims and publications. Not here: the memory of the events
+//! (`ring_buffer`), what stages may read (`reading`), how a producer waits on a full ring (`producer::wait`).
 //!
 //! ```text
-//!              next wrap: gate + capacity
-//! gate ────────────┐
-//!  | slots in use  |   free slots   |
+//! slowest
+//! consumer        cursor           limit = slowest consumer + capacity
 //!  ├───────────────┼────────────────┤
-//!  slowest       cursor           limit      try_claim(n): cursor + n <= limit, or Full
-//!  consumer
+//!  | slots in use  |   free slots   |    try_claim(n): cursor + n <= limit, or Full
 //! ```
 
 mod gate;
@@ -29,20 +27,20 @@ use crate::error::{RingError, TryPublishError};
 use crate::protocol::control::Control;
 use crate::protocol::ring_buffer::Addresses;
 
-/// What one producer knows of the ring. All its state is the producer's own.
+/// The claiming side of one producer. Other threads do not touch it.
 #[allow(private_interfaces)]
 pub trait Claims: Debug + Send {
-    /// Whether a ring may have several producers that claim this way.
+    /// Whether several producers of one ring may claim this way.
     const IS_MULTI: bool;
 
-    /// What a new producer of the ring of `control` knows, whose slots have these addresses.
+    /// The claims of a new producer of the ring of `control`, whose slots are at `slots`.
     fn new(control: &Control, slots: Addresses) -> Self;
 
-    /// Claims `count` sequences, `1..=capacity`, and returns the first; never waits.
+    /// Claims `count` sequences, `1..=capacity`, and returns the first. Never waits.
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError>;
 
-    /// Claims as many sequences as are free, `1..=most`, `most` being at most the capacity;
-    /// never waits. Full if none is free.
+    /// Claims as many sequences as are free, in `1..=most`; `most` is at most the capacity. Never waits.
+    /// Returns `Full` if no sequence is free.
     fn try_claim_up_to(
         &mut self,
         control: &Control,
@@ -53,29 +51,27 @@ pub trait Claims: Debug + Send {
     ///
     /// # Errors
     ///
-    /// Why the ring had ended before. No consumer has seen the events or will, and the claim is still the caller's, to
-    /// be [abandoned](Self::abandon).
+    /// The reason, if the ring ended before the publication. No consumer sees the events. The caller keeps
+    /// the claim and must [abandon](Self::abandon) it.
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), RingError>;
 
-    /// Gives up the claimed sequences `first..first + count`: no consumer will see their events.
+    /// Gives up the claimed sequences `first..first + count`. No consumer sees their events.
     fn abandon(&mut self, control: &Control, first: Sequence, count: u64);
 }
 
-/// Whether a claim of `count` sequences would now be granted or stopped, by a fresh look at
-/// the gate.
+/// Whether a claim of `count` sequences would now be granted, or refused for good. Reads the gate.
 pub(crate) fn is_claimable(control: &Control, count: u64) -> bool {
     gate::is_passable(control, control.claimed() + count)
 }
 
-/// The sequence that the slowest consumer has to finish before `count` can be claimed.
+/// The sequence that the slowest consumer must finish before `count` sequences can be claimed.
 pub(crate) fn wrap_point(control: &Control, count: u64) -> Sequence {
     (control.claimed() + count).saturating_sub(control.capacity)
 }
 
-/// Number of slots that are free to be claimed, by a fresh look at the gate; 0 once no
-/// consumer is left.
+/// Number of slots that are free to claim; 0 if no consumer is left. Reads the gate.
 pub(crate) fn free_slots(control: &Control) -> u64 {
-    // The gate first: what is claimed since makes the number too small, never too large.
+    // The gate is read first: a later claim makes the number too small, never too large.
     let limit = gate::limit(control);
     limit.map_or(0, |limit| limit.saturating_sub(control.claimed()))
 }

@@ -1,8 +1,8 @@
-//! Several producers: one counter that they claim from, and a stamp per slot to publish.
+//! Claims of several producers: a shared counter to claim from, and a stamp per slot to publish.
 //!
-//! The claim is the only write to a line that all producers share. It is a compare-and-swap, so
-//! that nothing is claimed that the ring cannot hold: a claim cannot be returned, and one beyond
-//! the gate would keep `try_claim` from ever succeeding and hang consumers if its owner died while
+//! On the hot path, the claim is the only write to a cache line that all producers share. It is a
+//! compare-and-swap, which never claims more than the ring can hold. A claim cannot be returned: one beyond
+//! the gate would make every later `try_claim` fail. It would also hang consumers if its thread died while
 //! waiting.
 
 use std::ops::Range;
@@ -20,8 +20,8 @@ use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::{Fate, Stamps};
 use crate::sync::Ordering;
 
-/// The claims of one of several producers. A claim that is given up becomes a tombstone, which
-/// consumers skip.
+/// The claims of one of several producers. A claim that is given up becomes a tombstone, which consumers
+/// skip.
 #[derive(Debug)]
 pub struct MultiClaims<A> {
     limit: ClaimLimit<A>,
@@ -34,9 +34,10 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
     }
 
-    /// Claims from the counter up to what `end_of` makes of it, given the limit, which it may read anew: in one step, so that
-    /// nothing is ever claimed beyond the limit. A counter that is closed is beyond every limit, and the look at the limit
-    /// learns why: no claim asks whether the ring is open.
+    /// Claims from the counter up to the sequence that `end_of` returns, in one step, so that no claim
+    /// exceeds the limit. `end_of` gets the limit and may read the gate again. A closed counter is beyond
+    /// every limit, and the check of the limit then finds the reason. No claim loads the state of the ring
+    /// otherwise.
     #[inline(always)]
     fn claim(
         &mut self,
@@ -51,8 +52,8 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         Ok(claim)
     }
 
-    /// Claims from what the counter is expected to be. `None` if there is no such number, or if it is wrong: it may be old, so
-    /// nothing is made of an error either.
+    /// Claims from the expected value of the counter. `None` if there is no such value or if it is wrong. It
+    /// may be stale, so an error of `end_of` also gives `None`.
     #[inline(always)]
     fn claim_as_expected(
         &mut self,
@@ -69,27 +70,26 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         Some(claim)
     }
 
-    /// Claims from what the counter is.
+    /// Claims from the current value of the counter.
     #[inline(never)]
     fn claim_from_counter(
         &mut self,
         control: &Control,
         end_of: impl Fn(&mut ClaimLimit<A>, Sequence) -> Result<Sequence, TryPublishError>,
     ) -> Result<Range<Sequence>, TryPublishError> {
-        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the
-        // gate (O2).
+        // O12, Relaxed: the counter only hands out numbers. The right to the slot comes from the gate (O2).
         let mut claimed = control.cursor.load(Ordering::Relaxed);
         loop {
             let end = end_of(&mut self.limit, claimed)?;
             if try_swap(control, claimed, end) {
-                // Not what the swap returns, though it is the same: the address of the slot would wait for it.
+                // The result of the swap is the same range, but the address of the slot would depend on it.
                 return Ok(claimed..end);
             }
             claimed = self.lost(control, claimed);
         }
     }
 
-    /// Backs off after a claim that was lost when the counter was `before`. Returns the counter.
+    /// Backs off after a claim that found the counter at `before` and lost the race. Returns the counter.
     #[cold]
     #[inline(never)]
     fn lost(&mut self, control: &Control, before: Sequence) -> Sequence {
@@ -99,22 +99,22 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         counter()
     }
 
-    /// Stamps the claims, and wakes the threads that wait for them.
+    /// Stamps the claims and wakes the threads that wait for them.
     ///
-    /// The compare-and-swap of the next claim begins when all before it has ended, so each instruction in between takes its
-    /// time. Sleepers and the need for a fence stand in one word.
+    /// The compare-and-swap of the next claim starts only after all earlier instructions have completed, so
+    /// each instruction here adds latency. One word holds both the sleepers and the need for a fence.
     #[inline(always)]
     fn settle(control: &Control, first: Sequence, count: u64, fate: Fate) {
         Self::stamps(control).settle(first..first + count, fate);
-        // O6: between the stamps and the look for sleepers. Where that takes more than the compiler's order, there is a
-        // `follow_up`.
+        // O6: between the stamps and the check for sleepers. Where a compiler fence is not enough,
+        // `follow_up` runs.
         AsymmetricFence::Membarrier.light();
         if control.published.flags() != 0 {
             Self::follow_up(control);
         }
     }
 
-    /// What comes after the stamps, unless it is known that no thread sleeps.
+    /// The slow path after the stamps, taken unless it is known that no thread sleeps.
     #[inline]
     fn follow_up(control: &Control) {
         if control.is_signalled {
@@ -124,8 +124,9 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         }
     }
 
-    /// Whether a claim in a ring that has ended may still be published. A close waits for the claims that were granted
-    /// before it; a halt does not. A halt that does not show yet counts as later than the publication.
+    /// Checks that a claim in a ring that has ended may still be published. A close waits for the claims
+    /// granted before it; a halt does not. A halt that is not visible yet counts as later than the
+    /// publication.
     #[cold]
     fn check_not_halted(control: &Control) -> Result<(), RingError> {
         control.life.halt_cause().map_or(Ok(()), |cause| Err(RingError::Halted(cause)))
@@ -140,13 +141,13 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
         let advice = A::new(slots, Some(Self::stamps(control).addresses()), control.claimed());
         let open = OpenClaim::default();
         control.open_claims.add(&open);
-        // The counter is shared, so the gate is read before the first claim.
+        // The counter is shared, so the first claim reads the gate.
         Self { limit: ClaimLimit::new(advice, 0), open }
     }
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
-        // `move`: borrowed, the count would be stored before each swap, which waits for stores.
+        // `move`: a borrowed count would be stored before each swap, and the swap waits for stores.
         let claim = self.claim(control, move |limit, claimed| {
             let end = claimed + count;
             limit.reach(control, claimed..end)?;
@@ -163,7 +164,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
         most: u64,
     ) -> Result<Range<Sequence>, TryPublishError> {
         let claim = self.claim(control, |limit, claimed| {
-            // If others have claimed since, `claimed` is old, and so is this end: the swap fails.
+            // If another producer has claimed since, `claimed` and this end are stale, and the swap fails.
             limit.reach_up_to(control, claimed, claimed + most)
         })?;
         self.open.note(claim.start);
@@ -185,7 +186,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
     }
 }
 
-/// Claims from `claimed` to `end`, if `claimed` is still what the counter is.
+/// Claims `claimed..end` if the counter is still `claimed`.
 #[inline(always)]
 fn try_swap(control: &Control, claimed: Sequence, end: Sequence) -> bool {
     // O12, Relaxed: as in `claim_from_counter`, for both outcomes.

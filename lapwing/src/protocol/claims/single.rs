@@ -1,4 +1,5 @@
-//! One producer: a plain counter, and one release store to publish. No lock, no read-modify-write.
+//! Claims of a single producer: a plain counter, and one release store to publish. The hot path has no lock
+//! and no read-modify-write.
 
 use std::ops::Range;
 
@@ -17,8 +18,8 @@ use crate::sync::{Ordering, fence, own};
 #[derive(Debug)]
 pub struct SingleClaims<A> {
     limit: ClaimLimit<A>,
-    /// First sequence that is not published, if the producer keeps a count. Then the window is closed, so each claim is
-    /// checked, and `FOLLOW_UP` is raised, so each publication counts.
+    /// First unpublished sequence, if the producer keeps a count. Then the window is closed, so every claim
+    /// is checked. `FOLLOW_UP` is raised, so every publication updates the count.
     count: Option<Sequence>,
 }
 
@@ -40,7 +41,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
         Ok(next)
     }
 
-    /// What comes after the store of the cursor, up to `end`, unless no flag is raised and no thread sleeps.
+    /// The slow path of a publication up to `end`, taken when a flag is raised or a thread sleeps.
     #[inline]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), RingError> {
         if let Some(count) = &mut self.count {
@@ -52,7 +53,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
         if control.published.flags() & ENDED == 0 { Ok(()) } else { accepted(control, end) }
     }
 
-    /// `claim` is granted: opens the window for the next ones, or keeps a count.
+    /// Grants `claim`: opens the window for the next claims, or keeps a count instead.
     fn grant(&mut self, control: &Control, claim: &Range<Sequence>) {
         let backlog = || claim.start.saturating_sub(control.finished_by_first());
         let keeps_count = self.limit.advice.keeps_count(claim, backlog);
@@ -61,7 +62,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
         }
         self.count = keeps_count.then_some(claim.start);
         control.window.open(if keeps_count { 0 } else { self.limit.window() });
-        // O33: between the window and the look for the flag.
+        // O33: between the store of the window and the load of the flag.
         control.fence.light();
         if control.published.flags() & ENDED != 0 {
             control.window.close();
@@ -108,8 +109,8 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
         let end = first + count;
         // O1, Release: pairs with the Acquire in `cursor::end`; carries the events below `end`.
         control.cursor.store(end, Ordering::Release);
-        // O6 and O8: between the store of the cursor and the looks for sleepers and for a close. Where that takes more than
-        // the compiler's order, `FOLLOW_UP` is raised.
+        // O6 and O8: between the store of the cursor and the checks for sleepers and for a close. Where a
+        // compiler fence is not enough, `FOLLOW_UP` is raised.
         AsymmetricFence::Membarrier.light();
         if control.published.flags() == 0 { Ok(()) } else { self.follow_up(control, end) }
     }
@@ -117,15 +118,15 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
     fn abandon(&mut self, _: &Control, _: Sequence, _: u64) {}
 }
 
-/// Whether events up to `end`, just published, came before the close or the halt that the caller has seen.
+/// Checks that the events up to `end`, just published, precede the close or halt that the caller saw.
 fn accepted(control: &Control, end: Sequence) -> Result<(), RingError> {
-    // The thread that ends the ring may not have come to that yet: no claim after this one is granted.
+    // The thread that ends the ring may not have closed the window yet. This grants no claim after this one.
     control.window.close();
     let why = why_ended(control);
     if control.life.settled_end() >= end { Ok(()) } else { Err(why) }
 }
 
-/// Whether the ring has not ended, as its flags say.
+/// Checks the flags for the end of the ring.
 ///
 /// # Errors
 ///

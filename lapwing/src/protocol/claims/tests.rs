@@ -1,4 +1,4 @@
-//! Claims and publications without threads: each case once, run for both sequencers.
+//! Claims and publications on one thread. Each case runs for both sequencers.
 
 use super::*;
 use crate::Sequence;
@@ -15,7 +15,7 @@ use crate::sync::Ordering;
 type Single = SingleClaims<Plain>;
 type Multi = MultiClaims<Plain>;
 
-/// A ring's words with one first stage, which is also the gate.
+/// The shared words of a ring with one stage, which is also the gate.
 fn control<S: Claims>(capacity: u64) -> Control {
     graph::<S>(capacity, &[&[]])
 }
@@ -30,24 +30,24 @@ fn claims<S: Claims>(control: &Control) -> S {
     S::new(control, Addresses::default())
 }
 
-/// A ring's words, and the claims of its producer.
+/// The shared words of a ring, and the claims of its producer.
 fn ring<S: Claims>(capacity: u64) -> (S, Control) {
     let control = control::<S>(capacity);
     (claims(&control), control)
 }
 
-/// A ring's words; for each stage, those that it comes after.
+/// The shared words of a ring with this graph: for each stage, the stages before it.
 fn graph<S: Claims>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Reserved::reserve(capacity as usize).unwrap(), 0));
     Control::of_graph(capacity, stamps, upstream)
 }
 
-/// The barrier of a stage after `upstream`, of no slots.
+/// The barrier of a stage after `upstream`, without notices.
 fn barrier_after(upstream: &[StageIndex]) -> Barrier {
     Barrier::new(upstream.into(), None)
 }
 
-/// What the first stage sees from `next` on.
+/// What a first stage sees from `next` on.
 fn seen(control: &Control, next: Sequence) -> Span {
     barrier_after(&[]).span(control, next, next + control.capacity)
 }
@@ -216,7 +216,7 @@ fn a_stalled_producer_holds_back_what_comes_after_it() {
     assert_eq!(seen(&control, 0), Span::Events(4));
 }
 
-/// Advice to claim where the last claim ended, whether or not another producer has claimed since.
+/// Advice that always expects the counter at the end of the last claim.
 #[derive(Debug)]
 struct LastEnd(Option<Sequence>);
 
@@ -236,7 +236,7 @@ impl ClaimAdvice for LastEnd {
 
 type Expecting = MultiClaims<LastEnd>;
 
-/// Advice to keep a count, or not, by turns of so many claims.
+/// Advice that alternates between keeping a count and not, after a fixed number of claims.
 #[derive(Debug)]
 struct CountsByTurns(u64);
 
@@ -262,7 +262,7 @@ fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
         single.abandon(&control, first, 1);
         assert_eq!(single.try_claim_up_to(&control, 3), Ok(next..next + 3));
         single.publish(&control, next, 3).unwrap();
-        // A claim that is forgotten is claimed again as well.
+        // A forgotten claim is claimed again too.
         single.try_claim(&control, 1).unwrap();
         assert_eq!(claim_and_publish(&mut single, &control, 1), next + 3);
     }
@@ -270,7 +270,8 @@ fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
     assert_eq!(single.try_claim(&control, 1), Err(TryPublishError::Closed));
 }
 
-/// A ring with `capacity` slots of which a producer has claimed and published so many alone that it expects to be.
+/// A ring of `capacity` slots whose producer has claimed and published so many sequences alone that it
+/// expects to stay alone.
 fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
     let ((mut sequencer, control), events) = (ring::<Expecting>(capacity), 24);
     (0..events).for_each(|next| assert_eq!(claim_and_publish(&mut sequencer, &control, 1), next));
@@ -317,7 +318,7 @@ fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
 fn laps_beyond_32_bits_are_told_apart() {
     let control = control::<Multi>(1);
     let mut sequencer = claims::<Multi>(&control);
-    // Around the laps whose stamps' 31 bits come round to 0.
+    // Around the laps at which the 31-bit lap of the stamps wraps to 0.
     let around = (1_u64 << 31) - 3..(1 << 31) + 3;
     control.cursor.store(around.start, Ordering::Relaxed);
     control.advance(0, around.start);
@@ -360,7 +361,7 @@ fn closing_keeps_the_claims_of_several_producers() {
 
 #[test]
 fn many_layers_that_left_are_looked_through_once_each() {
-    // Two stages to a layer: as many paths as 2^40.
+    // Two stages per layer give 2^40 paths.
     let layers: Vec<[StageIndex; 2]> = (0..40).map(|layer| [2 * layer, 2 * layer + 1]).collect();
     let mut upstream: Vec<&[StageIndex]> = vec![&[], &[]];
     upstream.extend(layers.iter().flat_map(|layer| [&layer[..]; 2]));
@@ -399,7 +400,8 @@ fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
     assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
 }
 
-/// Gave its CPU away to producers, and three of them had three quarters of their events in a ring of 1 Ki.
+/// The stage yielded its CPU to producers. Three of them then reached three quarters of their throughput in a
+/// ring of 1 Ki.
 #[test]
 fn a_stage_that_all_others_come_before_holds_up_nobody() {
     let in_company = |upstream: &[&[StageIndex]]| {

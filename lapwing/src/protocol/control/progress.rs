@@ -1,21 +1,21 @@
-//! How far stages have finished, and who is behind: what barriers and the gate are made of. Not here:
-//! the words themselves (`control`).
+//! How far stages have finished, and which stage a waiter sleeps on. Barriers and the gate build on it. Not
+//! here: the words themselves (`control`).
 
 use crate::Sequence;
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::protocol::parking::event_count::EventCount;
 
 impl Control {
-    /// The sequence up to which `stage` has finished; if it has left, the one up to which all have
-    /// finished that it came after; [`DETACHED`] if none of those is left.
+    /// The sequence up to which `stage` has finished. For a stage that has left, the least sequence of its
+    /// ancestors, or [`DETACHED`] if all of them have left.
     #[inline]
     pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
         let sequence = self.sequence_of(stage);
         if sequence == DETACHED { self.finished_before(stage) } else { sequence }
     }
 
-    /// The least sequence of those before a stage that has left. Those that have left as well stand
-    /// at [`DETACHED`], so they do not count.
+    /// The least sequence of the ancestors of a stage that has left. An ancestor that has left stands at
+    /// [`DETACHED`] and does not count.
     #[cold]
     fn finished_before(&self, stage: StageIndex) -> Sequence {
         let ancestors = self.stages[stage].ancestors.iter();
@@ -24,19 +24,19 @@ impl Control {
 
     /// The least of [`finished_by`](Self::finished_by); [`DETACHED`] for no stage.
     ///
-    /// Reads the words in the order of `stages`. A group's word comes before those of its workers, so
-    /// that whatever the group has claimed below it shows in theirs (O25).
+    /// Reads the words in the order of `stages`. A group's word precedes those of its workers, so every claim
+    /// below the group's word is visible in the workers' words (O25).
     #[inline]
     pub(crate) fn finished_by_all(&self, stages: &[StageIndex]) -> Sequence {
         stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
     }
 
-    /// Where to sleep until one of `stages`, or of those before one that has left, finishes
-    /// `sequence`, which it has not yet; with the publication, if all of them have left. `None` if
-    /// nobody is behind: then there is nothing to sleep for.
+    /// The event count to sleep on until one of `stages`, or an ancestor of one that has left, finishes
+    /// `sequence`. It is the publication's if all of them have left. `None` if no stage is behind: then there
+    /// is nothing to wait for.
     ///
-    /// That is not the same as the end of the wait, since the bound of a worker may fall for a moment:
-    /// who slept with the publication then would not be woken when it rises again.
+    /// `None` does not mean that the wait is over, since a worker's bound may fall for a moment. A thread
+    /// that slept on the publication then would miss the wake-up when the bound rises.
     pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> Option<&EventCount> {
         match self.stage_behind(stages, sequence) {
             Some(stage) => Some(&self.stages[stage].released.anything),
@@ -45,7 +45,7 @@ impl Control {
         }
     }
 
-    /// One of `stages`, or of those before one that has left, that has not finished `sequence`.
+    /// One of `stages`, or an ancestor of one that has left, that has not finished `sequence`.
     pub(crate) fn stage_behind(
         &self,
         stages: &[StageIndex],

@@ -1,4 +1,4 @@
-//! The words of one stage. Not here: what is done with them (`control`).
+//! The shared words of one stage. Not here: the operations on them (`control`).
 
 use std::collections::BTreeSet;
 
@@ -16,39 +16,39 @@ use crate::sync::{AtomicU64, Ordering};
 /// The shared words of one stage.
 #[derive(Debug)]
 pub(crate) struct StageControl {
-    /// Number of events that the stage has finished, or [`DETACHED`]. Of a group, how far it has
-    /// claimed; of a worker, a bound that is not above anything that it has in hand, or [`IDLE`].
+    /// End of what the stage has finished, or [`DETACHED`]. For a group, how far it has claimed. For a
+    /// worker, a bound at or below every event that it holds, or [`IDLE`].
     pub(crate) sequence: Padded<AtomicU64>,
-    /// Where those sleep who wait for `sequence`.
+    /// Where threads sleep that wait for `sequence`.
     pub(crate) released: Padded<Released>,
     /// What its consumer is doing.
     pub(crate) activity: Padded<Activity>,
-    /// The last turn that is to end: a seat has one consumer after another. On a line that is
-    /// written to stop a consumer, and for nothing else.
+    /// The last turn that is asked to end: a seat has one consumer after another. The word is written only to
+    /// stop a consumer.
     pub(super) stop: AtomicU64,
-    /// The stages that it comes after directly; empty for a first stage.
+    /// The stages directly before it; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
-    /// All stages that it comes after. Used once it has left.
+    /// All stages before it, directly or not. Used once it has left.
     pub(crate) ancestors: Box<[StageIndex]>,
-    /// The words of who acknowledges its events, if that is somebody else.
+    /// The words of the acknowledgement, if another party acknowledges the events.
     pub(crate) acknowledgement: Option<StageIndex>,
     /// The words of its workers, if it is a group.
     pub(crate) workers: Box<[StageIndex]>,
-    /// Who of its idle workers an event wakes, if it is a group.
+    /// Which idle worker of a group an event wakes.
     pub(crate) watch: Watch,
-    /// Which events it has skipped as failed; `None` for a stage that never does.
+    /// Which events it skipped as failed; `None` for a stage that never skips any.
     pub(crate) failures: Option<Failures>,
 }
 
 impl StageControl {
-    /// Whether the consumer that has it for its turn `turn` is asked to leave.
+    /// Whether the consumer that holds turn `turn` is asked to leave.
     #[inline(always)]
     pub(crate) fn is_stopping(&self, turn: u64) -> bool {
-        // O10, Relaxed: nothing is read on the strength of it.
+        // O10, Relaxed: the flag publishes no other data.
         self.stop.load(Ordering::Relaxed) >= turn
     }
 
-    /// Makes it a group of workers with these words. Nobody shares it yet.
+    /// Makes it a group of workers with these words. No other thread shares it yet.
     pub(crate) fn set_workers(&mut self, workers: &[StageIndex]) {
         self.workers = workers.into();
         self.watch = Watch::new(workers.len());
@@ -75,8 +75,8 @@ impl StageControl {
     }
 }
 
-/// For each stage, all that come before it, directly or not. Words of acknowledgements and of workers,
-/// which stand behind all stages, come after nothing.
+/// For each stage, all stages before it, directly or not. The words of acknowledgements and of workers follow
+/// all stages and have no ancestors.
 pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
     let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
     for near in upstream {

@@ -1,4 +1,4 @@
-//! What a stage may read next. Not here: how it waits (`wait`), how a slot is read (`ring_buffer`).
+//! Which events a stage may read next. Not here: how it waits (`wait`), how a slot is read (`ring_buffer`).
 //!
 //! ```text
 //! P1 --> [ring] <-- a <--+
@@ -15,12 +15,12 @@ use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::ring_buffer::Notices;
 use crate::protocol::stamps::Span;
 
-/// The right to read of one stage.
+/// The dependencies of one stage.
 #[derive(Debug)]
 pub(crate) struct Barrier {
-    /// The stages that come before; empty for a first stage.
+    /// The stages directly before it; empty for a first stage.
     upstream: Box<[StageIndex]>,
-    /// Those of the events, for a first stage of a ring whose events have some.
+    /// The notices of the events, for a first stage of a ring whose events have them.
     notices: Option<Notices>,
 }
 
@@ -30,20 +30,20 @@ impl Barrier {
         Self { upstream, notices }
     }
 
-    /// Whether the stage is a first one, which waits for nothing but a publication.
+    /// Whether it is a first stage, which waits only for publications.
     #[inline(always)]
     pub(super) fn is_first(&self) -> bool {
         self.upstream.is_empty()
     }
 
-    /// The notices of the events, if they have some. A notice that shows proves that its event may be read; one that does
-    /// not proves nothing.
+    /// The notices of the events, if they have them. A notice that shows proves that its event may be read;
+    /// one that does not show proves nothing.
     #[inline(always)]
     pub(super) fn notices(&self) -> Option<Notices> {
         self.notices
     }
 
-    /// What may be read from `next` on, below `limit`.
+    /// The events that may be read from `next` on, below `limit`.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
         let Some(stamps) = &control.stamps else {
@@ -57,7 +57,7 @@ impl Barrier {
         if limit > next { stamps.known_settled(next, limit) } else { Span::Empty }
     }
 
-    /// First sequence that may not be read, of a ring without stamps.
+    /// First sequence that may not be read, in a ring without stamps.
     #[inline(always)]
     pub(super) fn end(&self, control: &Control) -> Sequence {
         if self.is_first() {
@@ -66,7 +66,7 @@ impl Barrier {
         upstream::end(control, &self.upstream).unwrap_or_else(|| cursor::end(control))
     }
 
-    /// Where to sleep until there is something to read at `next`; `None` to look again instead.
+    /// The event count to sleep on until there is something to read at `next`; `None` to check again instead.
     pub(crate) fn behind<'a>(
         &self,
         control: &'a Control,
@@ -84,7 +84,7 @@ pub(crate) struct NextEvent<'a, A> {
     pub(crate) advice: &'a A,
     pub(crate) next: Sequence,
     pub(crate) stage: StageIndex,
-    /// Which of the consumers of `stage` waits.
+    /// Which consumer of `stage` waits.
     pub(crate) turn: u64,
 }
 
@@ -110,7 +110,7 @@ impl<A: ReadAdvice> Awaited for NextEvent<'_, A> {
         }
         match life.end() {
             _ if life.is_halted() => true,
-            // A close is under way, and wakes everybody when it is done.
+            // A close is in progress, and wakes every thread when it is done.
             None => false,
             Some(end) => end <= self.next || is_there(),
         }

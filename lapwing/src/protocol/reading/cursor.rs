@@ -1,4 +1,4 @@
-//! The cursor of the only producer: all events below it are published.
+//! The cursor of a single producer: all events below it are published.
 
 use crate::Sequence;
 use crate::protocol::control::Control;
@@ -6,7 +6,7 @@ use crate::sync::Ordering;
 
 /// First sequence that the only producer has not published.
 ///
-/// It may be past the end of a ring that is being closed: the caller looks for a close afterwards (O8).
+/// It may be past the end of a ring that is being closed: the caller checks for a close afterwards (O8).
 #[inline(always)]
 pub(super) fn end(control: &Control) -> Sequence {
     // O1, Acquire: pairs with the Release in `SingleClaims::publish`; brings the events.

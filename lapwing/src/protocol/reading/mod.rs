@@ -1,12 +1,13 @@
-//! What a stage may read, and how it reads, releases and leaves.
+//! Which events a stage may read, and how it reads, releases and leaves. Not here: the slots (`ring_buffer`),
+//! how a stage waits (`wait`).
 //!
 //! # The law of visibility
 //!
-//! Five words can show a stage that an event is there: the cursor, the words of the stages before it, a stamp, and, in a
-//! channel, the notice in the event's own slot. Each keeps one law:
+//! Four kinds of words can show a stage that an event is published: the cursor, the words of the stages
+//! before it, a stamp, and, in a channel, the notice in the event's slot. Each obeys one law:
 //!
-//! *If it shows events up to `end`, then the caller has acquired every event below `end`, and a look for a close that
-//! follows, after the light fence, sees each close that refused one of them.*
+//! *If it shows events up to `end`, the caller has acquired every event below `end`. A check for a close that
+//! follows, after the light fence, sees each close that refused one of these events.*
 //!
 //! | source | file | ordering |
 //! |---|---|---|
@@ -15,8 +16,8 @@
 //! | stamps | [`stamps`](super::stamps) | O4, O5 |
 //! | notice | [`notices`](super::ring_buffer::Notices) | O30 |
 //!
-//! [`Barrier`] chooses the source. [`Reader`] looks for a close after each look (O8), cuts what it was shown at the end of
-//! a closed ring, and so hands out only events that count.
+//! [`Barrier`] chooses the source. [`Reader`] checks for a close after each load (O8) and truncates the
+//! result at the end of a closed ring. It returns only events that count.
 
 pub(crate) mod barrier;
 mod cursor;

@@ -1,4 +1,5 @@
-//! Looking for the next events: polls that never wait, and the loop of a consumer that spins.
+//! How a reader finds its next events: polls that never wait, and the loop of a consumer that spins. Not
+//! here: how a consumer parks (`wait`).
 
 use std::ops::Range;
 
@@ -10,20 +11,21 @@ use crate::protocol::advice::ReadAdvice;
 use crate::protocol::stamps::Span;
 use crate::sync::pause;
 
-/// What a consumer that spins has seen of its next event.
+/// What a spinning consumer has seen of its next event.
 #[derive(Debug)]
 pub(crate) enum Spun {
-    /// These are there.
+    /// These events may be read.
     Batch(Range<Sequence>),
-    /// Something: a poll says what.
+    /// Something has changed; a poll says what.
     Something,
-    /// Nothing, for some microseconds.
+    /// Nothing, for a few microseconds.
     Nothing,
 }
 
 impl<E, A: ReadAdvice> Reader<E, A> {
-    /// Number of events that are known to be there. A word that says how far is published shows all of them at once, and
-    /// another look would take its line from the producer; of stamps only those of the batch were looked at.
+    /// Number of events known to be readable. A word that says how far is published shows all of them at
+    /// once, and another load would pull its cache line from the producer. Of the stamps, only those of the
+    /// batch were loaded, so this loads the others.
     pub(crate) fn available(&mut self) -> u64 {
         if self.ring.control.stamps.is_some() {
             return self.available_now();
@@ -31,7 +33,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.known.saturating_sub(self.next)
     }
 
-    /// The same by another look, at what is not known yet.
+    /// As [`available`](Self::available), after a load of what is not known yet.
     pub(crate) fn available_now(&mut self) -> u64 {
         let from = self.known.max(self.next);
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
@@ -43,7 +45,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.known.saturating_sub(self.next)
     }
 
-    /// The next events, at most `max`, up to the wrap at most. Skips claims that were given up. Never waits.
+    /// The next events, at most `max` and at most up to the wrap. Skips claims that were given up. Never
+    /// waits.
     ///
     /// # Errors
     ///
@@ -66,7 +69,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
                     self.skip(end);
                     continue;
                 }
-                // All that is known was known before.
+                // All known events were known before.
                 _ if from > self.next => {}
                 _ => {
                     let is_told = matches!(self.last, LastLook::Nothing { is_told: true });
@@ -78,7 +81,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// What is left of what the last look has shown, up to the wrap at most, if there is something and the ring is open.
+    /// The rest of what the last load showed, at most up to the wrap, if any is left and the ring is open.
     #[inline(always)]
     pub(crate) fn rest(&mut self) -> Option<Range<Sequence>> {
         let is_there = self.known > self.next && self.is_still_open();
@@ -86,34 +89,35 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         is_there.then(|| self.hand_out(rest))
     }
 
-    /// The batch that is read next.
+    /// Returns `batch`, which is read next, and tells the advice of it.
     #[inline(always)]
     fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
         self.advice.found(batch.start..self.known);
         batch
     }
 
-    /// First sequence that the next batch cannot have, if it is to have at most `max` events.
+    /// First sequence beyond the next batch, if the batch may have at most `max` events.
     #[inline(always)]
     fn limit(&self, max: u64) -> Sequence {
         let longest = self.next + max.min(self.max_batch);
         self.ring.buffer.wrap_after(self.next).min(longest)
     }
 
-    /// First sequence that a look from `from` on need not show, of one whose batch ends before `limit`.
+    /// First sequence that a load from `from` on need not show, for a batch that ends at `limit`.
     ///
-    /// A word that says how far is published shows all that is there, and is not looked at again before that is done: each
-    /// look takes its line from the producer. Stamps are looked at one by one, none sooner than it is needed.
+    /// A word that says how far is published shows all readable events. It is not loaded again until these
+    /// are finished, since each load pulls its cache line from the producer. Stamps are loaded one by one,
+    /// none before it is needed.
     #[inline(always)]
     fn horizon(&self, from: Sequence, limit: Sequence) -> Sequence {
         let control = &self.ring.control;
         if from >= limit || control.stamps.is_some() { limit } else { from + control.capacity }
     }
 
-    /// Polls for the next event in a loop of its own, without an eye on a close, a stop or the time. After a
-    /// [`poll`](Self::poll) that found nothing.
+    /// Polls for the next event in a tight loop that does not check for a close, a stop or the time. Runs
+    /// after a [`poll`](Self::poll) that found nothing.
     ///
-    /// A lone event is seen sooner that way: what the loop has seen is the batch.
+    /// This sees a lone event sooner: what the loop has seen is the batch.
     #[inline(always)]
     pub(crate) fn spin(&mut self) -> Spun {
         let Self { ring, barrier, advice, next, .. } = self;
@@ -140,14 +144,14 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             self.poll_shown(end)
         };
         if batch.is_none() && !self.ring.control.life.is_open() {
-            // Until a close that is under way has counted, there is nothing to find.
+            // Until a close in progress has counted the events, there is nothing to find.
             pause(3);
         }
         batch.map_or(Spun::Something, Spun::Batch)
     }
 
-    /// The events below `end`, which a look has just shown to a reader that had found nothing, as many as a batch may have.
-    /// `None` if the ring is not open, and they may not count.
+    /// The events below `end`, as many as a batch may have. A load has just shown them to a reader that had
+    /// found nothing. `None` if the ring is not open, since they may not count.
     #[inline(always)]
     fn poll_shown(&mut self, end: Sequence) -> Option<Range<Sequence>> {
         if end <= self.next || !self.is_still_open() {
@@ -159,8 +163,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         Some(batch)
     }
 
-    /// The next event alone, by its notice, if that shows and one event is as good as all that are there. The cursor's line stays
-    /// with the producer, which has it for the next event.
+    /// The next event alone, if its notice shows and the reader needs no more than one. The producer keeps
+    /// the cursor's cache line for the next event.
     #[inline(always)]
     fn poll_lone(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
@@ -172,23 +176,24 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         Some(self.next..self.known)
     }
 
-    /// Whether the ring was open after the look that has shown something.
+    /// Whether the ring was still open after a load that showed events.
     #[inline(always)]
     fn is_still_open(&self) -> bool {
         let control = &self.ring.control;
-        // O8: between the look at the cursor, or at a notice, which came after it, and the look for a close.
+        // O8: between the load of the cursor, or of a notice, which follows it, and the check for a close.
         control.fence.light();
         control.life.is_open()
     }
 
-    /// The next event, if the last look has shown it.
+    /// The next event, if the last load showed it.
     #[inline]
     pub(crate) fn next_known(&self) -> Option<Range<Sequence>> {
         (self.known > self.next).then(|| self.next..self.next + 1)
     }
 
-    /// As [`look`](Self::look). Where the event has a notice that does not show, the cursor's line stays with the producer; where
-    /// it has none, a reader that found nothing the last time says that it waits for it.
+    /// As [`look`](Self::look), but if the next event has a notice that does not show, the cursor is not
+    /// loaded and the producer keeps its cache line. Without notices, a reader that found nothing last time
+    /// tells the advice that it waits.
     ///
     /// # Errors
     ///
@@ -209,7 +214,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.look(from, limit)
     }
 
-    /// What may be read from `from` on, below `limit`.
+    /// The events that may be read from `from` on, below `limit`.
     ///
     /// # Errors
     ///
@@ -224,7 +229,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         if self.is_still_open() { Ok(span) } else { self.at_the_end(span) }
     }
 
-    /// What is left of `span` in a ring that is not open any more.
+    /// The part of `span` that counts in a ring that is no longer open.
     #[cold]
     fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
         let life = &self.ring.control.life;
@@ -232,8 +237,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             return Err(PollError::Halted(cause));
         }
         let Some(end) = life.end() else {
-            // A close is under way: which of the events that are there it counts is known in a
-            // moment.
+            // A close is in progress and has not yet decided which events it counts.
             return Ok(Span::Empty);
         };
         if end <= self.next {

@@ -1,5 +1,5 @@
-//! The position of one stage in its ring: what it has finished, what it knows to be there, releasing and leaving. Not
-//! here: looking for more (`polling`), how it waits (`wait`).
+//! The position of one stage in its ring: what it has finished, what it knows to be readable, and how it
+//! releases and leaves. Not here: the search for more events (`polling`), how it waits (`wait`).
 
 use std::fmt;
 use std::ops::Range;
@@ -17,68 +17,69 @@ use crate::protocol::seats::Place;
 use crate::protocol::stamps::Stamps;
 use crate::sync::Arc;
 
-/// Most events of a batch where the stage has no limit of its own: whatever the ring has.
+/// Batch limit of a stage without one of its own.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// The reading end of one stage.
 ///
-/// It begins on a cache line: on a stack one reader in four would have what is stored for each event across two lines. A lone
-/// event then took up to half as long again (`perf/results/experiments.md`, "An end that begins in the middle of a line").
+/// It is aligned to a cache line. Otherwise one reader in four on a stack has its per-event fields across two
+/// lines. A lone event then took up to 50 % longer (`perf/results/experiments.md`, "An end that begins in the
+/// middle of a line").
 #[repr(align(64))]
 pub(crate) struct Reader<E, A> {
     pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,
-    /// Which of the consumers of this stage it is: seats change hands.
+    /// Which consumer of this stage it is: a seat has one after another.
     pub(crate) turn: u64,
-    /// None once it has left.
+    /// `None` once it has left.
     place: Option<Place>,
     pub(crate) barrier: Barrier,
     /// The shared words of its stage.
     words: Arc<StageControl>,
-    /// The stages that gate producers beside this one; `None` if its events are never its own alone.
+    /// The other stages that gate producers; `None` if other threads may always use its events too.
     beside: Option<Box<[StageIndex]>>,
     /// The stages before this one that may skip events as failed.
     failing: Box<[StageIndex]>,
-    /// First sequence that was this stage's to finish.
+    /// First sequence that this stage had to finish.
     first: Sequence,
     /// First sequence that this stage has not finished. The shared word follows it.
     pub(crate) next: Sequence,
-    /// First sequence that is not known to be there; up to `next`, nothing is.
+    /// First sequence not known to be readable; nothing is known if it is at most `next`.
     pub(crate) known: Sequence,
-    /// Where `next` was when all that was known was finished the last time.
+    /// The value of `next` when all known events were last finished.
     drained: Sequence,
-    /// End of the last claims that were given up and that it has released; [`DETACHED`] once its stage has been told.
+    /// End of the last given-up claims that it has released; [`DETACHED`] once its stage has been told.
     passed: Sequence,
-    /// Whether a poll after one that found nothing need not find more than one event, where events have notices.
+    /// Whether a poll after an empty one need not find more than one event, where events have notices.
     pub(crate) expects_one: bool,
     pub(crate) last: LastLook,
-    /// Most events of a batch.
+    /// Maximum number of events in a batch.
     pub(crate) max_batch: u64,
-    /// Number of claims that were given up among those that it has released.
+    /// Number of given-up claims among those that it has released.
     pub(crate) given_up: u64,
     pub(crate) advice: A,
 }
 
-/// What the last look came to.
+/// The result of the last load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLook {
     /// Nothing: the reader waits for a lone event.
     Nothing {
-        /// Whether a wait has said since that there is something: then a notice that does not show is late.
+        /// Whether a wait has since ended with an event. A notice that does not show is then late.
         is_told: bool,
     },
-    /// One event by its notice, which does not say whether there are more.
+    /// One event, by its notice. There may be more.
     Lone,
-    /// Fewer events than it could have shown, so all that there were.
+    /// Fewer events than it could have shown: all that there were.
     All,
     /// As many events as it could show.
     Part,
 }
 
-/// A batch of events that is drained: all that the last look had shown is finished.
+/// A batch that is drained: all events that the last load showed are finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Drained {
-    /// Whether it was a quarter of the ring or more, so that producers may wait for it.
+    /// Whether it was at least a quarter of the ring, so that producers may be waiting for it.
     pub(crate) is_late: bool,
     /// Number of events.
     pub(crate) events: u64,
@@ -124,12 +125,12 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// Whether a poll would find something, or the end, or the consumer is asked to leave.
+    /// Whether a poll would find events or the end, or the consumer is asked to leave.
     pub(crate) fn is_ready(&self) -> bool {
         self.next_event().is_over()
     }
 
-    /// A wait has said that there is something.
+    /// Records that a wait has ended with something to read.
     #[inline]
     pub(crate) fn tell(&mut self) {
         if let LastLook::Nothing { is_told } = &mut self.last {
@@ -143,7 +144,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.words.is_stopping(self.turn)
     }
 
-    /// Whether it joined a ring that ran.
+    /// Whether it joined a running ring.
     pub(crate) fn is_guest(&self) -> bool {
         matches!(self.place, Some(Place::Seat(_)))
     }
@@ -163,14 +164,15 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     ///
     /// # Safety
     ///
-    /// The reader has `batch`, which does not cross the wrap, for as long as the slice is used (I2).
+    /// The reader owns the right to read `batch`, which does not cross the wrap, for as long as the slice is
+    /// used (I2).
     #[inline(always)]
     pub(crate) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
         unsafe { self.ring.buffer.slice(batch) }
     }
 
-    /// What it has drained since it was asked the last time, if it knows of nothing more.
+    /// What it has drained since the last call, if it knows of no further event.
     #[inline]
     pub(crate) fn drained(&mut self) -> Option<Drained> {
         let events = self.next - self.drained;
@@ -181,7 +183,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.drained_of(events)
     }
 
-    /// What `events` say that are drained, unless more may be there than the last look could show.
+    /// Describes a drained batch of `events`, unless there may be more events than the last load could show.
     #[inline]
     pub(crate) fn drained_of(&self, events: u64) -> Option<Drained> {
         let is_late = events >= self.ring.control.capacity / 4;
@@ -224,30 +226,30 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.ring.control.advance_words(&self.words, self.stage, sequence);
     }
 
-    /// Acquires ownership of the cache lines of the events below `end`, as far as no other stage has them.
+    /// Acquires cache-line ownership of the events below `end` that no other stage still reads.
     #[inline(never)]
     fn acquire_lines(&self, end: Sequence) {
         let Some(beside) = &self.beside else { return };
         let events = self.next..end.min(self.ring.control.finished_by_all(beside));
         if !events.is_empty() {
             self.ring.buffer.watch_write(events.clone());
-            // SAFETY: I15: whatever gates beside this stage has finished these events, which this stage has until the caller
-            // stores its sequence, and no borrow of them is left.
+            // SAFETY: I15: every other stage that gates producers has finished these events. This stage holds
+            // them until the caller stores its sequence, and no borrow of them is left.
             unsafe { self.advice.acquire_lines(events) };
         }
     }
 
-    /// The next sequence, if polls have passed claims that were given up since the last batch and since this was asked.
+    /// The next sequence, if polls have skipped given-up claims since the last batch and since the last call.
     #[inline]
     pub(crate) fn take_passed(&mut self) -> Option<Sequence> {
-        // A batch after them ends beyond.
+        // A later batch ends beyond them.
         (self.passed == self.next).then(|| {
             self.passed = DETACHED;
             self.next
         })
     }
 
-    /// Releases everything below `end`, which was given up.
+    /// Releases everything below `end`, whose claims were given up.
     #[cold]
     #[inline(never)]
     pub(super) fn skip(&mut self, end: Sequence) {
@@ -260,7 +262,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     pub(crate) fn leave(&mut self) {
         match self.place.take() {
             Some(Place::Graph(stage)) => self.ring.control.detach(stage),
-            // Leaves when it is dropped, as it does with this reader.
+            // The guest leaves its seat when it is dropped, as it also does with this reader.
             Some(Place::Seat(guest)) => drop(guest),
             None => {}
         }

@@ -3,10 +3,10 @@
 use crate::Sequence;
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 
-/// First sequence that not all of `stages` have finished; `None` if there are none, or if all of them and of those before
-/// them have left: then what is published decides.
+/// First sequence that not all of `stages` have finished. `None` if there are none, or if all of them and
+/// their ancestors have left: then publication decides.
 ///
-/// Each word brings what its stage wrote (O3), and what that stage had acquired.
+/// Each word brings its stage's writes (O3), and what that stage had acquired.
 #[inline(always)]
 pub(super) fn end(control: &Control, stages: &[StageIndex]) -> Option<Sequence> {
     let finished = control.finished_by_all(stages);

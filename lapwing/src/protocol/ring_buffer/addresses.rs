@@ -1,15 +1,17 @@
-//! Where slots lie, for code that has no right to them: a prefetch reads nothing.
+//! The addresses of slots, for code without the right to access them: prefetches, and the acquisition of
+//! cache lines, which stores a byte unchanged (I15).
 
 use super::RingBuffer;
 use crate::Sequence;
 
-/// The addresses of the slots of a ring, or of what there is beside each slot. Those of no ring do no harm.
+/// The addresses of the slots of a ring, or of an array with an entry per slot. The default belongs to no
+/// ring and is harmless.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(lapwing_plain, allow(dead_code))]
 pub struct Addresses {
     /// Address of the first slot. Not a pointer: no event is read through it.
     first: usize,
-    /// Number of slots less one.
+    /// Number of slots minus one.
     mask: u64,
     /// Bytes from one slot to the next.
     stride: usize,
@@ -17,20 +19,20 @@ pub struct Addresses {
 
 #[cfg_attr(lapwing_plain, allow(dead_code))]
 impl Addresses {
-    /// Of the slots of `buffer`.
+    /// The addresses of the slots of `buffer`.
     pub(crate) fn of<E>(buffer: &RingBuffer<E>) -> Self {
-        // Exposed, so that a line can be written by its address (I15).
+        // The provenance is exposed, so that a cache line can be written by its address (I15).
         let first = buffer.first.as_ptr().expose_provenance();
         Self { first, mask: buffer.mask, stride: size_of::<E>() }
     }
 
-    /// Of `slots`, of which there are a power of two.
+    /// The addresses of `slots`, whose number is a power of two.
     pub(crate) fn of_slice<T>(slots: &[T]) -> Self {
         let first = slots.as_ptr().expose_provenance();
         Self { first, mask: slots.len() as u64 - 1, stride: size_of::<T>() }
     }
 
-    /// Of `slots` slots from `first` on, `stride` bytes each.
+    /// The addresses of `slots` slots from `first` on, `stride` bytes each.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn at(first: usize, slots: u64, stride: usize) -> Self {
         Self { first, mask: slots - 1, stride }

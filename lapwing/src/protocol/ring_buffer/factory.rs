@@ -1,4 +1,5 @@
-//! What makes the events of a ring: each one where it is to lie, since a large one does not fit on the stack often.
+//! The factory of the events of a ring. It makes each event in its slot, since a large event may not fit on
+//! the stack twice. Not here: the memory of the slots (`memory`).
 
 use std::ptr::NonNull;
 
@@ -6,22 +7,23 @@ use std::ptr::NonNull;
 pub(crate) struct Factory<'env, E>(Box<dyn FnMut(usize, NonNull<E>) + 'env>);
 
 impl<'env, E> Factory<'env, E> {
-    /// What `make` returns, for each slot by its index.
+    /// A factory that writes what `make` returns for the index of each slot.
     pub(crate) fn of(mut make: impl FnMut(usize) -> E + 'env) -> Self {
         let make_in_place = move |index, slot: NonNull<E>| {
-            // SAFETY: I18: called by `make` alone, whose caller has the slot. Nothing stands between the call and the
-            // write, so that the event is on the stack once.
+            // SAFETY: I18: only `make` calls this, and its caller provides the slot. Nothing separates the
+            // call from the write, so the event is on the stack once.
             unsafe { slot.write(make(index)) };
         };
-        // SAFETY: I3: it has written an event.
+        // SAFETY: I3: the closure has written an event.
         unsafe { Self::in_place(make_in_place) }
     }
 
-    /// What `make` puts where it is told to.
+    /// A factory whose `make` writes each event where it is told to.
     ///
     /// # Safety
     ///
-    /// Where `make` returns, there is an event (I3). It is given room for one in which none is (I18).
+    /// When `make` returns, an event is in the place that it was given (I3). That place is room for one event
+    /// and holds none yet (I18).
     pub(crate) unsafe fn in_place(make: impl FnMut(usize, NonNull<E>) + 'env) -> Self {
         Self(Box::new(make))
     }
@@ -30,7 +32,7 @@ impl<'env, E> Factory<'env, E> {
     ///
     /// # Safety
     ///
-    /// At `slot` there is room for an event, and none yet (I18).
+    /// `slot` is room for one event and holds none yet (I18).
     pub(super) unsafe fn make(&mut self, index: usize, slot: NonNull<E>) {
         (self.0)(index, slot);
     }

@@ -1,8 +1,9 @@
-//! Storage: where the events lie, and which slot a sequence has.
+//! Storage: where the events are in memory, and which slot a sequence has.
 //!
-//! Not here: which thread may touch a slot, and when (`claims`, `reading`). So every access is `unsafe`, and its caller
-//! names the right that it has (I1 or I2 of [`crate::docs::unsafe_code`]). `notices` reads the first word of a slot (I13),
-//! `factory` fills slots before any thread has them (I18), and `tuning::prefetch` stores a byte of a slot as it is (I15).
+//! Not here: which thread may access a slot, and when (`claims`, `reading`). Each access is therefore
+//! `unsafe`, and its caller names its right (I1 or I2 of [`crate::docs::unsafe_code`]). Three others access
+//! slots: `notices` loads the first word of a slot (I13), `factory` fills slots before any thread has them
+//! (I18), and `tuning::prefetch` stores a byte of a slot unchanged (I15).
 //!
 //! ```text
 //! sequence   8   9  10  11 | 12  13 ...      capacity 4: a slot is `sequence & 3`,
@@ -25,34 +26,33 @@ pub(crate) use addresses::Addresses;
 pub(crate) use factory::Factory;
 pub(crate) use notices::{Notice, Noticed, Notices};
 
-/// Pre-allocated events, made once and reused in place; a clone is the same storage.
+/// Pre-allocated events, made once and reused in place. A clone refers to the same storage.
 ///
-/// Each endpoint holds one, and finds a slot without going through the storage's owner count: one
-/// load less for each event.
+/// Each endpoint holds a clone with a pointer to the slots. Access through the `Arc` would cost one more load
+/// per event.
 pub(crate) struct RingBuffer<E> {
     /// The first slot.
     first: NonNull<UnsafeCell<E>>,
-    /// Number of slots less one: what a sequence is masked with.
+    /// Number of slots minus one, the mask of a sequence.
     mask: u64,
-    /// Owns the slots, and frees them with the last of its clones.
+    /// Owns the slots; the last clone frees them.
     storage: Arc<Storage<E>>,
 }
 
 /// The slots of one ring.
 struct Storage<E> {
-    /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once
-    /// published (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
+    /// One event per slot. Written by the owner of a claim (I1) or by an exclusive stage, read once published
+    /// (I2). The length is a power of two in `1..=MAX_CAPACITY` and never changes (I4).
     slots: PerSlot<UnsafeCell<E>>,
-    /// What loom watches in place of the slots, whose bytes must stay contiguous.
+    /// The cells that loom watches in place of the slots, whose bytes must stay contiguous.
     #[cfg(loom)]
     watched: Box<[loom::cell::UnsafeCell<()>]>,
 }
 
-// SAFETY: I1 gives a claimed slot one writer and I2 gives a published slot either readers only or
-// one exclusive stage; each hand-over is a release/acquire pair. `E: Send` since producers,
-// exclusive stages and the final drop touch an event from different threads. `&E` reaches two
-// threads at a time only through stages with shared access, and the verbs that make those ask for
-// `E: Sync` (I5).
+// SAFETY: I1 gives a claimed slot one writer. I2 gives a published slot either readers only or one exclusive
+// stage. Each hand-over is a release/acquire pair. `E: Send`: producers, exclusive stages and the final drop
+// access an event from different threads. `&E` reaches two threads at a time only through stages with shared
+// access, and the methods that create those require `E: Sync` (I5).
 unsafe impl<E: Send> Sync for RingBuffer<E> {}
 // SAFETY: as for `Sync` (I1, I2, I5): a clone that moves to a thread is one more reference.
 unsafe impl<E: Send> Send for RingBuffer<E> {}
@@ -64,21 +64,21 @@ impl<E> Clone for RingBuffer<E> {
 }
 
 impl<E> RingBuffer<E> {
-    /// Fills the slots of `room` by `factory`.
+    /// Fills the slots of `room` with events from `factory`.
     #[allow(clippy::arc_with_non_send_sync)] // `Sync` is this type's to say, not the storage's
     pub(crate) fn new(room: Reserved<UnsafeCell<E>>, mut factory: Factory<'_, E>) -> Self {
         let make = |index, slot: NonNull<UnsafeCell<E>>| {
-            // SAFETY: I18: room for a cell, which is room for what is in it.
+            // SAFETY: I18: the slot has room for a cell, and a cell has the layout of its event.
             unsafe { factory.make(index, slot.cast()) };
         };
-        // SAFETY: I3: the factory makes an event there, which is a cell with it.
+        // SAFETY: I3: the factory writes an event there, which makes it an initialised cell.
         let slots = unsafe { room.fill_in_place(make) };
         let storage = Arc::new(Storage {
             #[cfg(loom)]
             watched: slots.iter().map(|_| loom::cell::UnsafeCell::new(())).collect(),
             slots,
         });
-        // I4: they lie still from now on.
+        // I4: the slots do not move from now on.
         let first = NonNull::from(&*storage.slots).cast();
         Self { first, mask: storage.slots.len() as u64 - 1, storage }
     }
@@ -88,22 +88,21 @@ impl<E> RingBuffer<E> {
         self.mask + 1
     }
 
-    /// First sequence after `sequence` that lies in slot 0: where a slice from `sequence` must end.
+    /// First sequence after `sequence` that lies in slot 0: the latest end of a slice from `sequence`.
     pub(crate) fn wrap_after(&self, sequence: Sequence) -> Sequence {
         (sequence | self.mask) + 1
     }
 
-    /// Maps a sequence to its slot; the only place where a sequence becomes an index.
+    /// Maps a sequence to its slot. No other function turns a sequence into an index.
     fn index_of(&self, sequence: Sequence) -> usize {
         (sequence & self.mask) as usize
     }
 
-    /// Pointer to the event of `sequence`, which may be used for the events after it as well.
+    /// Pointer to the event of `sequence`, valid for the following events up to the wrap too.
     fn slot(&self, sequence: Sequence) -> *mut E {
         let index = self.index_of(sequence);
         debug_assert!(index < self.storage.slots.len(), "slot out of range: index={index}");
-        // SAFETY: I4: the slots are there, and the index is masked with their number less one, a power
-        // of two less one.
+        // SAFETY: I4: the slots exist, and the mask keeps the index below their number.
         let cell = unsafe { self.first.add(index) };
         UnsafeCell::raw_get(cell.as_ptr())
     }
@@ -112,8 +111,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1), or
-    /// published and not released by the caller's stage (I2).
+    /// For the whole borrow, the slot of `sequence` is claimed by the caller (I1), or published and not
+    /// released by the caller's stage (I2).
     pub(crate) unsafe fn event(&self, sequence: Sequence) -> &E {
         self.watch_read(sequence..sequence + 1);
         // SAFETY: I1 or I2, by the caller; I3: the slot is initialised.
@@ -124,8 +123,8 @@ impl<E> RingBuffer<E> {
     ///
     /// # Safety
     ///
-    /// For the whole of the borrow, the slot of `sequence` is claimed by the caller (I1) or the
-    /// caller is an exclusive stage that has it (I2), and this borrow is its only one.
+    /// For the whole borrow, the caller has claimed the slot of `sequence` (I1), or is an exclusive stage
+    /// that has not released it (I2). This borrow is the only one.
     #[allow(clippy::mut_from_ref)] // the claim, not the borrow of the ring, is what makes it unique
     pub(crate) unsafe fn event_mut(&self, sequence: Sequence) -> &mut E {
         self.watch_write(sequence..sequence + 1);
@@ -169,8 +168,8 @@ impl<E> RingBuffer<E> {
         (range.end - range.start) as usize
     }
 
-    /// Tells loom that `range` is read now. Called when a right begins and again when it ends, so
-    /// that an overlapping write is found wherever it falls.
+    /// Tells loom that `range` is read now. Called both when a right begins and when it ends, so that loom
+    /// finds any overlapping write.
     #[cfg(loom)]
     pub(crate) fn watch_read(&self, range: Range<Sequence>) {
         for sequence in range {
@@ -186,12 +185,12 @@ impl<E> RingBuffer<E> {
         }
     }
 
-    /// Nothing outside a model.
+    /// Does nothing outside a model.
     #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn watch_read(&self, _: Range<Sequence>) {}
 
-    /// Nothing outside a model.
+    /// Does nothing outside a model.
     #[cfg(not(loom))]
     #[inline(always)]
     pub(crate) fn watch_write(&self, _: Range<Sequence>) {}

@@ -1,11 +1,11 @@
-//! Notices: a word in front of an event, on the event's own line, that says that it is published.
+//! Notices: a word on an event's own cache line that says that the event is published.
 //!
-//! Whoever waits for a lone event looks at a word that shows it, and then at the event: two lines to bring from
-//! the producer's cache. Where the word lies with the event they are one. Such events are wider, and none of them
-//! is ever lent as mutable, so rings of [`Noticed`] events are not for users: they are those of channels.
+//! A receiver that waits for a lone event loads a word that shows it, and then the event. These are two cache
+//! lines to fetch from the producer, or one if the word is next to the event. Events with notices are wider,
+//! and none is ever lent as `&mut`. Only the rings of channels use [`Noticed`] events.
 //!
-//! A notice comes after the cursor. So what is published is still decided by the cursor alone: a notice that shows
-//! proves it, one that does not proves nothing.
+//! A notice is stored after the cursor, so the cursor alone still decides what is published. A notice that
+//! shows proves that its event is published; one that does not show proves nothing.
 //!
 //! ```text
 //! slot    | notice | event |        notice = low half of sequence + 1, of the last event noticed here
@@ -19,15 +19,15 @@ use crate::sync::{AtomicU32, Ordering};
 
 /// The word. One that was never given shows no event of the first lap.
 ///
-/// Half a sequence is enough, since what it shows is of this lap or the last one, and a lap is at most 2^30. For that
-/// each event of a ring has to be given one.
+/// Half of a sequence is enough: the word shows this lap or the last one, and a lap is at most 2^30. This
+/// holds only if each event of the ring is given its notice.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Notice(AtomicU32);
 
 impl Notice {
-    /// Gives the notice of `sequence`, which is published, or will be together with an event before it that
-    /// has no notice yet.
+    /// Gives the notice of `sequence`. It is published, or will be together with an earlier event that has no
+    /// notice yet.
     #[inline(always)]
     pub(crate) fn give(&self, sequence: Sequence) {
         // O30, Release: pairs with the Acquire in `shows`; carries the cursor, and with it the event.
@@ -52,28 +52,29 @@ fn shown(sequence: Sequence) -> u32 {
 ///
 /// # Safety
 ///
-/// The type is `repr(C)`, its first field is a [`Notice`], and nobody has a mutable reference to one that lies in a
-/// ring (I13).
+/// The type is `repr(C)`, and its first field is a [`Notice`]. No mutable reference exists to one that is in
+/// a ring (I13).
 pub(crate) unsafe trait Noticed {}
 
-/// The notices of a ring, for whoever may not touch their events. Whoever has them has its [`RingBuffer`].
+/// The notices of a ring, for threads that may not access its events. The holder also holds the
+/// [`RingBuffer`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Notices {
-    /// That of the first slot.
+    /// The notice of the first slot.
     first: NonNull<Notice>,
-    /// Number of slots less one.
+    /// Number of slots minus one.
     mask: u64,
-    /// Bytes from one to the next.
+    /// Bytes from one notice to the next.
     stride: usize,
 }
 
-// SAFETY: I13: what it points to is a word that threads share, as `Sync` as an atomic is, and stays there (I4).
+// SAFETY: I13: it points to an atomic word that threads share, which does not move (I4).
 unsafe impl Send for Notices {}
 // SAFETY: as for `Send` (I4, I13).
 unsafe impl Sync for Notices {}
 
 impl Notices {
-    /// Of the slots of `buffer`.
+    /// The notices of the slots of `buffer`.
     pub(crate) fn of<E: Noticed>(buffer: &RingBuffer<E>) -> Self {
         Self { first: buffer.first.cast(), mask: buffer.mask, stride: size_of::<E>() }
     }
@@ -87,9 +88,10 @@ impl Notices {
     #[inline(always)]
     fn at(&self, sequence: Sequence) -> &Notice {
         let offset = (sequence & self.mask) as usize * self.stride;
-        // SAFETY: I4: within the slots, of which there are `mask + 1`, `stride` bytes each.
+        // SAFETY: I4: the offset is within the `mask + 1` slots of `stride` bytes each.
         let notice = unsafe { self.first.byte_add(offset) };
-        // SAFETY: I13: a notice lies there, and it is shared only; I4: for as long as the caller has the buffer.
+        // SAFETY: I13: a notice is there, and it is only shared; I4: it lives as long as the buffer, which
+        // the caller holds.
         unsafe { notice.as_ref() }
     }
 }

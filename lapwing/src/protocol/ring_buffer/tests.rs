@@ -40,7 +40,7 @@ fn capacity_must_be_a_power_of_two_in_range() {
 
 #[test]
 fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
-    // As many as asked for are more than an address space has, of 64 bits as well as of 32.
+    // So many do not fit into an address space of 64 bits or 32 bits.
     type Huge = [u8; 1 << 20];
     let made = ring_of::<Huge>(1 << 30, |_| unreachable!("no event may be made"));
     let bytes_per_slot = size_of::<Huge>();

@@ -1,4 +1,5 @@
-//! A consumer's place: in the graph from the start, or in a seat, which it leaves when it goes.
+//! A consumer's place: a stage of the graph, or a seat that it frees when it is dropped. Not here: the
+//! protocol of joining (`joining`).
 
 use std::fmt;
 
@@ -9,12 +10,12 @@ use crate::error::SeatError;
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
 use crate::sync::Arc;
 
-/// Where a consumer has its place.
+/// The place of a consumer.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// A stage of the graph.
     Graph(StageIndex),
-    /// A seat that it took as the ring ran.
+    /// A seat that it took in a running ring.
     Seat(Guest),
 }
 
@@ -26,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Which of the consumers of its stage it is.
+    /// Which consumer of its stage it is.
     pub(crate) fn turn(&self) -> u64 {
         match self {
             Self::Graph(_) => ONLY_TURN,
@@ -35,12 +36,11 @@ impl Place {
     }
 }
 
-/// A consumer that took a seat: dropped, it holds nobody back any more, and others may have its
-/// seat and its name.
+/// A consumer that took a seat. When dropped, it holds no producer back, and frees its seat and its name.
 pub(crate) struct Guest {
     control: Arc<Control>,
     joined: Joined,
-    /// Given back after the seat.
+    /// Released after the seat.
     name: TakenName,
 }
 
@@ -57,12 +57,12 @@ impl Guest {
     ) -> Result<Self, SeatError> {
         let joined = control.join(start)?;
         name.sits_at(joined.seat);
-        // Of whoever sat there before.
+        // Clears the activity of the last consumer in this seat.
         control.stages[joined.seat].activity.reset();
         Ok(Self { control: Arc::clone(control), joined, name })
     }
 
-    /// Says that it has a handler, for monitors: it is no poller.
+    /// Records that it has a handler, for monitors: it is not a poller.
     pub(crate) fn has_handler(&self) {
         self.name.has_handler();
     }

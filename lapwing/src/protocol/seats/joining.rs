@@ -1,17 +1,17 @@
-//! How a consumer takes a seat while producers publish: where it may start, so that no event from
-//! there on is overwritten before it is read, and how far producers may go meanwhile. Not here: who
-//! may join (`topology::seats`), when a producer looks (`claims::gate`).
+//! How a consumer takes a seat while producers publish: where it may start so that it reads every event
+//! before it is overwritten, and how far producers may claim meanwhile. Not here: which consumers may join
+//! (`topology::seats`), when a producer reads the gate (`claims::gate`).
 //!
 //! ```text
-//! producer at its limit               consumer that joins
+//! producer at its limit               joining consumer
 //! granted = gate + capacity           sequence of its seat = where it would start
 //! fence                               fence
-//! look at the seats again             look at `granted`: it starts a lap below at the earliest
+//! load the seats again                load `granted`: it starts at most a lap below
 //! ```
 //!
-//! Either the producer sees the seat and stays a lap below it, or the consumer sees `granted` and
-//! starts behind what that lets the producer overwrite (O15). A limit that a producer keeps from
-//! before was granted before, so it needs no second look.
+//! Either the producer sees the seat and stays within one lap of it, or the consumer sees `granted` and
+//! starts after the events that the producer may overwrite (O15). A limit that a producer reuses was granted
+//! earlier, so it needs no second check.
 
 use crate::Sequence;
 use crate::error::{HaltCause, SeatError};
@@ -20,7 +20,7 @@ use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::stamps::Span;
 use crate::sync::{Ordering, fence};
 
-/// Where a consumer starts that joins a ring as it runs.
+/// Where a consumer starts that joins a running ring.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
@@ -37,13 +37,12 @@ use crate::sync::{Ordering, fence};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartAt {
-    /// At the first event that is not published yet. Each event that is published after the call
-    /// comes.
+    /// At the first event that is not published yet. The consumer gets each event published after the call.
     Now,
-    /// At the oldest event that the ring holds for sure. One that a consumer has not finished is older only
-    /// if a producer was about to overwrite it when that consumer joined.
+    /// At the oldest event that the ring is certain to hold. An event that some consumer has not finished is
+    /// older only if a producer was about to overwrite it when that consumer joined.
     Oldest,
-    /// At this sequence, if the ring holds it for sure; at most that of [`Now`](Self::Now).
+    /// At this sequence, if the ring is certain to hold it. It is at most that of [`Now`](Self::Now).
     Sequence(Sequence),
 }
 
@@ -51,45 +50,45 @@ pub enum StartAt {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Joined {
     pub(crate) seat: StageIndex,
-    /// Which of the consumers of this seat it is.
+    /// Which consumer of this seat it is.
     pub(crate) turn: u64,
     /// Its first sequence.
     pub(crate) start: Sequence,
 }
 
-/// The producers' half.
+/// The side of the producers.
 impl Control {
-    /// The sequence of the slowest consumer, seats included; [`DETACHED`] if nobody is left.
+    /// The sequence of the slowest consumer, seats included; [`DETACHED`] if no consumer is left.
     ///
-    /// Each word is read at another moment, so with seats this may miss a consumer that came while
-    /// another went: [`grant`](Self::grant) decides.
+    /// The words are loaded at different moments. With seats, this may miss a consumer that joins while
+    /// another leaves; [`grant`](Self::grant) decides.
     #[inline]
     pub(crate) fn gate(&self) -> Sequence {
         let gate = self.finished_by_all(&self.gating);
         if self.seating.is_empty() { gate } else { gate.min(self.slowest_seat()) }
     }
 
-    /// The least sequence of those in the seats; [`DETACHED`] if all are free.
+    /// The least sequence of the taken seats; [`DETACHED`] if all are free.
     fn slowest_seat(&self) -> Sequence {
-        // Nobody comes after a seat, so one that is free hands on nothing.
+        // No stage comes after a seat, so a free seat passes nothing on.
         self.seating.seats().map(|seat| self.sequence_of(seat)).min().unwrap_or(DETACHED)
     }
 
-    /// How far a producer may go that found the gate a lap before `limit`: not so far if somebody
-    /// is just joining.
+    /// How far a producer may claim that found the gate one lap below `limit`. Less than `limit` if a
+    /// consumer is just joining.
     pub(crate) fn grant(&self, limit: Sequence) -> Sequence {
         if self.seating.is_empty() {
             return limit;
         }
         self.seating.raise_granted(limit);
-        // O15: pairs with the fence in `sit_down`. Either the consumer that joins sees `limit` and
-        // starts no more than a lap below it, or its sequence is seen here.
+        // O15: pairs with the fence in `sit_down`. Either the joining consumer sees `limit` and starts no
+        // more than a lap below it, or its sequence is seen here.
         fence(Ordering::SeqCst);
         limit.min(self.slowest_seat().saturating_add(self.capacity))
     }
 
-    /// Where a producer is to sleep until the gate has finished `sequence`, which it has not yet, or,
-    /// if it is patient, until there is room behind whoever has not. `None` to look again instead.
+    /// The event count to sleep on until the gate has finished `sequence`, which it has not yet. A patient
+    /// producer waits for room behind the slow consumer instead. `None` to check again instead.
     pub(crate) fn behind_gate(&self, sequence: Sequence, is_patient: bool) -> Option<&EventCount> {
         let is_behind = |&seat: &StageIndex| self.sequence_of(seat) <= sequence;
         let seat = self.seating.seats().find(is_behind);
@@ -101,7 +100,7 @@ impl Control {
     }
 }
 
-/// The half of who joins.
+/// The side of a consumer that joins.
 impl Control {
     /// Takes a free seat for a consumer that begins at `start`.
     ///
@@ -116,7 +115,7 @@ impl Control {
         };
         if !self.seating.add_consumer() {
             self.seating.free_seat(seat);
-            // The last consumer may not have come to the halt yet.
+            // The last consumer may not have halted the ring yet.
             return Err(SeatError::Halted(
                 self.life.halt_cause().unwrap_or(HaltCause::NoConsumers),
             ));
@@ -125,19 +124,19 @@ impl Control {
         if result.is_err() {
             self.leave_seat(seat);
         }
-        // O6: where the whole graph has left, a producer may have found nobody behind, and lain down
-        // with the publication. One that lies down later sees where this seat is (O7).
+        // O6: if the whole graph has left, a producer may have found no consumer behind and parked on the
+        // publication. A producer that parks later sees this seat (O7).
         self.published.wake_all();
         result.map(|start| Joined { seat, turn, start })
     }
 
-    /// Leaves `seat` to others, as [`detach`](Self::detach).
+    /// Leaves `seat`, as [`detach`](Self::detach), and frees it.
     pub(crate) fn leave_seat(&self, seat: StageIndex) {
         self.detach(seat);
         self.seating.free_seat(seat);
     }
 
-    /// The sequence that is asked for, as far as it can be had just now.
+    /// The requested sequence, as far as the ring holds it now.
     fn wish(&self, start: StartAt) -> Result<Sequence, SeatError> {
         let oldest = self.oldest();
         match start {
@@ -152,16 +151,16 @@ impl Control {
         }
     }
 
-    /// Begins to hold producers back from `seat` on, at `wish` or, if that is no longer there and
-    /// `start` does not insist on it, at the oldest event.
+    /// Starts to hold producers back at `seat`, from `wish` on. If `wish` has been overwritten and `start`
+    /// does not name a sequence, it starts at the oldest event instead.
     fn sit_down(
         &self,
         seat: StageIndex,
         start: StartAt,
         wish: Sequence,
     ) -> Result<Sequence, SeatError> {
-        // O2, Release: pairs with the Acquire in `sequence_of`; carries that all below is settled,
-        // and what the last consumer in this seat read.
+        // O2, Release: pairs with the Acquire in `sequence_of`; carries that everything below is settled, and
+        // the reads of the last consumer in this seat.
         self.stages[seat].sequence.store(wish, Ordering::Release);
         // O15: pairs with the fence in `grant`.
         fence(Ordering::SeqCst);
@@ -185,16 +184,16 @@ impl Control {
         self.seating.granted().saturating_sub(self.capacity)
     }
 
-    /// First sequence that is not published and comes after published ones only, from `oldest` on.
+    /// First sequence from `oldest` on that is not published, such that all before it are.
     ///
-    /// Of several producers, one that claimed before may publish later. A consumer that started
-    /// past it, and was the only one, would let others claim that very slot again.
+    /// With several producers, an earlier claim may be published later. If the only consumer started past it,
+    /// other producers could claim its slot again.
     fn first_unpublished(&self, oldest: Sequence) -> Sequence {
         let claimed = self.claimed();
         let Some(stamps) = &self.stamps else {
             return self.life.end().map_or(claimed, |end| end.min(claimed));
         };
-        // What a stage has finished is published. Seldom is much more than that.
+        // What a stage has finished is published, and that is usually nearly everything.
         let finished = self.seating.readers().map(|stage| self.sequence_of(stage));
         let finished = finished.filter(|&sequence| sequence != DETACHED).max();
         let mut next = finished.map_or(oldest, |finished| finished.max(oldest));

@@ -1,4 +1,5 @@
-//! Consumers that join and leave while the ring runs: how many there are, which seat each has, and where it may start.
+//! Consumers that join and leave a running ring: how many there are, which seat each has, and where it may
+//! start.
 
 mod guest;
 mod joining;

@@ -1,9 +1,7 @@
-//! The words that decide who is in the ring: how many consumers it has, which seats are taken, and
-//! how far producers have been let go. Not here: how a consumer joins (`joining`), where it is
-//! (`control`).
+//! The words that count the consumers, assign the seats and record how far producers were allowed to claim.
+//! Not here: how a consumer joins (`joining`), its sequence (`control`).
 //!
-//! A seat is the place of a stage that is not in the graph from the start. A consumer that comes
-//! later takes one, and leaves it free for the next.
+//! A seat is a stage outside the graph. A consumer that joins later takes one, and frees it for the next.
 
 use std::ops::Range;
 
@@ -12,15 +10,16 @@ use crate::description::StageIndex;
 use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Who is in the ring, and who may come. None of it is read on a hot path.
+/// The consumers of a ring and its seats. The hot path reads none of it.
 #[derive(Debug)]
 pub(crate) struct Seating {
-    /// First sequence that no producer has been allowed to claim. Written by producers when they
-    /// read the gate, in a ring with seats only; read by consumers that join.
+    /// First sequence that no producer has been allowed to claim. In a ring with seats, producers write it
+    /// when they read the gate; consumers that join read it.
     granted: Padded<AtomicU64>,
-    /// Number of consumers that have not left before the end. At 0 the ring is halted, and nobody joins any more.
+    /// Number of consumers that have not left before the end. At 0 the ring is halted, and no consumer joins
+    /// any more.
     consumers: AtomicU64,
-    /// For each seat the number of times that it was taken or left: odd while somebody has it.
+    /// For each seat, how often it was taken or freed: odd while it is taken.
     turns: Box<[AtomicU64]>,
     /// Number of stages of the graph, which have the first indices.
     graph: StageIndex,
@@ -40,8 +39,8 @@ impl Seating {
         }
     }
 
-    /// Whoever reads events: the stages of the graph and the seats, but no words of
-    /// acknowledgements. A group counts with what it has claimed, which is published.
+    /// The words of all that read events: the stages of the graph and the seats, but not acknowledgements. A
+    /// group's word is what it has claimed, which is published.
     pub(crate) fn readers(&self) -> impl Iterator<Item = StageIndex> {
         (0..self.graph).chain(self.seats())
     }
@@ -51,15 +50,15 @@ impl Seating {
         self.first..self.first + self.turns.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no seats.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// Number of seats that nobody has; a look.
+    /// Number of free seats; a snapshot.
     pub(crate) fn free(&self) -> usize {
-        // O13, Relaxed: a look; `take` decides.
+        // O13, Relaxed: a snapshot; `take` decides.
         let is_free = |turn: &&AtomicU64| turn.load(Ordering::Relaxed).is_multiple_of(2);
         self.turns.iter().filter(is_free).count()
     }
@@ -67,10 +66,10 @@ impl Seating {
     /// Takes a free seat, and returns it with the number of its turn.
     pub(crate) fn take(&self) -> Option<(StageIndex, u64)> {
         self.seats().zip(&self.turns).find_map(|(seat, turn)| {
-            // O13, Relaxed: a look; the next line decides.
+            // O13, Relaxed: a snapshot; the next line decides.
             let last = turn.load(Ordering::Relaxed);
-            // O16, Acquire: pairs with the Release in `free_seat`; brings all that the last
-            // consumer did here. Relaxed: somebody else has it.
+            // O16, Acquire: pairs with the Release in `free_seat`; brings all that the last consumer did
+            // here. Relaxed: another consumer has it.
             let swap =
                 |next| turn.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed);
             let is_taken = last.is_multiple_of(2) && swap(last + 1).is_ok();
@@ -78,15 +77,15 @@ impl Seating {
         })
     }
 
-    /// Lets others have a seat that the caller has taken and that holds nothing back any more.
+    /// Frees a seat that the caller has taken and that holds no producer back any more.
     pub(crate) fn free_seat(&self, seat: StageIndex) {
         // O16, Release: pairs with the Acquire in `take`; carries the end of this consumer's reads.
         self.turns[seat - self.first].fetch_add(1, Ordering::Release);
     }
 
-    /// Counts one more consumer; false if the last one has left, and with it the ring.
+    /// Counts one more consumer; false if the last one has left, which halts the ring.
     pub(crate) fn add_consumer(&self) -> bool {
-        // O14, Relaxed: a count in one modification order, and 0 is its end.
+        // O14, Relaxed: a count in one modification order, which ends at 0.
         let mut consumers = self.consumers.load(Ordering::Relaxed);
         while consumers > 0 {
             // O14, Relaxed: as above, for both outcomes.
@@ -109,17 +108,17 @@ impl Seating {
         self.consumers.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
-    /// Whether somebody is left, or is just joining.
+    /// Whether a consumer is left or is just joining.
     pub(crate) fn has_consumers(&self) -> bool {
-        // O14, Relaxed: whoever saw them all gone sees that they are not counted any more, for each
-        // one was taken off the count before its sequence said so (O2).
+        // O14, Relaxed: a thread that saw all consumers gone also sees the count at 0. Each consumer was
+        // taken off the count before its sequence said that it had left (O2).
         self.consumers.load(Ordering::Relaxed) > 0
     }
 
-    /// Records that producers may claim below `limit`, for those who join.
+    /// Records for joining consumers that producers may claim below `limit`.
     pub(crate) fn raise_granted(&self, limit: Sequence) {
-        // O15, Release: pairs with the Acquire in `granted`; carries that all that is a lap below
-        // is settled. The caller runs a full fence before it looks at the seats.
+        // O15, Release: pairs with the Acquire in `granted`; carries that everything a lap below is settled.
+        // The caller runs a full fence before it loads the seats.
         self.granted.fetch_max(limit, Ordering::Release);
     }
 

@@ -1,12 +1,13 @@
-//! The state of a ring, from open to closed or halted, and the sequence at which its events end.
+//! The state of a ring, from open to closed or halted, and the sequence at which its events end. Not here:
+//! the steps of a close or a halt (`control::ending`).
 //!
 //! ```text
 //! open ──close──> closing ──the end is known──> closed      consumers drain up to `end`, then finish
 //!   └─────────────── halt, from any state ────> halted      consumers stop after their batch
 //! ```
 //!
-//! A halt fixes the end as a close does. So a producer can tell an event that was published before the halt from one that no
-//! consumer will see.
+//! A halt fixes the end as a close does. A producer can then tell an event that was published before the halt
+//! from one that no consumer will see.
 
 use crate::Sequence;
 use crate::error::{HaltCause, RingError};
@@ -16,19 +17,18 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, yield_now};
 const CLOSING: u32 = 1;
 /// The ring is closed or halted, and `end` is known.
 const CLOSED: u32 = 2;
-/// The ring is halted. The bits from [`CAUSE_SHIFT`] on say why.
+/// The ring is halted. The bits from [`CAUSE_SHIFT`] on give the reason.
 const HALTED: u32 = 4;
 /// Position of the code of the [`HaltCause`].
 const CAUSE_SHIFT: u32 = 3;
 
-/// State of a ring. On a line that is written a few times in the ring's life and read all the time.
+/// State of a ring, on a cache line that is rarely written and often read.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Life {
-    /// Bits of the constants above. Written by whoever closes or halts, read by everybody.
+    /// The bits of the constants above. Written by a close or a halt, read by all threads.
     state: AtomicU32,
-    /// Number of endpoints that can publish, forgotten ones included. The last one to go closes the
-    /// ring.
+    /// Number of endpoints that can publish, forgotten ones included. Dropping the last one closes the ring.
     producers: AtomicU64,
     /// First sequence that the ring does not accept; valid once `CLOSED` is set.
     end: AtomicU64,
@@ -38,8 +38,8 @@ impl Life {
     /// Whether the ring is neither closing, closed nor halted.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
-        // O8, Relaxed: a producer's look at the gate is advice; a consumer's after it has read the cursor is
-        // ordered by the light fence before it; a sleeper's comes after the epoch (O7).
+        // O8, Relaxed: at the gate, a producer's load is advice. A consumer's load after the cursor is
+        // ordered by the light fence before it; a sleeper's follows the epoch (O7).
         self.state.load(Ordering::Relaxed) == 0
     }
 
@@ -52,7 +52,7 @@ impl Life {
     /// Why the ring is halted, if it is.
     #[inline]
     pub(crate) fn halt_cause(&self) -> Option<HaltCause> {
-        // O10, Relaxed: nothing is read on the strength of it.
+        // O10, Relaxed: the flag publishes no other data.
         let state = self.state.load(Ordering::Relaxed);
         (state & HALTED != 0).then(|| HaltCause::of_code(state >> CAUSE_SHIFT))
     }
@@ -67,22 +67,22 @@ impl Life {
     ///
     /// # Errors
     ///
-    /// Why a producer gets nothing any more.
+    /// The reason, if the ring is not open.
     pub(crate) fn check_open(&self) -> Result<(), RingError> {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
-    /// Why a producer gets nothing any more, of a ring that is not open.
+    /// Why a ring that is not open refuses producers.
     #[cold]
     pub(crate) fn why_not_open(&self) -> RingError {
         self.halt_cause().map_or(RingError::Closed, RingError::Halted)
     }
 
-    /// First sequence that the ring does not accept, once that is known.
+    /// First sequence that the ring does not accept, once it is known.
     pub(crate) fn end(&self) -> Option<Sequence> {
         // O9, Acquire: pairs with the Release in `finish_close`; brings `end`.
         let state = self.state.load(Ordering::Acquire);
-        // O9, Relaxed: stored before `CLOSED` was.
+        // O9, Relaxed: stored before `CLOSED`.
         (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))
     }
 
@@ -90,7 +90,7 @@ impl Life {
     ///
     /// # Blocking
     ///
-    /// Waits until the thread that closes or halts the ring has taken the last steps of
+    /// Waits until the thread that closes or halts the ring completes the last steps of
     /// [`Control::close`](crate::protocol::control::Control::close): a few instructions and one `membarrier`.
     #[cold]
     pub(crate) fn settled_end(&self) -> Sequence {
@@ -102,23 +102,23 @@ impl Life {
         }
     }
 
-    /// Refuses later events; true for the one caller that has to find the end.
+    /// Refuses later events. Returns true to the one caller that must determine the end.
     pub(crate) fn begin_close(&self) -> bool {
-        // O8, Relaxed: ordered against the look at the cursor by the heavy fence in
-        // `Control::close_claims`.
+        // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the cursor.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
     }
 
-    /// As [`begin_close`](Self::begin_close), and halts the ring, unless it is halted.
+    /// As [`begin_close`](Self::begin_close), and halts the ring unless it is halted already.
     pub(crate) fn begin_halt(&self, cause: HaltCause) -> bool {
         let halted = HALTED | CLOSING | cause.code() << CAUSE_SHIFT;
         let halt = |state| (state & HALTED == 0).then_some(state | halted);
-        // O8, Relaxed: as in `begin_close`. O10: sleepers see it with the epoch that is advanced after it (O7).
+        // O8, Relaxed: as in `begin_close`. O10: sleepers see it with the epoch, which is advanced after it
+        // (O7).
         let before = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
         before.is_ok_and(|state| state & CLOSING == 0)
     }
 
-    /// Makes the end known.
+    /// Publishes the end.
     pub(crate) fn finish_close(&self, end: Sequence) {
         // O9, Relaxed: released by the next line.
         self.end.store(end, Ordering::Relaxed);
@@ -128,13 +128,13 @@ impl Life {
 
     /// Counts one more producer.
     pub(crate) fn add_producer(&self) {
-        // O11, Relaxed: the caller has a producer, so the count is not zero meanwhile.
+        // O11, Relaxed: the caller holds a producer, so the count cannot reach zero meanwhile.
         self.producers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one producer less; true if it was the last one.
+    /// Counts one producer less; true if it was the last.
     pub(crate) fn remove_producer(&self) -> bool {
-        // O11, AcqRel: whoever removes the last one comes after all that the others published.
+        // O11, AcqRel: the removal of the last producer happens after all that the others published.
         self.producers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }

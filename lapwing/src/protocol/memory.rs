@@ -1,5 +1,5 @@
-//! Memory for one thing per slot: how many slots there may be, where they lie, and an error where there is no room
-//! for them.
+//! Memory for one value per slot: its alignment, the allowed number of slots, and the error when the
+//! allocator refuses. Not here: which thread may access a slot (`claims`, `reading`).
 
 use std::alloc::{self, Layout};
 use std::fmt;
@@ -12,8 +12,8 @@ use crate::MAX_CAPACITY;
 use crate::error::BuildError;
 use crate::padded::Padded;
 
-/// Where memory begins, and so what it ends with: on lines that nobody beside it has a part of. A `Vec` begins 16 bytes
-/// behind a line mostly, and an event of 64 bytes lies across two then.
+/// Alignment of the memory, whose size is padded to a multiple of it: no other allocation shares its cache
+/// lines. A `Vec` usually begins 16 bytes into a line, so a 64-byte event would span two.
 const ALIGN: usize = align_of::<Padded<()>>();
 
 /// Checks that `capacity` is a power of two in `1..=MAX_CAPACITY` (I4).
@@ -29,8 +29,8 @@ fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     }
 }
 
-/// Memory for one `T` for each slot, none of which is made. Reserve everything before filling any of it: what
-/// does not fit is then known before memory is touched, and before user code runs.
+/// Memory for one `T` per slot, none of which is initialised. Reserve everything before filling any of it. An
+/// allocation then fails before any memory is touched and before user code runs.
 #[derive(Debug)]
 pub(crate) struct Reserved<T> {
     empty: PerSlot<T>,
@@ -58,29 +58,29 @@ impl<T> Reserved<T> {
         self.capacity
     }
 
-    /// Fills slot `i` with `make(i)`. If it panics, what was made so far is dropped, once.
+    /// Fills slot `i` with `make(i)`. If `make` panics, the values made so far are dropped once.
     pub(crate) fn fill(self, mut make: impl FnMut(usize) -> T) -> PerSlot<T> {
         let make_in_place = |index, slot: NonNull<T>| {
-            // SAFETY: I18: the room of this slot, where none is made yet.
+            // SAFETY: I18: the slot has room for a value and holds none yet.
             unsafe { slot.write(make(index)) };
         };
-        // SAFETY: I18: that has written one.
+        // SAFETY: I18: the closure has written a value.
         unsafe { self.fill_in_place(make_in_place) }
     }
 
-    /// As [`fill`](Self::fill), by a `make` that is told where to put what it makes, so that nothing is moved. What it
-    /// leaves behind in a slot when it panics is not dropped.
+    /// As [`fill`](Self::fill), but `make` writes each value in place, so no value is moved. If `make`
+    /// panics, what it left in its slot is not dropped.
     ///
     /// # Safety
     ///
-    /// Where `make` returns, there is a `T` where it was told to put one (I18).
+    /// When `make` returns, a `T` is in the slot that it was given (I18).
     pub(crate) unsafe fn fill_in_place(
         self,
         mut make: impl FnMut(usize, NonNull<T>),
     ) -> PerSlot<T> {
         let mut all = self.empty;
         while all.filled < self.capacity {
-            // SAFETY: I18: there is room for `capacity` of them, and it is not used up.
+            // SAFETY: I18: there is room for `capacity` values, and fewer are filled.
             let next = unsafe { all.first().add(all.filled) };
             make(all.filled, next);
             all.filled += 1;
@@ -89,16 +89,16 @@ impl<T> Reserved<T> {
     }
 }
 
-/// One `T` for each slot, side by side, from the beginning of a line on.
+/// One `T` per slot, contiguous, from the start of a cache line.
 pub(crate) struct PerSlot<T> {
     memory: Memory,
-    /// How many are there: one for each slot, and fewer while they are made.
+    /// Number of initialised values: one per slot, or fewer during construction.
     filled: usize,
     of: PhantomData<T>,
 }
 
 impl<T> PerSlot<T> {
-    /// None yet, in `memory` that is for them.
+    /// No values yet, in `memory` with room for them.
     fn none_in(memory: Memory) -> Self {
         Self { memory, filled: 0, of: PhantomData }
     }
@@ -112,7 +112,7 @@ impl<T> Deref for PerSlot<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: I18: so many are made.
+        // SAFETY: I18: the first `filled` values are initialised.
         unsafe { slice::from_raw_parts(self.first().as_ptr(), self.filled) }
     }
 }
@@ -120,7 +120,7 @@ impl<T> Deref for PerSlot<T> {
 impl<T> Drop for PerSlot<T> {
     fn drop(&mut self) {
         let all = ptr::slice_from_raw_parts_mut(self.first().as_ptr(), self.filled);
-        // SAFETY: I18: so many are made, and nobody has them after this.
+        // SAFETY: I18: the first `filled` values are initialised, and nothing refers to them after this.
         unsafe { ptr::drop_in_place(all) };
     }
 }
@@ -131,26 +131,26 @@ impl<T: fmt::Debug> fmt::Debug for PerSlot<T> {
     }
 }
 
-/// What the allocator has given; it goes back with this. What is in it is dropped by who put it there.
+/// An allocation, freed on drop. `PerSlot` drops the values in it.
 #[derive(Debug)]
 struct Memory {
     first: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: I18: it is memory and nothing else; who has it has it alone, on whichever thread.
+// SAFETY: I18: it is plain memory with one owner, on any thread.
 unsafe impl Send for Memory {}
-// SAFETY: I18: a shared reference to it gives nothing; `PerSlot` gives what its `T` allows.
+// SAFETY: I18: a shared reference gives no access; `PerSlot` gives what its `T` allows.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// For so many `T`; `None` when the allocator refuses.
+    /// Memory for `count` values of `T`; `None` if the allocator refuses.
     fn of<T>(count: usize) -> Option<Self> {
         let layout = Layout::array::<T>(count).ok()?.align_to(ALIGN).ok()?.pad_to_align();
         let first = if layout.size() == 0 {
             NonNull::<Padded<T>>::dangling().cast()
         } else {
-            // SAFETY: I18: of at least a byte.
+            // SAFETY: I18: the layout has at least one byte.
             NonNull::new(unsafe { alloc::alloc(layout) })?
         };
         Some(Self { first, layout })
@@ -160,7 +160,7 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
-            // SAFETY: I18: had from the allocator with this layout, and goes back this once.
+            // SAFETY: I18: the allocator returned it for this layout, and it is freed only here.
             unsafe { alloc::dealloc(self.first.as_ptr(), self.layout) };
         }
     }
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// Where the first of `capacity` slots lies behind the beginning of a line.
+    /// Offset of the first of `capacity` slots from the start of a cache line, in bytes.
     fn offset<T>(capacity: usize, make: impl FnMut(usize) -> T) -> usize {
         let slots = Reserved::reserve(capacity).unwrap().fill(make);
         assert_eq!(slots.len(), capacity);

@@ -1,7 +1,6 @@
-//! One ring: its events, its shared words and its names. What every endpoint holds.
+//! One ring: its events, its shared words and its description. Every endpoint holds a clone of it.
 //!
-//! The words have an owner count of their own, so that those who only look at them need not know the
-//! type of the events, nor keep the events alive.
+//! The shared words have their own `Arc`, so monitors need neither the event type nor the events themselves.
 
 use std::fmt;
 
@@ -10,17 +9,17 @@ use crate::protocol::control::Control;
 use crate::protocol::ring_buffer::{Notices, RingBuffer};
 use crate::sync::Arc;
 
-/// The events of a ring and its shared words; a clone is the same ring.
+/// The events of a ring and its shared words. A clone is the same ring.
 pub(crate) struct Ring<E> {
     pub(crate) control: Arc<Control>,
     pub(crate) buffer: RingBuffer<E>,
-    /// Where its events have notices, if they do.
+    /// The notices of its events, if they have them.
     pub(crate) notices: Option<Notices>,
     pub(crate) description: Description,
 }
 
 impl<E> Ring<E> {
-    /// A ring of these parts.
+    /// Creates a ring from its parts.
     pub(crate) fn new(
         control: Control,
         buffer: RingBuffer<E>,

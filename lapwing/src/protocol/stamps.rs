@@ -1,4 +1,5 @@
-//! Which claims of several producers are published: a stamp for each slot.
+//! Which claims of several producers are published: one stamp per slot. Not here: the claims themselves
+//! (`claims::multi`).
 //!
 //! ```text
 //! stamp = (lap + 1) << 1 | tombstone        capacity 4, lap = sequence / 4
@@ -8,10 +9,9 @@
 //!                                           skips 5, and waits at 6
 //! ```
 //!
-//! Nothing is ever cleared: the stamp of the last lap is not the one that a reader looks for. The
-//! lap is cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its
-//! stamp is this lap's or the last one's. So a ring begins with the stamps of the lap before its
-//! first sequence.
+//! Stamps are never cleared: the stamp of the last lap differs from the one that a reader expects. The lap is
+//! cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its stamp is of this
+//! lap or the last. A new ring therefore has the stamps of the lap before its first sequence.
 
 use std::ops::Range;
 
@@ -20,21 +20,21 @@ use crate::protocol::memory::{PerSlot, Reserved};
 use crate::protocol::ring_buffer::Addresses;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// What lies at the next sequence of a stage, and up to where.
+/// What is at the next sequence of a stage, and where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Span {
     /// Nothing yet.
     Empty,
-    /// Events up to this sequence, itself excluded.
+    /// Events below this sequence.
     Events(Sequence),
-    /// Claims that were given up, up to this sequence, itself excluded.
+    /// Claims that were given up, below this sequence.
     Tombstones(Sequence),
 }
 
-/// What became of a claim.
+/// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Its event is there to be read.
+    /// Its event may be read.
     Published = 0,
     /// It was given up; consumers skip it.
     Tombstone = 1,
@@ -43,18 +43,17 @@ pub(crate) enum Fate {
 /// One stamp for each slot of a multi-producer ring.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// Written by the owner of the slot's claim, read by consumers. Sixteen to a line: packed, since
-    /// a consumer reads them in order.
+    /// Written by the owner of the slot's claim, read by consumers. Sixteen share a cache line, since a
+    /// consumer reads them in order.
     stamps: PerSlot<AtomicU32>,
     /// log2 of the capacity: `sequence >> lap_shift` is the lap.
     lap_shift: u32,
-    /// Number of tombstones ever. While it is 0, nobody looks for them where all is known to be
-    /// published.
+    /// Number of tombstones ever. While it is 0, stages after the first need not check the stamps.
     tombstones: AtomicU64,
 }
 
 impl Stamps {
-    /// Stamps in `room`, none of them published from `first` on.
+    /// Stamps in `room`, with no claim published from `first` on.
     pub(crate) fn new(room: Reserved<AtomicU32>, first: Sequence) -> Self {
         let capacity = room.capacity() as u64;
         let lap_shift = capacity.trailing_zeros();
@@ -66,7 +65,7 @@ impl Stamps {
         Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
     }
 
-    /// Where they lie.
+    /// The addresses of the stamps.
     pub(crate) fn addresses(&self) -> Addresses {
         Addresses::of_slice(&self.stamps)
     }
@@ -79,8 +78,8 @@ impl Stamps {
         stamp(lap(sequence, self.lap_shift), fate)
     }
 
-    /// The first of the slots of `sequences`, as many of them as are of one lap, and the stamp of that lap. They lie
-    /// side by side, so that a loop over them compares or stores, and does no more.
+    /// The slots of `sequences` up to the end of their first lap, and the stamp of that lap. They are
+    /// contiguous, so a loop over them only compares or stores.
     #[inline(always)]
     fn of_one_lap(&self, sequences: Range<Sequence>, fate: Fate) -> (&[AtomicU32], u32) {
         let slots = &self.stamps[(sequences.start as usize) & (self.stamps.len() - 1)..];
@@ -88,14 +87,14 @@ impl Stamps {
         (&slots[..count as usize], self.stamp(sequences.start, fate))
     }
 
-    /// Stamps claims with what became of them. The caller owns them.
+    /// Stamps claims with their outcome. The caller owns them.
     #[inline(always)]
     pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
         if fate == Fate::Tombstone {
             // O5, Relaxed: released by the stamps below.
             self.tombstones.fetch_add(1, Ordering::Relaxed);
         }
-        // One by one most of the time: without a loop, that is one store.
+        // Most calls settle one claim: without a loop, that is one store.
         if claims.end - claims.start == 1 {
             return self.settle_one(claims.start, fate);
         }
@@ -116,12 +115,12 @@ impl Stamps {
         self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
     }
 
-    /// Whether it is known what became of `sequence`.
+    /// Whether the outcome of `sequence` is known.
     pub(crate) fn is_settled(&self, sequence: Sequence) -> bool {
         self.fate(sequence).is_some()
     }
 
-    /// What became of `sequence`, if that is known yet.
+    /// The outcome of `sequence`, if it is known yet.
     #[inline]
     fn fate(&self, sequence: Sequence) -> Option<Fate> {
         // O4, Acquire: pairs with the Release in `settle` and `settle_one`; brings the event.
@@ -134,7 +133,7 @@ impl Stamps {
         }
     }
 
-    /// The settled sequences from `next` on, below `limit`, as far as they have one fate.
+    /// The settled sequences from `next` on, below `limit`, that share one fate.
     #[inline]
     pub(crate) fn settled(&self, next: Sequence, limit: Sequence) -> Span {
         let Some(fate) = self.fate(next) else {
@@ -147,7 +146,7 @@ impl Stamps {
         }
     }
 
-    /// The first of `sequences` that has another fate, or none yet; their end if there is none.
+    /// The first of `sequences` with another fate or none yet; their end if there is none.
     #[inline]
     fn end_of(&self, fate: Fate, sequences: Range<Sequence>) -> Sequence {
         let mut next = sequences.start;
@@ -163,25 +162,25 @@ impl Stamps {
         sequences.end
     }
 
-    /// First sequence from `next` on, at most `limit`, whose claim is not settled yet; for
-    /// monitors, who may be overtaken: a slot that shows a later lap was settled in this one.
+    /// First sequence from `next` on, at most `limit`, whose claim is not settled yet. For monitors, which
+    /// may be lapped: a slot that shows a later lap was settled in this one.
     pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
         let is_open = |&sequence: &Sequence| {
-            // O13, Relaxed: a look.
+            // O13, Relaxed: a snapshot.
             let stamp = self.slot(sequence).load(Ordering::Relaxed);
             let settled = self.stamp(sequence, Fate::Published);
-            // Half of all laps is ahead of this one, and no stamp is more than one lap behind.
+            // Half of all laps are ahead of this one, and no stamp is more than one lap behind.
             (stamp | Fate::Tombstone as u32).wrapping_sub(settled).cast_signed() < 0
         };
         (next..limit).find(is_open).unwrap_or(limit)
     }
 
-    /// As [`settled`](Self::settled), where a stage upstream has shown that all of `next..limit` is
-    /// settled: reads the stamps only if there ever was a tombstone.
+    /// As [`settled`](Self::settled), if an upstream stage has shown that all of `next..limit` is settled.
+    /// Reads the stamps only if there has been a tombstone.
     #[inline]
     pub(crate) fn known_settled(&self, next: Sequence, limit: Sequence) -> Span {
-        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped, and the stamp
-        // was acquired upstream (O4), whose sequence we have acquired (O3).
+        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped. The upstream stage
+        // acquired the stamp (O4), and this stage has acquired its sequence (O3).
         if self.tombstones.load(Ordering::Relaxed) == 0 {
             Span::Events(limit)
         } else {
@@ -190,13 +189,13 @@ impl Stamps {
     }
 }
 
-/// The lap of `sequence`, cut to its low bits.
+/// The lap of `sequence`, cut to its low 32 bits.
 #[inline]
 fn lap(sequence: Sequence, lap_shift: u32) -> u32 {
     (sequence >> lap_shift) as u32
 }
 
-/// The stamp of a claim of `lap`, of which 31 bits count.
+/// The stamp of a claim of `lap`, of which it keeps 31 bits.
 #[inline]
 fn stamp(lap: u32, fate: Fate) -> u32 {
     lap.wrapping_add(1) << 1 | fate as u32

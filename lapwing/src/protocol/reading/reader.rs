@@ -65,7 +65,7 @@ pub(crate) struct Reader<E, A> {
 pub(crate) enum LastLook {
     /// Nothing: the reader waits for a lone event.
     Nothing {
-        /// Whether a wait has since ended with an event. A notice that does not show is then late.
+        /// Whether a wait has ended since. A notice that does not show is then late.
         is_told: bool,
     },
     /// One event, by its notice. There may be more.
@@ -130,7 +130,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.next_event().is_over()
     }
 
-    /// Records that a wait has ended with something to read.
+    /// Records that a wait has ended, for whatever reason.
     #[inline]
     pub(crate) fn tell(&mut self) {
         if let LastLook::Nothing { is_told } = &mut self.last {

@@ -9,9 +9,9 @@
 //! load the seats again                load `granted`: it starts at most a lap below
 //! ```
 //!
-//! Either the producer sees the seat and stays within one lap of it, or the consumer sees `granted` and
-//! starts after the events that the producer may overwrite (O15). A limit that a producer reuses was granted
-//! earlier, so it needs no second check.
+//! Either the producer sees the seat and stays within one lap of it, or the consumer sees `granted`. The
+//! consumer then starts after the events that the producer may overwrite (O15). A limit that a producer
+//! reuses was granted earlier, so it needs no second check.
 
 use crate::Sequence;
 use crate::error::{HaltCause, SeatError};

@@ -5,7 +5,7 @@
 //! takes the cursor's line, and a claim would wait for that to come back before it knows which slot to write, whose line has
 //! to come as well.
 //!
-//! Worth (`perf/results/experiments.md`, "A lone event through a ring"): a lone event back to back 1.3 on a Xeon (Emerald Rapids) and 1.6 on
+//! Worth (`perf/results/experiments.md`, "A lone event through a ring"): a lone event back to back 1.3 on a Xeon (Emerald Rapids) and 1.8 on
 //! an EPYC (Zen 4), after a pause 1.3 and 1.4.
 
 use std::ops::Range;

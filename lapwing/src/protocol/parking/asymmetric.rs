@@ -1,21 +1,22 @@
-//! The store-load fence between those who publish often and those who park or close seldom.
+//! The store-load fence between the frequent side (publish, release) and the rare side (park, close). Not
+//! here: the mark that it orders (`word`).
 //!
-//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the
-//! frequent side pays a compiler fence only: the rare side calls `membarrier`, which runs a full
-//! fence on every CPU that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED).
-//! Elsewhere, and in models, both sides run `fence(SeqCst)`.
+//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the frequent
+//! side runs only a compiler fence. The rare side calls `membarrier`, which runs a full fence on every CPU
+//! that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). Elsewhere, and in models, both
+//! sides run `fence(SeqCst)`.
 
 #[cfg(loom)]
 mod platform {
     use std::cell::Cell;
 
     thread_local! {
-        /// Whether rings made on this thread have a light fence that does nothing.
+        /// Whether the light fence of rings made on this thread does nothing.
         pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Some models run without any light fence, as the frequent side does on Linux: loom takes a
-    /// fence for more than it is, and would not see that an ordering beside it is missing.
+    /// Some models run without a light fence, as the frequent side does on Linux. A `SeqCst` fence in loom is
+    /// stronger than in the memory model and can hide a missing ordering beside it.
     pub(super) fn register() -> bool {
         IS_LIGHT_NOTHING.get()
     }
@@ -27,7 +28,7 @@ mod platform {
 
 #[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
 mod platform {
-    /// No asymmetric fence here.
+    /// This platform has no asymmetric fence.
     pub(super) fn register() -> bool {
         false
     }
@@ -41,7 +42,7 @@ mod platform {
 mod platform {
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
-    /// Registers the process, once; false where the kernel has no private expedited `membarrier`.
+    /// Registers the process. False if the kernel has no private expedited `membarrier`.
     pub(super) fn register() -> bool {
         let needed =
             MembarrierQuery::PRIVATE_EXPEDITED | MembarrierQuery::REGISTER_PRIVATE_EXPEDITED;
@@ -50,7 +51,7 @@ mod platform {
     }
 
     pub(super) fn on_every_cpu() -> bool {
-        // A forked child has to register anew.
+        // A forked child must register again.
         membarrier(MembarrierCommand::PrivateExpedited).is_ok()
             || (register() && membarrier(MembarrierCommand::PrivateExpedited).is_ok())
     }
@@ -61,13 +62,12 @@ pub(crate) use platform::IS_LIGHT_NOTHING;
 
 use crate::sync::{Ordering, fence};
 
-/// Which of the two forms the rings of this process use. Decided when a ring is built, then only
-/// read.
+/// The form of the fence. A ring detects it when it is built; it never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AsymmetricFence {
-    /// `membarrier` on the rare side, nothing but the compiler's order on the frequent one.
+    /// `membarrier` on the rare side, a compiler fence on the frequent side.
     Membarrier,
-    /// `fence(SeqCst)` on both.
+    /// `fence(SeqCst)` on both sides.
     Full,
 }
 
@@ -77,26 +77,25 @@ impl AsymmetricFence {
         if platform::register() { Self::Membarrier } else { Self::Full }
     }
 
-    /// The frequent side's half: between its store and its load.
+    /// The frequent side: runs between its store and its load.
     #[inline(always)]
     pub(crate) fn light(self) {
         match self {
-            // O6, compiler order only: the fence of the CPU is run here by `heavy` on the other
-            // side.
+            // O6, compiler order only: `heavy` on the other side runs the CPU fence on this thread.
             Self::Membarrier => std::sync::atomic::compiler_fence(Ordering::SeqCst),
-            // O6: pairs with the fence in `heavy`. In line: a call in its place, never made, cost a
-            // hop of 70 ns another 10.
+            // O6: pairs with the fence in `heavy`. Inlined: a call here, even when never made, added 10 ns to
+            // a hop of 70 ns.
             Self::Full => fence(Ordering::SeqCst),
         }
     }
 
-    /// The rare side's half: between its store and its load. False if the system refuses what it
-    /// granted when the ring was built (a filter of system calls, say): the caller must then do
-    /// without the pair.
+    /// The rare side: runs between its store and its load. False if the system now refuses the `membarrier`
+    /// that it granted when the ring was built, as a system-call filter may. The caller must then do without
+    /// the pair.
     #[cold]
     #[must_use]
     pub(crate) fn heavy(self) -> bool {
-        // O6: pairs with `light`. With `membarrier` this fence orders the caller itself.
+        // O6: pairs with `light`. With `membarrier`, this fence orders the calling thread itself.
         fence(Ordering::SeqCst);
         self == Self::Full || platform::on_every_cpu()
     }

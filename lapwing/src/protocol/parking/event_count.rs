@@ -1,20 +1,21 @@
-//! Parking on something that advances: the cursor, or the sequence of a stage.
+//! Parking until the cursor, or the sequence of a stage, advances. Not here: how long to spin first (`wait`),
+//! the layout of the word (`word`).
 //!
 //! ```text
-//! waiter                              whoever advances it
+//! waiter                              thread that advances the sequence
 //! seen = word, marked                 sequence = new
 //! heavy fence                         light fence
-//! is it there? no                     is the word marked? then word = next epoch, unmarked; wake
+//! load the sequence: not there        is the word marked? then word = next epoch, unmarked; wake
 //! sleep unless the word left `seen`
 //! ```
 //!
-//! Either the waiter sees the new sequence or the other side sees the mark (O6). A word that was
-//! advanced before it was marked brings the sequence with it (O7); one advanced later ends the
-//! sleep. Whoever wakes takes the mark away, so that the next ones who advance the thing pay
-//! nothing until somebody has lain down again, even if the woken thread gets no CPU for a while.
+//! Either the waiter sees the new sequence or the other side sees the mark (O6). If the epoch advanced before
+//! the mark was set, the waiter sees the sequence (O7); if it advances later, that ends the sleep. The thread
+//! that wakes clears the mark. Later advances therefore pay nothing until a thread parks again, even if the
+//! woken thread gets no CPU for a while.
 //!
-//! Who polls need not be seen: it sleeps without a mark, so that nobody pays for it, and only
-//! what wakes everybody, a close or a halt, ends its sleep.
+//! A waiter that polls sleeps without a mark and costs the other side nothing. Only a wake of all sleepers,
+//! by a close or a halt, ends its sleep early.
 
 use std::time::Duration;
 
@@ -22,11 +23,11 @@ use super::asymmetric::AsymmetricFence;
 use super::word::Epoch;
 pub(crate) use super::word::{ENDED, FOLLOW_UP};
 
-/// How long a waiter sleeps that parks where nobody looks for sleepers: 50 µs, which is what Linux
-/// makes of any shorter sleep.
+/// Length of a sleep where no thread checks for sleepers: 50 µs. With its default timer slack, Linux makes
+/// shorter sleeps about as long.
 pub(crate) const UNSEEN_SLEEP: Duration = Duration::from_micros(50);
 
-/// Where those sleep who wait for one thing. Nobody pays for it while nobody sleeps, but for one
+/// Where the threads sleep that wait for one sequence. While none sleeps, it costs the advancing side one
 /// load.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -35,11 +36,11 @@ pub(crate) struct EventCount {
 }
 
 impl EventCount {
-    /// Sleeps until `is_over`, or for `time_left`, or for no reason: the caller looks again.
-    /// Returns whether somebody woke it.
+    /// Sleeps until woken, until `is_over`, for `time_left`, or spuriously: the caller checks again. Returns
+    /// whether another thread woke it.
     ///
-    /// A mark that no sleep follows stays, as does that of a sleep that ended by itself: to take it
-    /// away could take another waiter's. It costs somebody a needless wake, nothing else.
+    /// The mark remains if no sleep follows or the sleep timed out, since clearing it could clear the mark of
+    /// another waiter. A stale mark costs one needless wake.
     pub(crate) fn park(
         &self,
         fence: AsymmetricFence,
@@ -47,48 +48,49 @@ impl EventCount {
         is_over: impl FnOnce() -> bool,
     ) -> bool {
         let seen = self.epoch.mark();
-        // O6: between the mark and the look.
+        // O6: between the mark and the check.
         let is_fenced = fence.heavy();
         if is_over() {
             return false;
         }
-        // Without the fence nobody might see the mark: then it wakes by itself.
+        // Without the fence the other side may miss the mark, so the sleep is bounded.
         let longest = (!is_fenced).then_some(UNSEEN_SLEEP);
         let timeout = [time_left(), longest].into_iter().flatten().min();
         self.epoch.sleep(seen, timeout);
         self.epoch.has_left(seen)
     }
 
-    /// Takes away the mark of a sleep that is over, where nobody but the caller ever sleeps; false if
-    /// somebody has woken it. So whoever [wakes](Self::notify) it and the caller agree on whether it has.
+    /// Clears the mark of a sleep that is over; false if another thread has woken it. Only for an event count
+    /// on which no other thread sleeps: then a thread that [wakes](Self::notify) it and the caller agree on
+    /// which came first.
     pub(super) fn take_mark(&self) -> bool {
         self.epoch.take_mark()
     }
 
-    /// Sleeps, unmarked, for what `length` returns, or not at all, or not to the end. Whoever only
-    /// advances the thing does not look for this sleeper; [`wake_all`](Self::wake_all) wakes it.
+    /// Sleeps without a mark for the duration that `length` returns, at most, or not at all. A thread that
+    /// advances the sequence does not see this sleeper; [`wake_all`](Self::wake_all) wakes it.
     pub(crate) fn sleep(&self, length: impl FnOnce() -> Option<Duration>) {
-        // O7: the epoch first, then the look that `length` takes. Whoever wakes all stores before it
-        // advances the epoch: that shows in the look, or it ends the sleep.
+        // O7: the epoch is loaded before the check in `length`. A thread that wakes all sleepers stores
+        // before it advances the epoch: either the check sees the store, or the new epoch ends the sleep.
         let seen = self.epoch.current();
         if let Some(length) = length() {
             self.epoch.sleep(seen, Some(length));
         }
     }
 
-    /// Whether somebody sleeps here or is about to.
+    /// Whether a thread sleeps here or is about to.
     #[inline(always)]
     pub(super) fn is_awaited(&self) -> bool {
         self.epoch.is_marked()
     }
 
-    /// What there is to do for whoever advances the thing: 0 if nobody [sleeps](Self::is_awaited) and no flag is raised.
+    /// The mark and the flags; 0 if no thread [sleeps](Self::is_awaited) and no flag is raised.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u32 {
         self.epoch.flags()
     }
 
-    /// Raises a flag for whoever advances the thing.
+    /// Raises a flag for the threads that advance the sequence.
     pub(crate) fn raise(&self, flag: u32) {
         self.epoch.raise(flag);
     }
@@ -98,14 +100,14 @@ impl EventCount {
         self.epoch.lower(flag);
     }
 
-    /// Wakes the sleepers, if there are any and nobody else is about to; whether it did. The caller has
-    /// advanced the thing that is waited for, and then run the light fence.
+    /// Wakes the sleepers if the word is marked; returns whether this call did. The caller has advanced the
+    /// sequence and then run the light fence.
     #[inline(always)]
     pub(crate) fn notify(&self) -> bool {
         self.epoch.is_marked() && self.epoch.wake_marked()
     }
 
-    /// Wakes the sleepers, looked for or not: for what happens once, such as a halt.
+    /// Wakes all sleepers, marked or not: for a close, a halt and the like.
     #[cold]
     pub(crate) fn wake_all(&self) {
         self.epoch.advance_and_wake();

@@ -1,4 +1,4 @@
-//! The futex of Linux (`man 2 futex`).
+//! Sleeping on a word with the futex of Linux (`man 2 futex`).
 
 use std::time::Duration;
 
@@ -6,25 +6,24 @@ use rustix::thread::futex::{Flags, Timespec, wait, wake};
 
 use crate::sync::AtomicU32;
 
-/// The kernel knows who sleeps on a word. It lies in one process, hence `PRIVATE`.
+/// The kernel keeps the list of sleepers. The word is not shared between processes: `PRIVATE`.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Futex;
 
 impl Futex {
-    /// Sleeps unless `word` has left `seen`; until it is woken, `timeout` has passed, or for no
-    /// reason at all.
+    /// Sleeps unless `word` has left `seen`; until woken, until `timeout` has passed, or spuriously.
     pub(super) fn sleep(&self, word: &AtomicU32, seen: u32, timeout: Option<Duration>) {
         let timeout = timeout.map(|duration| Timespec {
-            // No kernel refuses so many, and nobody misses the sleep to end after 68 years.
+            // Caps the seconds at 68 years, which every kernel accepts.
             tv_sec: i32::try_from(duration.as_secs()).unwrap_or(i32::MAX).into(),
             tv_nsec: duration.subsec_nanos().into(),
         });
-        // Interrupted, timed out, or the word has changed: the caller looks again in any case.
+        // Interrupted, timed out or changed: the caller checks again in any case.
         let _ = wait(word, Flags::PRIVATE, seen, timeout.as_ref());
     }
 
-    /// Wakes whoever sleeps on `word`, which the caller has changed.
+    /// Wakes all threads that sleep on `word`, which the caller has changed.
     pub(super) fn wake(&self, word: &AtomicU32) {
         // Fails only for a bad address.
         let _ = wake(word, Flags::PRIVATE, i32::MAX.cast_unsigned());

@@ -1,15 +1,16 @@
-//! Sleeping until another thread advances a word, at no cost to that thread but one load while none sleeps.
+//! Sleeping until another thread advances a word. While no thread sleeps, this costs the advancing thread one
+//! load.
 //!
 //! ```text
 //! Awaited         what a thread waits for, and where it sleeps until then
-//! event_count     a place to sleep: marked by a sleeper, looked at by whatever advances the word
-//! word            the word of such a place: an epoch, a mark and two flags
-//! asymmetric      the fences between the word that advances and the mark
-//! released        the two places of a stage: anything released, and room for a producer
-//! watch           one place for several sleepers, one of whom an event is for
+//! event_count     an event count: a waiter marks it, a thread that advances the sequence checks the mark
+//! word            the word of an event count: an epoch, a mark and two flags
+//! asymmetric      the fences between a sequence that advances and the mark
+//! released        the two event counts of a stage: any release, and room for a producer
+//! watch           one event count for several idle workers, when an event is for one of them
 //! ```
 //!
-//! Not here: how long to spin or to yield before a thread sleeps (`wait`).
+//! Not here: how long a thread spins or yields before it sleeps (`wait`).
 
 pub(crate) mod asymmetric;
 pub(crate) mod event_count;
@@ -30,27 +31,28 @@ use futex::Futex as Sleepers;
 use portable::Portable as Sleepers;
 use watch::Turn;
 
-/// What a thread waits for: a publication, stages before it, or the gate of a full ring.
+/// What a thread waits for: a publication, upstream stages, or the gate of a full ring.
 pub(crate) trait Awaited {
-    /// Whether it is there, or will never come.
+    /// Whether the wait is over, because the sequence is there or will never come.
     fn is_over(&self) -> bool;
 
-    /// A cheaper look, for a thread that looks again and again. If true, the wait is over; if false, it is not, or has been
-    /// for a moment only. A thread that is about to sleep asks [`is_over`](Self::is_over).
+    /// A cheaper check, for a thread that polls. True means that the wait is over. False means that it was
+    /// not over a moment ago. Before it sleeps, a thread calls [`is_over`](Self::is_over).
     fn seems_over(&self) -> bool {
         self.is_over()
     }
 
-    /// Where to sleep: the place of something that is behind just now. A thread that has marked the place asks again, and
-    /// sleeps only if the answer is still the same place. `None` if nothing is behind: then the thread looks again.
+    /// Where to sleep: the event count of something that is behind at present. A thread that has marked it
+    /// calls this again, and sleeps only if it gets the same one. `None` if nothing is behind: the thread
+    /// then checks again.
     fn event_count(&self) -> Option<&EventCount>;
 
-    /// The thread's turn to sleep there, if it is one of several and an event is for one of them.
+    /// The turn of this thread, if several wait for an event that is for one of them.
     fn turn(&self) -> Option<Turn<'_>> {
         None
     }
 
-    /// Longest sleep there at a time, for a thread that another one may not wake in time.
+    /// Longest single sleep, for a thread that another one may not wake in time.
     fn longest_sleep(&self) -> Option<Duration> {
         None
     }

@@ -1,21 +1,19 @@
-//! Sleeping with a lock and a condition variable, for platforms without a futex, for Miri and for
-//! models.
+//! Sleeping with a lock and a condition variable, for platforms without a futex, for Miri and for models.
 
 use std::time::Duration;
 
 use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
 
-/// Those who sleep on a word.
+/// The threads that sleep on a word.
 #[derive(Debug, Default)]
 pub(super) struct Portable {
-    /// Held between the last look at the word and falling asleep.
+    /// Held from the last load of the word until the thread sleeps.
     lock: Mutex<()>,
     advanced: Condvar,
 }
 
 impl Portable {
-    /// Sleeps unless `word` has left `seen`; until it is woken, `timeout` has passed, or for no
-    /// reason at all.
+    /// Sleeps unless `word` has left `seen`; until woken, until `timeout` has passed, or spuriously.
     pub(super) fn sleep(&self, word: &AtomicU32, seen: u32, timeout: Option<Duration>) {
         let guard = self.lock.lock().expect("nothing panics under this lock");
         // O7, Acquire: as in `Epoch::current`.
@@ -30,9 +28,9 @@ impl Portable {
         }
     }
 
-    /// Wakes whoever sleeps on the word, which the caller has changed.
+    /// Wakes all threads that sleep on the word, which the caller has changed.
     pub(super) fn wake(&self, _: &AtomicU32) {
-        // Whoever saw the old word under the lock is asleep once the lock can be had.
+        // A thread that loaded the old word under the lock sleeps by the time this acquires the lock.
         drop(self.lock.lock().expect("nothing panics under this lock"));
         self.advanced.notify_all();
     }

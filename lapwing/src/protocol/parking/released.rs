@@ -1,31 +1,31 @@
-//! Where those sleep who wait until a stage lets go of events: at once, or once there is room. Not here:
-//! how much room that is (`control`), who is content to wait for it (`producer::wait`).
+//! Where threads sleep until a stage releases events: any, or enough for a producer. Not here: how much room
+//! a producer waits for (`control`), which producers wait for it (`producer::wait`).
 //!
-//! A producer that is woken for each free slot fills it and lies down again, and each time pays for
-//! a sleep and its consumer for a wake-up. So it sleeps at first until a good part of the ring is
-//! free, and for a short time only: what a consumer keeps may be what it waits for.
+//! A producer that is woken for each free slot fills it and parks again. Each time it pays for a sleep, and
+//! its consumer for a wake-up. A patient producer therefore sleeps first until a good part of the ring is
+//! free. That sleep is short, since the events that the consumer holds may be what the producer waits for.
 
 use super::event_count::EventCount;
 
-/// Where those sleep who wait for one stage.
+/// Where the threads sleep that wait for one stage.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Released {
-    /// Until the stage lets go of anything: stages after it, producers without patience.
+    /// Until the stage releases any event: downstream stages, and producers that are not patient.
     pub(crate) anything: EventCount,
-    /// Until there is room behind it: producers.
+    /// Until there is room behind the stage: patient producers.
     pub(crate) room: EventCount,
 }
 
 impl Released {
-    /// What there is to do for whoever lets go of events: 0 if nobody sleeps and no flag is raised.
+    /// The marks and flags of both; 0 if no thread sleeps and no flag is raised.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u32 {
         self.anything.flags() | self.room.flags()
     }
 
-    /// Wakes those who have what they wait for. The caller has let go of events, and then run the
-    /// light fence. A look at a word that hardly ever changes for each of the two, on one line.
+    /// Wakes the waiters whose wait is over. The caller has released events and then run the light fence. It
+    /// loads two words on one cache line, which rarely change.
     #[inline(always)]
     pub(crate) fn notify(&self, has_room: impl FnOnce() -> bool) {
         self.anything.notify();
@@ -34,7 +34,7 @@ impl Released {
         }
     }
 
-    /// Wakes everybody.
+    /// Wakes all sleepers.
     pub(crate) fn wake_all(&self) {
         self.anything.wake_all();
         self.room.wake_all();

@@ -1,19 +1,19 @@
-//! Who sleeps where an event wakes it, of several that wait for an event that is for one of them: the idle
-//! workers of a group. Not here: where that is (`waiting`).
+//! Which of several idle workers sleeps where an event wakes it, when an event is for one of them. Not here:
+//! which event count that is (`waiting`).
 //!
 //! ```text
-//! vacant ──> a worker takes the watch ──> it sleeps with the publication, or the stage before
-//!    ^                                                     │ woken, or for no reason
-//!    └── nobody to hand it to <── it hands the watch on <──┘
-//!                                       │ wakes one of those who follow
+//! vacant ──> a worker takes the watch ──> it sleeps on the publication, or the stage before
+//!    ^                                                     │ woken, or spuriously
+//!    └── no follower to wake <──── it hands on the watch <─┘
+//!                                       │ wakes one follower
 //!                                       v
 //!                            that one takes the watch
 //! ```
 //!
-//! An event is for one worker, so it wakes one: the watcher. The others follow: each sleeps on a bench of
-//! its own until it is handed the watch. The watcher hands it on before it looks for its event, so that
-//! the next event finds a watcher while this one is handled; a worker that finds more than it can have
-//! thereby wakes the next.
+//! An event is for one worker, so it wakes one: the watcher. The others follow: each sleeps on an event count
+//! of its own until it is handed the watch. The watcher hands it on before it looks for an event. The next
+//! event then finds a watcher while this one is handled, and a worker that finds more than it can claim has
+//! woken the next.
 
 use std::time::Duration;
 
@@ -21,29 +21,29 @@ use super::asymmetric::AsymmetricFence;
 use super::event_count::EventCount;
 use crate::sync::{AtomicU32, Ordering};
 
-/// Who of several watches; empty where there are none.
+/// Which of several waiters watches; empty where there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Whether somebody does.
+    /// 1 while a waiter has the watch, else 0.
     is_taken: AtomicU32,
-    /// Where each of them sleeps who does not. Nobody else ever does.
+    /// For each waiter, where it sleeps while it follows. No other thread sleeps there.
     benches: Box<[EventCount]>,
 }
 
 impl Watch {
-    /// That of `count` waiters.
+    /// The watch of `count` waiters.
     pub(crate) fn new(count: usize) -> Self {
         let benches = (0..count).map(|_| EventCount::default()).collect();
         Self { is_taken: AtomicU32::new(0), benches }
     }
 
-    /// The part of one of them.
+    /// The turn of one waiter.
     pub(crate) fn turn(&self, waiter: usize) -> Turn<'_> {
         Turn { watch: self, waiter }
     }
 
-    /// Wakes all that follow, to look again. The caller has run the light fence after what they are to
-    /// see (O6): all of them are marked.
+    /// Wakes all followers, each of which has marked its event count, to check again. The caller has stored
+    /// what they must see and then run the light fence (O6).
     pub(crate) fn wake_all(&self) {
         for bench in &self.benches {
             bench.notify();
@@ -56,7 +56,7 @@ impl Watch {
     }
 }
 
-/// The part of one of those who wait.
+/// The part of one waiter in the watch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
     watch: &'a Watch,
@@ -64,15 +64,15 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Takes the watch, if nobody has it.
+    /// Takes the watch if it is vacant.
     pub(crate) fn take_watch(self) -> bool {
         let is_taken = &self.watch.is_taken;
-        // O29, Relaxed: one modification order says who was the first.
+        // O29, Relaxed: one modification order decides which thread was first.
         is_taken.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps while another one watches. Returns whether it has the watch now; if not, `time_left` has
-    /// passed or it `is_over`, or for no reason.
+    /// Sleeps while another waiter watches. Returns whether this one now has the watch. If not, `time_left`
+    /// has passed, it `is_over`, or the wake was spurious.
     pub(crate) fn follow(
         self,
         fence: AsymmetricFence,
@@ -85,18 +85,18 @@ impl Turn<'_> {
             if bench.take_mark() {
                 return false;
             }
-            // Whoever was woken has to see to it that somebody watches.
+            // A woken follower must make sure that some waiter watches.
             if self.take_watch() {
                 return true;
             }
         }
     }
 
-    /// Gives up the watch, and wakes one of those who follow.
+    /// Gives up the watch and wakes one follower.
     pub(crate) fn hand_on_watch(self, fence: AsymmetricFence) {
-        // O29, Relaxed: ordered before the look for followers by the light fence.
+        // O29, Relaxed: ordered before the check for followers by the light fence.
         self.watch.is_taken.store(0, Ordering::Relaxed);
-        // O29: between the watch and the look for followers.
+        // O29: between the watch and the check for followers.
         fence.light();
         let _ = self.watch.benches.iter().any(EventCount::notify);
     }

@@ -1,15 +1,16 @@
-//! The word that threads sleep on: an epoch, a mark that says that somebody sleeps or is about to, and flags
-//! for whoever advances the thing that is waited for.
+//! The word that threads sleep on: an epoch, a mark that a thread sleeps or is about to, and flags for the
+//! threads that advance the sequence.
 //!
 //! ```text
-//! word = epoch << 3 | flags | mark        a waiter sets the mark; whoever wakes takes it away and
-//!                                         goes on to the next epoch, which keeps the flags
+//! word = epoch << 3 | flags | mark        a waiter sets the mark; a thread that wakes clears it and
+//!                                         moves to the next epoch, which keeps the flags
 //! ```
 //!
-//! The flags are here, where they have nothing to do with sleep, since whoever advances the thing looks at this word
-//! each time: so one load and one branch say that nobody sleeps and that there is nothing else to do.
+//! The flags have nothing to do with sleep. They are here because a thread that advances the sequence loads
+//! this word each time. One load and one branch then tell it that no thread sleeps and that there is nothing
+//! else to do.
 //!
-//! It is advanced before its sleepers are woken, so whoever read the old word either does not fall
+//! The epoch advances before the sleepers are woken: a thread that read the old word either does not fall
 //! asleep or is woken.
 
 use std::time::Duration;
@@ -17,11 +18,11 @@ use std::time::Duration;
 use super::Sleepers;
 use crate::sync::{AtomicU32, Ordering};
 
-/// That somebody sleeps here or is about to.
+/// A thread sleeps here or is about to.
 const MARK: u32 = 1;
-/// Flag: nothing more is accepted, for a reason that [`Life`](crate::protocol::life::Life) knows. Never lowered.
+/// Flag: the ring accepts nothing more; [`Life`](crate::protocol::life::Life) has the reason. Never lowered.
 pub(crate) const ENDED: u32 = 2;
-/// Flag: whoever advances the thing has more to do each time than to look at this word.
+/// Flag: a thread that advances the sequence has more to do than to check this word.
 pub(crate) const FOLLOW_UP: u32 = 4;
 /// What one epoch adds to the word.
 const EPOCH: u32 = 8;
@@ -35,20 +36,20 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// The word to hand to [`sleep`](Self::sleep), for who is not to be looked for.
+    /// The word to pass to [`sleep`](Self::sleep), for a sleep without a mark.
     pub(crate) fn current(&self) -> u32 {
-        // O7, Acquire: who sees an epoch sees what was stored before it was advanced.
+        // O7, Acquire: a thread that sees an epoch sees what was stored before it was advanced.
         self.word.load(Ordering::Acquire)
     }
 
-    /// Marks the word; returns it to hand to [`sleep`](Self::sleep).
+    /// Marks the word; returns the value to pass to [`sleep`](Self::sleep).
     pub(crate) fn mark(&self) -> u32 {
-        // O6 and O7, Relaxed: the heavy fence comes next. It orders the mark against the look after
-        // it, and acquires what an epoch that was read here brings.
+        // O6 and O7, Relaxed: the heavy fence follows. It orders the mark before the check, and acquires what
+        // an epoch read here carries.
         self.word.fetch_or(MARK, Ordering::Relaxed) | MARK
     }
 
-    /// Whether somebody sleeps here or is about to.
+    /// Whether a thread sleeps here or is about to.
     #[inline(always)]
     pub(crate) fn is_marked(&self) -> bool {
         self.flags() & MARK != 0
@@ -63,35 +64,35 @@ impl Epoch {
 
     /// Raises a flag.
     pub(crate) fn raise(&self, flag: u32) {
-        // O32, Release: who sees the flag may see what was stored before it. Pairs with the fence in `why_ended`.
+        // O32, Release: carries what was stored before the flag. Pairs with the fence in `why_ended`.
         self.word.fetch_or(flag, Ordering::Release);
     }
 
     /// Lowers a flag.
     pub(crate) fn lower(&self, flag: u32) {
-        // O13, Relaxed: the thread that lowers a flag has raised it, and no other goes by it.
+        // O13, Relaxed: only the thread that raised a flag lowers it, and the flag carries no data.
         self.word.fetch_and(!flag, Ordering::Relaxed);
     }
 
-    /// Sleeps unless the word has left `seen`; until it does, `timeout` has passed, or for no reason
-    /// at all, such as a flag.
+    /// Sleeps unless the word has left `seen`; until it does, until `timeout` has passed, or spuriously, for
+    /// example when a flag changes.
     pub(crate) fn sleep(&self, seen: u32, timeout: Option<Duration>) {
         self.sleepers.sleep(&self.word, seen, timeout);
     }
 
-    /// Whether the epoch of `seen` is over, for whoever counts wakes.
+    /// Whether the epoch of `seen` is over, for statistics of wakes.
     pub(crate) fn has_left(&self, seen: u32) -> bool {
-        // O13, Relaxed: a look. Above the flags, which come and go within an epoch.
+        // O13, Relaxed: a snapshot. It ignores the flags, which change within an epoch.
         (self.word.load(Ordering::Relaxed) ^ seen) >= EPOCH
     }
 
-    /// Takes the mark away; false if somebody has woken who set it.
+    /// Clears the mark; false if another thread has already woken the sleeper.
     pub(crate) fn take_mark(&self) -> bool {
-        // O29, Relaxed: one modification order says which of the two came first.
+        // O29, Relaxed: one modification order decides which of the two came first.
         self.word.fetch_and(!MARK, Ordering::Relaxed) & MARK != 0
     }
 
-    /// Advances a marked word, and wakes every sleeper; false if somebody else does.
+    /// Advances a marked word and wakes every sleeper; false if another thread has done so.
     #[cold]
     #[inline(never)]
     pub(crate) fn wake_marked(&self) -> bool {
@@ -99,9 +100,9 @@ impl Epoch {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & MARK != 0 {
             let next = (seen & !MARK).wrapping_add(EPOCH);
-            // O6, Relaxed: who lies down from now on marks the word after the look above, and so sees what
-            // the caller stored. On failure a flag has come or gone, and those that were asleep still are; or
-            // somebody else has woken them, and taken the mark away.
+            // O6, Relaxed: a thread that parks after this marks the word after the load above, and sees what
+            // the caller stored. On failure, either a flag changed and the sleepers still sleep, or another
+            // thread has woken them and cleared the mark.
             let swap = self.word.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed);
             match swap {
                 Ok(_) => {
@@ -117,8 +118,8 @@ impl Epoch {
     /// Advances the word, marked or not, and wakes every sleeper.
     pub(crate) fn advance_and_wake(&self) {
         let advanced = |word: u32| Some((word & !MARK).wrapping_add(EPOCH));
-        // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`, and
-        // with the fence after `mark`. Relaxed: the old word is only counted on.
+        // O7, Release: carries what the caller stored before. Pairs with the Acquire in `current`, and with
+        // the fence after `mark`. Relaxed: the old word is only incremented.
         let _ = self.word.fetch_update(Ordering::Release, Ordering::Relaxed, advanced);
         self.sleepers.wake(&self.word);
     }
@@ -150,7 +151,7 @@ mod tests {
         epoch.sleep(uncounted, None);
         let uncounted = epoch.current();
         epoch.advance_and_wake();
-        epoch.sleep(uncounted, None); // of an unmarked word too
+        epoch.sleep(uncounted, None); // an unmarked word too
     }
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
             epoch.raise(flag);
         }
         assert!(!epoch.has_left(seen));
-        epoch.sleep(seen, None); // the word is another one, so it does not fall asleep
+        epoch.sleep(seen, None); // the word has changed, so it does not fall asleep
         epoch.wake_marked();
         assert_eq!(epoch.flags(), ENDED | FOLLOW_UP);
         assert!(epoch.has_left(seen));

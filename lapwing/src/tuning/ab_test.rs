@@ -1,64 +1,66 @@
-//! Which of two ways is faster here and now: learnt by going the other one for a moment.
+//! Which of two ways is faster on this machine at this moment: an A/B test that times the other way now and
+//! then.
 //!
 //! ```text
-//! events ─── as it is kept ───┬── kept, timed ──┬── other, timed ──┬─── the faster of them ───
-//!           4096 to 262,144   │      4096       │       4096       │        or multiples of that
+//! events ── way in use ──┬─ in use, timed ─┬─ other, timed ─┬── the faster of the two ──
+//!      4096 to 262,144  │      4096       │      4096      │   or multiples of that
 //! ```
 //!
-//! Whether it pays to ask for the lines of slots before they are written (`claim_window`), for those of a batch before
-//! they are read (`prefetch_batch`), or to take them before they are given back (`line_ownership`), and how long to look away
-//! while a lone event is waited for (`looks`), changes with the CPU, with where the threads are just now, with the
-//! size of the ring and with what others do. By several times, and within seconds where a host moves its CPUs. So whoever
-//! goes one of the ways tries the other now and then. See `perf/results/experiments.md`.
+//! Four choices use it: whether to prefetch slots before they are written (`claim_window`) or a batch before
+//! it is read (`prefetch_batch`, `read_ahead`), whether to acquire cache lines before they are released
+//! (`line_ownership`), and how to poll for a lone event (`looks`). The better way depends on the CPU, on
+//! where the threads run, on the size of the ring and on other load. The difference can be several times, and
+//! can change within seconds when a host moves its virtual CPUs. See `perf/results/experiments.md`.
 
 use std::time::Instant;
 
 use crate::Sequence;
 
-/// Events of a stretch that is timed, some ten microseconds of a stream.
+/// Events of a timed stretch; about ten microseconds of a stream.
 pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
-/// Laps of a stretch where a way shows a lap later: the first is still that of the stretch before.
+/// Laps of a stretch if a way has its effect one lap later: the first lap still shows the stretch before.
 const LAPS: u64 = 2;
-/// Rest between two trials at most, in powers of two of stretches, where both ways are much the same: then trials are
-/// three events in a hundred.
+/// Longest rest between two trials when both ways perform alike, as a power of two of stretches. Trials are
+/// then three events in a hundred.
 const MOST_TRUST: u32 = 6;
-/// So many times the time that a trial has lost passes before the next one: at first they cost two parts in a hundred.
-/// Twice as many times for each `TRIALS_PER_DOUBLING` that have been stood: a quarter of a part in the end.
+/// After a trial that lost time, the rest lasts this many times the loss: at first, trials cost two percent.
+/// The factor doubles for each `TRIALS_PER_DOUBLING` trials that the way in use has won; in the end, trials
+/// cost a quarter of a percent.
 const REST_PER_LOSS: f64 = 50.0;
 const TRIALS_PER_DOUBLING: u32 = 2;
-/// Longest rest for that, in stretches: the machine may change meanwhile.
+/// Longest such rest, in stretches, since the machine may change meanwhile.
 const LONGEST_REST: f64 = 2048.0;
-/// Trust that a lost trial costs; where there is less, the other way is kept. One lost alone may be chance.
+/// Trust that a lost trial costs. With less trust, the other way is kept. A single loss may be chance.
 const DISTRUST: u32 = 2;
 
-/// The trials of one end of a ring: of a first way, and of the other. Where both take longer than `SLOW_NS` nanoseconds for
-/// each event, neither makes the difference, and the first is kept.
+/// The A/B test of one end of a ring, between a first way and the other. If both take longer than `SLOW_NS`
+/// nanoseconds an event, the choice does not matter and the first way is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AbTest<const SLOW_NS: u64> {
     /// An event beyond this sequence ends the stretch.
     until: Sequence,
     stretch: Stretch,
-    /// Whether the first way is gone in this stretch.
+    /// Whether this stretch uses the first way.
     is_first: bool,
-    /// How well the way that is kept has stood its trials.
+    /// How well the way in use has done in its trials; at most `MOST_TRUST`.
     trust: u32,
-    /// Events of a stretch that is timed.
+    /// Events of a timed stretch.
     stretch_events: u64,
 }
 
-/// What a stretch is for. One that is timed has its beginning.
+/// The purpose of a stretch. A timed one has its start.
 #[derive(Debug, Clone, Copy)]
 enum Stretch {
-    /// Nothing but the work, in the way that is kept.
+    /// Not timed; uses the way in use.
     Rest,
-    /// To time the way that is kept.
+    /// Times the way in use.
     Kept(Instant),
-    /// To time the other one, when the kept one has taken `kept_ns` for each event.
+    /// Times the other way; the way in use took `kept_ns` an event.
     Other { start: Instant, kept_ns: f64 },
 }
 
 impl<const SLOW_NS: u64> Default for AbTest<SLOW_NS> {
-    /// None at all, and always the first way.
+    /// No test: always the first way.
     fn default() -> Self {
         Self {
             until: Sequence::MAX,
@@ -71,29 +73,30 @@ impl<const SLOW_NS: u64> Default for AbTest<SLOW_NS> {
 }
 
 impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
-    /// AbTests that begin with the first way and the event `first`.
+    /// A test that begins with the first way, at the event `first`.
     pub(crate) fn starting_at(first: Sequence) -> Self {
         Self::in_stretches_of(EVENTS_PER_STRETCH, first)
     }
 
-    /// The same in stretches of so many `events`, where it takes that long until a way shows.
+    /// As [`starting_at`](Self::starting_at), in stretches of `events`.
     fn in_stretches_of(events: u64, first: Sequence) -> Self {
         let until = first + events;
         Self { until, stretch_events: events, ..Self::default() }
     }
 
-    /// The same in a ring of so many `slots`, where a way shows a lap later.
+    /// As [`starting_at`](Self::starting_at), in a ring of `slots`, for a way that has its effect one lap
+    /// later.
     pub(crate) fn over_laps(slots: u64, first: Sequence) -> Self {
         Self::in_stretches_of((LAPS * slots).max(EVENTS_PER_STRETCH), first)
     }
 
-    /// Whether to go the first way just now.
+    /// Whether to use the first way at present.
     #[inline(always)]
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Whether to go the first way at the event `next`, which may begin another stretch.
+    /// Whether to use the first way at the event `next`, which may begin a new stretch.
     #[inline(always)]
     pub(crate) fn is_first_at(&mut self, next: Sequence) -> bool {
         if !self.covers(next) {
@@ -102,13 +105,13 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         self.is_first
     }
 
-    /// The other way, without a trial.
+    /// Always the other way, without a test.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn always_other() -> Self {
         Self { is_first: false, ..Self::default() }
     }
 
-    /// Whether events up to `end` are still of this stretch.
+    /// Whether events up to `end` are part of this stretch.
     #[inline(always)]
     pub(crate) fn covers(&self, end: Sequence) -> bool {
         end <= self.until
@@ -140,13 +143,13 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         }
     }
 
-    /// Nanoseconds for each event of the timed stretch that began at `start` and has ended before `first`.
+    /// Nanoseconds an event of the timed stretch that began at `start` and ended before `first`.
     fn ns_per_event(&self, start: Instant, first: Sequence, now: Instant) -> f64 {
         let events = first.saturating_sub(self.until - self.stretch_events).max(1);
         now.duration_since(start).as_secs_f64() * 1e9 / events as f64
     }
 
-    /// What is kept after a trial of both ways, of which the other is the present one.
+    /// The state after a trial of both ways. The present way is the other one.
     fn settled(self, kept_ns: f64, other_ns: f64) -> Self {
         let is_slow = kept_ns.min(other_ns) > SLOW_NS as f64;
         let is_other_better = if is_slow { self.is_first } else { other_ns < kept_ns };
@@ -161,10 +164,10 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         }
     }
 
-    /// Stretches to rest after one that took `other_ns` for each event and not `kept_ns`.
+    /// Stretches to rest after a trial that took `other_ns` an event instead of `kept_ns`.
     fn rest_after_loss(&self, kept_ns: f64, other_ns: f64) -> u64 {
         let per_loss = REST_PER_LOSS * f64::from(1_u32 << (self.trust / TRIALS_PER_DOUBLING));
-        // Of no number, which stays one, it makes 0.
+        // NaN passes `clamp` unchanged; the cast makes it 0.
         ((other_ns / kept_ns - 1.0) * per_loss).clamp(0.0, LONGEST_REST) as u64
     }
 }
@@ -175,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// An end of a ring that takes so many nanoseconds for an event on the first way, and on the other.
+    /// An end of a ring that takes the given nanoseconds an event, on the first way and on the other.
     struct End {
         trial: AbTest<100>,
         next: Sequence,
@@ -190,7 +193,7 @@ mod tests {
             Self { trial, next: 0, now, first_ns, other_ns }
         }
 
-        /// Does so many events; how many of them on the first way.
+        /// Processes `events`; returns how many of them on the first way.
         fn work(&mut self, events: u64) -> u64 {
             let mut first = 0;
             for _ in 0..events {
@@ -239,7 +242,7 @@ mod tests {
         assert!(end.work(MANY) > MANY / 100 * 98);
     }
 
-    /// The part of the time that trials take of so many events, of ways that take so long for each.
+    /// The fraction of the time that trials cost, over `events`.
     fn lost(end: &mut End, events: u64) -> f64 {
         let start = end.now;
         end.work(events);

@@ -1,25 +1,27 @@
-//! How long a producer backs off after a claim that another producer won.
+//! How long a producer backs off after another producer won a claim.
 //!
-//! Meanwhile the winner publishes a run of events whose cache lines stay with it. In a stream a long run pays. Where events
-//! come one by one nothing is gained by a back-off, so its length is learnt from what other producers claimed meanwhile.
+//! During the back-off the winner keeps the cache lines and publishes a run of events. In a stream, long runs
+//! pay. If events come one by one, a back-off gains nothing. Its length is therefore learnt from how many
+//! events other producers claimed meanwhile.
 //!
-//! Worth (`perf/results/experiments.md`, "Backing off after a claim was lost"): three producers 2.6 times on an EPYC (Zen 5); on a
-//! Xeon (Emerald Rapids) bare claims do 55 million a second after short pauses and 84 to 111 after long ones.
+//! Worth (`perf/results/experiments.md`, "Backing off after a claim was lost"): three producers 2.6 times on
+//! an EPYC (Zen 5). On a Xeon (Emerald Rapids), bare claims reach 55 million a second after short pauses and
+//! 84 to 111 million after long ones.
 
 use super::stream;
 use crate::sync::pause;
 
-/// Shortest, in pause hints: what it takes the line of the counter to come back.
+/// Shortest, in pause hints: the time for the cache line of the counter to return.
 const SHORTEST: u32 = 16;
 /// First, in pause hints: about a microsecond.
 const FIRST: u32 = 64;
-/// Longest, in pause hints: some five microseconds. Twice as long was no better.
+/// Longest, in pause hints: about five microseconds. Twice as long was no better.
 const LONGEST: u32 = 512;
 
 /// The back-off of one producer.
 #[derive(Debug)]
 pub(super) struct BackOff {
-    /// Pause hints after the next claim that is lost.
+    /// Pause hints after the next lost claim.
     hints: u32,
 }
 
@@ -30,13 +32,13 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// Backs off. `others` says how many events others have claimed since the claim was tried.
+    /// Backs off. `others` returns how many events other producers have claimed since the claim was tried.
     pub(super) fn wait(&mut self, others: impl FnOnce() -> u64) {
         pause(self.hints);
         self.learn(others());
     }
 
-    /// Twice as long next time if others claimed a stream of `events` meanwhile, else half.
+    /// Doubles the next back-off if others claimed a stream of `events` meanwhile, else halves it.
     fn learn(&mut self, events: u64) {
         self.hints = stream::learnt(self.hints, events, SHORTEST..=LONGEST).max(SHORTEST);
     }

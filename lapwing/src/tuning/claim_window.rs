@@ -3,18 +3,20 @@
 //! ```text
 //!     next claim           window          prefetched             limit
 //!  ───────┼──────────────────┼────────────────┼───────────────────┼───
-//!         │ these cache lines are on their way│                   └ the gate, when it was last read
+//!         │ these cache lines are in flight   │                   └ the gate, when it was last loaded
 //! ```
 //!
-//! A slot that comes round again lies in the cache of the consumer that read it last, and the store to it waits for its
-//! cache line. Lines that are prefetched together take hardly longer than one. A claim beyond the window is a check, so a
-//! claim that needs no prefetch compares two numbers either way. A long claim is prefetched from its own beginning.
+//! A slot that is reused is in the cache of the consumer that read it last, and a store to it waits for its
+//! cache line. Several lines prefetched together take little longer than one. A claim beyond the window runs
+//! a check; a claim within it compares two numbers, prefetch or not. A long claim is prefetched from its own
+//! start.
 //!
-//! Whether it pays is decided by an A/B test ([`ab_test`](super::ab_test)), in streams. Before a lone event the claim would
-//! wait for the lines of others.
+//! An A/B test ([`ab_test`](super::ab_test)) decides whether to prefetch, and only in streams. For lone
+//! events, a claim would wait for the lines of later ones.
 //!
-//! Worth (`perf/results/experiments.md`): three producers 1.3 to 1.5 on a Xeon (Emerald Rapids); 1 Ki slots 1.46 to 1.9 on an
-//! EPYC (Zen 4), and 1.95 together with [`prefetch_batch`](super::prefetch_batch) where its CPUs share no cache.
+//! Worth (`perf/results/experiments.md`): three producers 1.3 to 1.5 on a Xeon (Emerald Rapids); 1 Ki slots
+//! 1.46 to 1.9 on an EPYC (Zen 4), and 1.95 together with [`prefetch_batch`](super::prefetch_batch) where its
+//! CPUs share no cache.
 
 use std::ops::Range;
 
@@ -23,34 +25,35 @@ use super::prefetch::Prefetch;
 use crate::Sequence;
 use crate::protocol::ring_buffer::Addresses;
 
-/// Bytes of slots that are prefetched together for the only producer of a ring.
+/// Bytes of slots that the only producer of a ring prefetches together.
 const BYTES_AHEAD: u64 = 1024;
-/// The same for one of several: four lines, so as not to acquire what others will write. The compare-and-swap of each claim
-/// waits for the stores before it, and so for their lines.
+/// The same for one of several producers: four lines, since lines further on are often written by others. The
+/// compare-and-swap of a claim waits for the earlier stores, and these for their lines.
 const BYTES_AHEAD_OF_SEVERAL: u64 = 256;
-/// Most bytes of slots that are prefetched at once: half of the first-level cache where that is smallest, so that they are
+/// Most bytes of slots prefetched at once: half of the smallest first-level cache, so that the lines are
 /// still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
-/// Where events take longer than this, each is waited for, and would wait for the lines of others: no prefetch.
+/// If events take longer than this, each one is waited for, and a prefetch would delay it. Then there is
+/// none.
 const SLOW_NS: u64 = 100;
 
 /// What one producer has prefetched.
 #[derive(Debug)]
 pub(super) struct ClaimWindow {
-    /// First sequence whose slot was not prefetched.
+    /// First sequence whose slot is not yet prefetched.
     prefetched: Sequence,
     slots: Prefetch,
     stamps: Option<Prefetch>,
-    /// Slots that are prefetched together; 0 where the CPU has no hints.
+    /// Slots that are prefetched together; 0 if the CPU has no prefetch hints.
     stride: u64,
     /// Most slots that are prefetched at once, for a long claim.
     most: u64,
-    /// Whether to leave them, the first way, or to prefetch.
+    /// First way: no prefetch. Other way: prefetch.
     test: AbTest<SLOW_NS>,
 }
 
 impl ClaimWindow {
-    /// That of a producer whose first claim begins at `first`.
+    /// The window of a producer whose first claim begins at `first`.
     pub(super) fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
         let bytes = if stamps.is_some() { BYTES_AHEAD_OF_SEVERAL } else { BYTES_AHEAD };
         Self::of_bytes(slots, stamps, first, bytes)
@@ -63,7 +66,7 @@ impl ClaimWindow {
         Self { prefetched: first, slots, stamps: stamps.map(Prefetch), stride, most, test }
     }
 
-    /// The end of the window after `claim`, which is granted, of a producer that may claim up to `limit`.
+    /// The end of the window after the granted `claim`, for a producer that may claim up to `limit`.
     pub(super) fn after(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
         if !self.test.covers(claim.end) {
             self.test = self.test.next(claim.start);
@@ -75,10 +78,10 @@ impl ClaimWindow {
         limit.min(claim.end + self.stride)
     }
 
-    /// What to prefetch at `claim` that was not prefetched.
+    /// The slots to prefetch at `claim` that are not prefetched yet.
     fn wanted(&self, claim: &Range<Sequence>, limit: Sequence) -> Range<Sequence> {
         let first = self.prefetched.max(claim.start);
-        // A stride further than the window, so that there is time for the lines to come.
+        // One stride beyond the window, which leaves the lines time to arrive.
         let end = limit.min(claim.end + 2 * self.stride);
         first..end.min(first + self.most)
     }

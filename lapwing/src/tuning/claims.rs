@@ -1,4 +1,4 @@
-//! The advice that a producer takes.
+//! `TunedClaims`: which advice a producer takes. Not here: what each piece does (the files beside this one).
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::Sequence;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::ring_buffer::Addresses;
 
-/// A claim window that prefetches; a count of its own, an expected counter, and a back-off.
+/// A claim window that prefetches, a count of the producer's own, an expected counter, and a back-off.
 #[derive(Debug)]
 #[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {

@@ -1,45 +1,46 @@
-//! What the counter of several producers is expected to be: where this producer's last claim ended.
+//! Which value a producer expects in the counter that several producers share: the end of its own last claim.
 //!
-//! A claim from an expected counter needs no load. A load behind the compare-and-swap of the claim before waits until that
-//! has ended, and the next compare-and-swap waits for the load.
+//! A claim from an expected value needs no load. A load would wait for the compare-and-swap of the claim
+//! before, and the next compare-and-swap would wait for the load.
 //!
-//! A wrong number is a compare-and-swap that fails, which acquires the counter's line. So the counter is expected only after
-//! some claims in a row of this producer, as it has them in a stream, whose producers back off from each other.
+//! A wrong expectation costs a failed compare-and-swap, which acquires the cache line of the counter. A
+//! producer therefore expects a value only after some claims in a row. It gets such runs in a stream, where
+//! producers back off from each other.
 //!
-//! Worth (`perf/results/experiments.md`, "A claim without a load of the counter"): three producers 1.53, two 1.68, one of
-//! several 1.85 on a Xeon (Emerald Rapids), where a load behind a locked instruction takes 5 ns; 0.87 to 1.01 on an EPYC (Zen 4),
-//! where it costs little.
+//! Worth (`perf/results/experiments.md`, "A claim without a load of the counter"): three producers 1.53, two
+//! 1.68, one of several 1.85 on a Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns;
+//! 0.87 to 1.01 on an EPYC (Zen 4), where it costs little.
 
 use std::ops::Range;
 
 use crate::Sequence;
 
-/// Most claims in a row after which the next is not expected to follow. In a model each is.
+/// The counter is expected after more than this many claims in a row. In a model, after each claim.
 const EXPECTED_AFTER: u32 = if cfg!(loom) { 0 } else { 16 };
 
-/// The claims of one producer between which no other producer has claimed.
+/// The latest claims of one producer between which no other producer has claimed.
 #[derive(Debug, Default)]
 pub(super) struct ExpectedCounter {
-    /// Where the last one ended.
+    /// The end of the last one.
     end: Sequence,
-    /// How many there are; none before the first.
+    /// Their number; 0 before the first claim.
     length: u32,
 }
 
 impl ExpectedCounter {
-    /// The counter, if it is to be expected.
+    /// The expected counter, if there is one.
     #[inline(always)]
     pub(super) fn get(&self) -> Option<Sequence> {
         (self.length > EXPECTED_AFTER).then_some(self.end)
     }
 
-    /// The producer has claimed up to `end`, from what was expected.
+    /// The producer has claimed up to `end`, from the expected counter.
     #[inline(always)]
     pub(super) fn confirm(&mut self, end: Sequence) {
         self.end = end;
     }
 
-    /// The producer has claimed `claim`, from what the counter was.
+    /// The producer has claimed `claim`, after a load of the counter.
     #[inline(always)]
     pub(super) fn follow(&mut self, claim: &Range<Sequence>) {
         self.length = if claim.start == self.end { self.length.saturating_add(1) } else { 1 };

@@ -1,27 +1,32 @@
-//! How a consumer polls for its next event, between two looks at its time limit and at a stop: for a microsecond or two.
+//! How a consumer polls for its next event between two checks of its time limit and of a stop: for a
+//! microsecond or two.
 //!
-//! With some pause after a poll: in a stream the next event comes meanwhile, and its producer is to keep its cache lines until it
-//! has a few. A consumer that waits for longer than half a microsecond waits for a lone event, which it sees sooner without.
+//! An A/B test ([`ab_test`](super::ab_test)) decides between two ways:
 //!
-//! An A/B test ([`ab_test`](super::ab_test)) decides between two ways. With hardly any pause a lone event is seen as soon as it is
-//! there: one pause hint after each poll. Or with three pause hints after the first polls, which leaves the lines to the thread that writes them: so a stream may do better, and, where
-//! a line takes long, a thread that answers as fast as it is answered.
+//! - One pause hint after each poll. A lone event is seen as early as possible. With the feature
+//!   `predicted-branch`, a few nanoseconds of work replace the hint.
+//! - Three pause hints after each of the first polls, none after the others. The hints leave the cache lines
+//!   to the producer until it has several events, which may suit a stream. Where a line takes long, this also
+//!   suits two threads that answer each other. A consumer that has waited half a microsecond waits for a lone
+//!   event, which it sees sooner without hints.
 //!
-//! Each way has a loop of its own, since what lies between two polls counts by the nanosecond.
+//! Each way has a loop of its own, since each nanosecond between two polls counts.
 //!
-//! One hint after each poll: 1.1 to 1.9 of the speed of none, or of a few nanoseconds of work, for a lone event on an EPYC (Zen 4).
+//! One hint after each poll, relative to none or to a few nanoseconds of work: a lone event 1.1 to 1.9 on an
+//! EPYC (Zen 4).
 //!
-//! Worth (`perf/results/experiments.md`, "How long to look away"): a lone event back to back 67 ns and not 89 on an EPYC (Zen 4) with the
-//! first way; 134 and not 163, and through a channel 111 and not 153, on a Xeon (Emerald Rapids) with the second.
+//! Worth (`perf/results/experiments.md`, "How long to look away"): a lone event back to back 67 ns instead of
+//! 89 on an EPYC (Zen 4) with the first way; 134 instead of 163, and through a channel 111 instead of 153, on
+//! a Xeon (Emerald Rapids) with the second.
 
 use super::ab_test::AbTest;
 use crate::Sequence;
 use crate::protocol::advice::POLLS;
 use crate::sync::{dawdle, pause};
 
-/// Where events take longer than this, their consumer is not what is waited for.
+/// If events take longer than this, no thread waits for the consumer.
 const SLOW_NS: u64 = 10_000;
-/// Polls of the second way that pause hints come after.
+/// Polls of the second way that are followed by pause hints.
 const PAUSED: u32 = if cfg!(loom) { 1 } else { 11 };
 /// Pause hints after each of those, 10 to 45 ns each.
 const HINTS: u32 = 3;
@@ -29,17 +34,18 @@ const HINTS: u32 = 3;
 /// How one consumer polls.
 #[derive(Debug)]
 pub(super) struct Looks {
-    /// Whether to poll with hardly any pause, the first way.
+    /// First way: one pause hint after each poll. Other way: several after the first polls.
     test: AbTest<SLOW_NS>,
 }
 
 impl Looks {
-    /// Those of a consumer whose first event is `first`.
+    /// The polling of a consumer whose first event is `first`.
     pub(super) fn starting_at(first: Sequence) -> Self {
         Self { test: AbTest::starting_at(first) }
     }
 
-    /// Polls by `look` for the event of `next` until it `is_there`; after a poll in vain comes `missed`.
+    /// Polls with `look` for the event of `next` until it `is_there`; calls `missed` after each poll that
+    /// finds nothing.
     #[inline(always)]
     pub(super) fn poll<T>(
         &mut self,
@@ -63,7 +69,7 @@ impl Looks {
     }
 }
 
-/// What comes after each poll of the first way: a predicted branch takes some nanoseconds by itself after a poll in vain.
+/// Runs after each poll of the first way. A mispredicted poll takes some nanoseconds by itself.
 #[inline(always)]
 fn after_a_poll() {
     if cfg!(feature = "predicted-branch") { dawdle() } else { pause(1) }
@@ -77,14 +83,15 @@ fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     move |seen| prediction.holds(is_there(seen))
 }
 
-/// `is_there`.
+/// `is_there`, unchanged.
 #[cfg(not(feature = "predicted-branch"))]
 #[inline(always)]
 fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     is_there
 }
 
-/// Polls `times` times, each in vain followed by what is `between`; the first thing seen that `is_there`.
+/// Polls up to `times` times and calls `between` after each poll that finds nothing. Returns the first value
+/// that `is_there`.
 #[inline(always)]
 fn repeat<T>(
     times: u32,
@@ -92,7 +99,7 @@ fn repeat<T>(
     is_there: impl Fn(&T) -> bool,
     between: impl Fn(),
 ) -> Option<T> {
-    // A loop, since an iterator's may become a call, with all that it asks about in memory.
+    // A loop, since an iterator may become a call that keeps its captures in memory.
     for _ in 0..times {
         let seen = look();
         if is_there(&seen) {

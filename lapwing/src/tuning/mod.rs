@@ -1,22 +1,26 @@
-//! What is only fast: advice for claims and for readers (`protocol::advice`), how to spin, and what workers share.
+//! Advice that changes only speed: for claims and readers (`protocol::advice`), for workers that share
+//! events, and for batches. Not here: how long a thread waits before it parks (`wait`).
 //!
 //! ```text
 //! claims            advice for producers
-//!   claim_window      prefetches slots to write, a part of the ring ahead
+//!   claim_window      prefetches the next slots to write
 //!   own_count         claims without a load of the cursor, where a consumer waits for each event
 //!   expected_counter  claims without a load of the counter, where no other producer claims
-//!   back_off          pauses after a claim that another producer won
+//!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
 //!   looks             how to poll for a lone event
+//!   predicted_branch  makes the CPU predict that a poll succeeds (a feature)
 //!   prefetch_batch    prefetches a batch of a small ring
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
-//! ab_test           which of two ways is faster here and now
-//! prefetch          the CPU's hints and stores
+//! share             how many events a worker claims
+//! ab_test           which of two ways is faster at this moment
+//! prefetch          the prefetch hints and stores of the CPU
 //! stream            what counts as a stream of events
 //! ```
 //!
-//! Nothing here decides which events there are. Each file says at its head what it is worth, and where that was measured.
+//! Nothing here decides which events there are. The header of a piece says what it is worth and on which
+//! machines, or `perf/results/experiments.md` does.
 
 // The plain build takes no advice from here.
 #![cfg_attr(lapwing_plain, allow(dead_code, unused_imports))]
@@ -43,7 +47,7 @@ mod reads;
 pub(crate) mod share;
 pub(crate) mod stream;
 
-/// Bytes of a ring that a first-level cache can hold whole, where that is smallest.
+/// Largest ring, in bytes, that fits into the smallest first-level cache.
 pub(crate) const SMALL_RING: u64 = 32 << 10;
 
 pub(crate) use claims::TunedClaims;

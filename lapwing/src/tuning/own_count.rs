@@ -1,19 +1,20 @@
-//! Whether the only producer of a ring keeps a count of its own instead of reading the cursor.
+//! Whether the only producer of a ring counts its claims itself instead of loading the cursor.
 //!
-//! In a stream the cursor is at hand, since the last store of it has hardly left the CPU, and a count would be one more store
-//! for each event: 0.7 to 0.85 of the throughput where stores wait for cache lines. But a consumer that waits for each event
-//! takes the cursor's line, and a claim would wait for that to come back before it knows which slot to write, whose line has
-//! to come as well.
+//! In a stream a load of the cursor is cheap, since the last store to it has hardly left the CPU. A count
+//! would be one more store an event: 0.7 to 0.85 of the throughput where stores wait for cache lines. A
+//! consumer that waits for each event, however, takes the cache line of the cursor. A claim that loads the
+//! cursor then waits for that line before it knows which slot to write, and waits for the line of the slot
+//! after that.
 //!
-//! Worth (`perf/results/experiments.md`, "A lone event through a ring"): a lone event back to back 1.3 on a Xeon (Emerald Rapids) and 1.8 on
-//! an EPYC (Zen 4), after a pause 1.3 and 1.4.
+//! Worth (`perf/results/experiments.md`, "A lone event through a ring"): a lone event back to back 1.3 on a
+//! Xeon (Emerald Rapids) and 1.8 on an EPYC (Zen 4), after a pause 1.3 and 1.4.
 
 use std::ops::Range;
 
 use super::ab_test::EVENTS_PER_STRETCH;
 use crate::Sequence;
 
-/// A first stage that has fewer events before it waits for most of them.
+/// A first stage with a smaller backlog waits for most of its events.
 #[cfg(not(loom))]
 const FEW: u64 = 4;
 
@@ -21,17 +22,18 @@ const FEW: u64 = 4;
 #[derive(Debug)]
 pub(super) struct OwnCount {
     is_kept: bool,
-    /// A claim beyond this sequence decides anew.
+    /// A claim that ends beyond this sequence decides again.
     until: Sequence,
 }
 
 impl OwnCount {
-    /// One that the first claim decides.
+    /// A choice that the first claim makes.
     pub(super) fn starting_at(first: Sequence) -> Self {
         Self { is_kept: false, until: first }
     }
 
-    /// Whether to keep a count from `claim` on, where the first stage has so many events before it.
+    /// Whether to keep a count from `claim` on. `backlog` is how many events the first stage has not
+    /// finished.
     pub(super) fn is_kept(
         &mut self,
         claim: &Range<Sequence>,
@@ -45,7 +47,7 @@ impl OwnCount {
     }
 }
 
-/// Whether a consumer that has so many events before it waits for most of them.
+/// Whether a consumer with this backlog waits for most of its events.
 #[cfg(not(loom))]
 fn waits(backlog: impl FnOnce() -> u64) -> bool {
     backlog() < FEW
@@ -53,7 +55,7 @@ fn waits(backlog: impl FnOnce() -> u64) -> bool {
 
 #[cfg(loom)]
 std::thread_local! {
-    /// What `waits` says in a model: only if it asks for it, since a producer that counts has no window.
+    /// The answer of `waits` in a model. False by default, since a producer that counts has no window.
     pub(crate) static COUNTS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 

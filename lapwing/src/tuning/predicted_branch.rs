@@ -1,13 +1,15 @@
-//! The CPU's prediction of a poll: that it finds something. The feature `predicted-branch`.
+//! How to make the CPU predict that a poll succeeds. Behind the feature `predicted-branch`. Not here: how
+//! often to poll (`looks`).
 //!
-//! A consumer that polls finds nothing nearly always, and that is what a CPU learns of a branch. So the one poll that does find
-//! something is mispredicted: the CPU begins with the handler only when the line has come, though it had time for that while it
-//! waited for the line.
+//! A consumer that polls finds nothing nearly always, and the branch predictor learns that. It therefore
+//! mispredicts the one poll that succeeds: the CPU begins with the handler only once the cache line has
+//! arrived, though it had time while it waited for the line.
 //!
-//! Here the branch is a return. A CPU predicts of a return that it goes behind its call, whatever came of the last one. That
-//! place is where something was found, so after each poll the CPU goes there without a wait, through the user's code and up to
-//! the stores of the answer, which it holds back until the line is there. If nothing was found, the return goes elsewhere, and
-//! all that is thrown away: 9 ns on an EPYC (Zen 4), of a thread that has nothing else to do.
+//! Here the branch is a return. A CPU predicts that a return goes to the instruction after its call, whatever
+//! the last one did. That instruction is on the path of success. After each poll, the CPU speculatively runs
+//! the user's code, up to the stores of the answer, which it holds back until the line arrives. If the poll
+//! found nothing, the return goes elsewhere and the speculated work is discarded. That costs 9 ns on an EPYC
+//! (Zen 4), in a thread that has nothing else to do.
 //!
 //! ```text
 //!         poll
@@ -17,17 +19,18 @@
 //!  missed: <────────────── return
 //! ```
 //!
-//! To the program this is a branch. What the CPU does ahead changes nothing but its caches.
+//! To the program this is a branch. Speculation changes only the caches of the CPU.
 //!
-//! Worth (`perf/results/experiments.md`, "A look that the CPU presumes to find something"): a lone event 1.12 to 1.3 on an EPYC (Zen 4) where
-//! CPUs share a cache, 0.95 to 1.05 where they do not. Hence a feature, and off by default.
+//! Worth (`perf/results/experiments.md`, "A look that the CPU presumes to find something"): a lone event 1.12
+//! to 1.3 on an EPYC (Zen 4) where CPUs share a cache, 0.95 to 1.05 where they do not. For that reason it is
+//! a feature, off by default.
 //!
-//! Only where it was measured, which is Linux on x86-64. Elsewhere, and where the system compares return addresses with a second
-//! copy of them (a shadow stack), it is an ordinary branch.
+//! Used only where it was measured: Linux on x86-64. Elsewhere, and where a shadow stack checks return
+//! addresses, it is an ordinary branch.
 
 use std::marker::PhantomData;
 
-/// The right to have the CPU predict, if it is there: that of one thread.
+/// Whether one thread may use the prediction. Not `Send`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prediction {
     is_possible: bool,
@@ -35,16 +38,16 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// None: a plain branch.
+    /// No prediction: an ordinary branch.
     pub(crate) const NONE: Self = Self { is_possible: false, thread: PhantomData };
 
-    /// For the calling thread, now.
+    /// For the calling thread, at present.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self { is_possible: cpu::lets_returns_go_elsewhere(), ..Self::NONE }
     }
 
-    /// `is_found`, which the CPU predicts to be true. Of use only where that is no branch already.
+    /// `is_found`, which the CPU predicts to be true. Has no effect if `is_found` comes from a branch.
     #[inline(always)]
     pub(crate) fn holds(self, is_found: bool) -> bool {
         if !self.is_possible {
@@ -67,8 +70,8 @@ mod cpu {
     #[inline(always)]
     pub(super) fn lets_returns_go_elsewhere() -> bool {
         let shadow_stack: u64;
-        // SAFETY: I16: reads where the shadow stack ends. Without one, and on CPUs that know of none, it does nothing (Intel SDM
-        // 2B, RDSSPQ).
+        // SAFETY: I16: reads the pointer of the shadow stack. Without one, and on CPUs that have none, it
+        // does nothing (Intel SDM 2B, RDSSPQ).
         unsafe {
             asm!(
                 "xor {shadow_stack:e}, {shadow_stack:e}",
@@ -80,20 +83,22 @@ mod cpu {
         shadow_stack == 0
     }
 
-    /// Instructions that do nothing, behind a look. That it was in vain is known some twelve cycles after it. A CPU that has come
-    /// to the stores of the answer by then seems to have asked for their lines, and so takes them from whoever looks for that
-    /// answer, at each look in vain. With these it comes there only while the line of the look is on its way, which is when to
-    /// ask. See `perf/results/experiments.md`.
+    /// Number of `nop` instructions after a poll. The CPU knows about twelve cycles after a poll whether it
+    /// failed. A CPU that reaches the stores of the answer earlier appears to request their lines, and so
+    /// takes them from the thread that polls for that answer, at each failed poll. With the `nop`s it reaches
+    /// the stores only while the line of the poll is in flight, which is the time to request them. See
+    /// `perf/results/experiments.md`.
     const FILL: usize = 40;
 
     /// `is_found`, by a return.
     ///
     /// # Safety
     ///
-    /// The calling thread lets returns go elsewhere (I16).
+    /// The calling thread has no shadow stack, so a return may go to another address (I16).
     #[inline(always)]
     pub(super) unsafe fn predicted(is_found: bool) -> bool {
-        // SAFETY: I16: the call's own return address is the only thing that is written, and gone when the block ends, either way.
+        // SAFETY: I16: writes only the call's own return address, which is popped by the end of the block on
+        // both paths.
         unsafe {
             asm!(
                 "lea {to}, [rip + 3f]",
@@ -104,7 +109,7 @@ mod cpu {
                 "3: jmp 4f",
                 "2: mov qword ptr [rsp], {to}",
                 "ret",
-                // A label that the compiler knows may be reached by a direct jump alone.
+                // Only a direct jump may reach a label of Rust code.
                 "5: jmp {missed}",
                 "4:",
                 ".rept {fill}",
@@ -121,14 +126,14 @@ mod cpu {
     }
 }
 
-/// Nothing is known of returns here, or it is not asked for, or the program is checked and not timed.
+/// An ordinary branch: on other platforms, in models and Miri, and in the portable and plain builds.
 #[cfg(not(all(
     target_arch = "x86_64",
     target_os = "linux",
     not(any(loom, miri, lapwing_portable, lapwing_plain))
 )))]
 mod cpu {
-    /// No.
+    /// Always false.
     #[inline(always)]
     pub(super) const fn lets_returns_go_elsewhere() -> bool {
         false
@@ -138,7 +143,7 @@ mod cpu {
     ///
     /// # Safety
     ///
-    /// As where it does something (I16).
+    /// As in the other module (I16).
     #[inline(always)]
     pub(super) const unsafe fn predicted(is_found: bool) -> bool {
         is_found
@@ -162,7 +167,7 @@ mod tests {
         }
     }
 
-    /// What the compiler keeps on the stack is there afterwards, and a panic finds its way.
+    /// Values that the compiler keeps on the stack survive, and a panic unwinds.
     #[test]
     fn the_stack_is_as_it_was() {
         fn sum(prediction: Prediction, words: [u64; 9], last: usize) -> u64 {

@@ -1,19 +1,21 @@
-//! The CPU's hints: prefetch a cache line to read or to write, and acquire ownership of one by a store of what is there.
+//! The CPU instructions for cache lines: prefetch to read, prefetch to write, and acquire ownership by a
+//! store of an unchanged byte. Not here: when to use them (the files beside this one).
 //!
-//! A hint reads nothing, so it needs no right to the slot, and where the CPU has no such hint nothing happens. A store of what
-//! is there needs a slot that no other thread has. It is not the plain `event = event`: the compiler would leave that out, and
-//! would take it for a write beside reads of the same thread. Assumption: on x86-64 a byte that is loaded and stored by one
-//! thread, while no other thread accesses its line's event, is the same byte (Intel SDM 3A, 9.2).
+//! A hint reads nothing and therefore needs no right to the slot. On a CPU without such a hint it does
+//! nothing. A store of an unchanged byte needs a slot that no other thread has. It is not `event = event`,
+//! which the compiler would remove, and which would count as a write beside reads of the same thread.
+//! Assumption: on x86-64, a byte that one thread loads and stores is unchanged if no other thread accesses
+//! its event meanwhile (Intel SDM 3A, 9.2).
 
 use std::ops::Range;
 
 use crate::Sequence;
 use crate::protocol::ring_buffer::Addresses;
 
-/// Bytes of a cache line. Where they are longer, some are asked for twice.
+/// Bytes of a cache line. Where lines are longer, some are prefetched twice.
 pub(super) const LINE: usize = 64;
 
-/// Whether an event of so many bytes takes a quarter of a line at least, so that there are not many more events than lines.
+/// Whether an event takes at least a quarter of a line. If so, there are not many more events than lines.
 pub(super) const fn is_large(event_bytes: usize) -> bool {
     event_bytes >= LINE / 4
 }
@@ -23,10 +25,10 @@ pub(super) const fn is_large(event_bytes: usize) -> bool {
 pub(super) struct Prefetch(pub(super) Addresses);
 
 impl Prefetch {
-    /// Whether a store acquires ownership of a line here.
+    /// Whether a store acquires ownership of a line in this build.
     pub(super) const ACQUIRES_LINES: bool = cpu::ACQUIRES_LINES;
 
-    /// Number of slots in so many bytes, at least one; 0 where the CPU has no hints.
+    /// Number of slots in `bytes`, at least one; 0 if the CPU has no hints.
     pub(super) fn slots_in(self, bytes: u64) -> u64 {
         if cpu::HAS_HINTS { (bytes / self.0.stride().max(1) as u64).max(1) } else { 0 }
     }
@@ -42,17 +44,18 @@ impl Prefetch {
         self.for_each_line(sequences, cpu::hint_to_read);
     }
 
-    /// Prefetches the lines that begin in the slots of `sequences`, to write: takes them from a thread that still reads there.
+    /// Prefetches the lines that begin in the slots of `sequences`, to write. This takes them from a thread
+    /// that still reads there.
     pub(super) fn to_write(self, sequences: Range<Sequence>) {
         self.for_each_line(sequences, cpu::hint_to_write);
     }
 
-    /// Acquires ownership of the lines that begin in the slots of `sequences`, by storing there what is there. To the
-    /// program nothing happens. Where the CPU is not known to gain by it, to the CPU neither.
+    /// Acquires ownership of the lines that begin in the slots of `sequences`, by storing a byte of each
+    /// unchanged. Does nothing on CPUs that are not known to gain from it.
     ///
     /// # Safety
     ///
-    /// The slots are there, and no other thread has them meanwhile (I15).
+    /// The slots exist, and no other thread has them meanwhile (I15).
     pub(super) unsafe fn acquire(self, sequences: Range<Sequence>) {
         self.for_each_line(sequences, |line| {
             // SAFETY: I15, by the caller: the line begins in one of the slots.
@@ -82,16 +85,17 @@ pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = true;
     pub(in crate::tuning) const ACQUIRES_LINES: bool = true;
 
-    /// Stores the byte at `address` as it is.
+    /// Stores the byte at `address` unchanged.
     ///
     /// # Safety
     ///
-    /// `address` is that of memory which is there and has been exposed, and nobody writes to it meanwhile (I15).
+    /// `address` is in memory that is allocated and exposed, and no other thread writes to it meanwhile
+    /// (I15).
     #[inline(always)]
     pub(in crate::tuning) unsafe fn store_what_is_there(address: usize) {
-        // Not by a read and a write of Rust's, which the compiler would leave out, and which would have to be nobody
-        // else's read: this is none.
-        // SAFETY: I15, by the caller: the byte is there, and no store to it gets lost.
+        // Not a Rust load and store: the compiler would remove them, and they would conflict with concurrent
+        // reads.
+        // SAFETY: I15, by the caller: the byte exists, and no store to it is lost.
         unsafe {
             asm!(
                 "mov {byte}, byte ptr [{address}]",
@@ -103,21 +107,21 @@ pub(super) mod cpu {
         }
     }
 
-    /// The line at `address` will be read soon.
+    /// Hints that the line at `address` will be read soon.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
-        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
         // (Intel SDM 2B, PREFETCHh).
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
     }
 
-    /// The line at `address` will be written soon.
+    /// Hints that the line at `address` will be written soon.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
-        // Not by `_mm_prefetch`: built for any x86-64 it would be a hint to read. Intel's CPUs of before
-        // 2015 know this one as an instruction that does nothing.
-        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
-        // nor fault (Intel SDM 2B, PREFETCHW).
+        // Not `_mm_prefetch`: compiled for baseline x86-64, it would be a hint to read. Intel CPUs from
+        // before 2015 execute this instruction as a no-op.
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads, writes nor
+        // faults (Intel SDM 2B, PREFETCHW).
         unsafe {
             asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
@@ -131,58 +135,58 @@ pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = true;
     pub(in crate::tuning) const ACQUIRES_LINES: bool = false;
 
-    /// Nothing: not measured.
+    /// Does nothing: not measured on this CPU.
     ///
     /// # Safety
     ///
-    /// As where it does something (I15).
+    /// As on x86-64 (I15).
     #[inline(always)]
     pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
 
-    /// The line at `address` will be read soon.
+    /// Hints that the line at `address` will be read soon.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
-        // SAFETY: I4: a slot's address; and at any other the instruction would neither read nor fault
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
         // (Arm ARM, C6.2, PRFM).
         unsafe {
             asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
     }
 
-    /// The line at `address` will be written soon.
+    /// Hints that the line at `address` will be written soon.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
-        // SAFETY: I4: a slot's address; and at any other the instruction would neither read, nor write,
-        // nor fault (Arm ARM, C6.2, PRFM).
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads, writes nor
+        // faults (Arm ARM, C6.2, PRFM).
         unsafe {
             asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
     }
 }
 
-/// There is no stable hint for this CPU, or the program is checked and not timed, or plain.
+/// No hints: on CPUs without a stable hint, in models and Miri, and in the portable and plain builds.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(loom, miri, lapwing_portable, lapwing_plain))
 )))]
 pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = false;
-    /// In a model they are acquired, so that it sees whether somebody else has them.
+    /// A model acquires lines, to check that no other thread has them.
     pub(in crate::tuning) const ACQUIRES_LINES: bool = cfg!(loom);
 
-    /// Nothing: nobody times it.
+    /// Does nothing.
     ///
     /// # Safety
     ///
-    /// As where it does something (I15).
+    /// As on x86-64 (I15).
     #[inline(always)]
     pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
 
-    /// Nothing.
+    /// Does nothing.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_read(_: usize) {}
 
-    /// Nothing.
+    /// Does nothing.
     #[inline(always)]
     pub(in crate::tuning) fn hint_to_write(_: usize) {}
 }
@@ -197,9 +201,9 @@ mod tests {
     fn lines_that_are_acquired_have_what_they_had() {
         let slots: Vec<_> = (0..64_u64).map(|n| UnsafeCell::new([n, !n, n << 32])).collect();
         for (from, to) in [(0, 64), (5, 11), (60, 70), (3, 3), (1 << 40, (1 << 40) + 64)] {
-            // SAFETY: I15: nobody else has these.
+            // SAFETY: I15: no other thread has these slots.
             unsafe { Prefetch(Addresses::of_slice(&slots)).acquire(from..to) };
-            // SAFETY: as above; there is nothing.
+            // SAFETY: as above; there are no slots.
             unsafe { Prefetch(Addresses::of_slice(&[(); 8])).acquire(from..to) };
         }
         for (n, slot) in (0..).zip(slots) {

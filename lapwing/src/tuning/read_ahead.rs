@@ -1,13 +1,13 @@
-//! Fetching the lines of a batch ahead of whoever reads its events one by one.
+//! Whether to prefetch along a batch while its events are read one by one, and how far ahead.
 //!
 //! ```text
-//! batch  ├── event ──────────────┬── asked for with it ──┤
-//!            └──── BYTES_AHEAD ──┘                        └ nothing beyond: that is a producer's
+//! batch  ├── event ──────────────┬── prefetched with it ──┤
+//!            └──── BYTES_AHEAD ──┘                         └ nothing beyond: that is the producer's
 //! ```
 //!
-//! A CPU fetches ahead of a stream by itself, but it begins late and, as some CPUs do it, not far enough for lines that another
-//! CPU has written, or for whole milliseconds not at all. So a short batch is asked for; whether a long one is, each thread that reads such tries. See
-//! `perf/results/experiments.md`.
+//! The hardware prefetcher starts late. On some CPUs it does not run far enough ahead of lines that another
+//! CPU has written, or pauses for milliseconds. A short batch is therefore always prefetched. For long
+//! batches each thread runs an A/B test ([`ab_test`](super::ab_test)). See `perf/results/experiments.md`.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -16,19 +16,20 @@ use super::ab_test::AbTest;
 use super::prefetch::{LINE, cpu, is_large};
 use crate::Sequence;
 
-/// How far ahead, in bytes, or the next event if that is larger; and most that is asked for of one.
+/// Distance of the prefetch in bytes, or one event if that is larger. Also the most that is prefetched of one
+/// event.
 const BYTES_AHEAD: usize = 2048;
-/// A batch of more bytes is a long one.
+/// A batch of more bytes is long.
 const SHORT_BYTES: usize = 32 << 10;
-/// Where events of long batches take longer than this, their lines make no difference.
+/// If events of long batches take longer than this, their lines make no difference.
 const SLOW_NS: u64 = 100;
 
 thread_local! {
-    /// What this thread has learnt. By the thread and not by the stage: whoever reads a slice may not know which stage's it is.
+    /// What this thread has learnt. Per thread, since a reader of a slice may not know its stage.
     static LEARNT: Cell<Learnt> = Cell::default();
 }
 
-/// Whether asking for the lines of long batches pays.
+/// Whether it pays to prefetch long batches.
 #[derive(Debug, Clone, Copy)]
 struct Learnt {
     test: AbTest<SLOW_NS>,
@@ -43,14 +44,14 @@ impl Default for Learnt {
 }
 
 impl Learnt {
-    /// Whether to ask for the lines of the next long batch, which has so many events.
+    /// Whether to prefetch the next long batch, which has `events`.
     fn asks(&mut self, events: u64) -> bool {
         let asks = self.test.is_first_at(self.events);
         self.events += events;
         asks
     }
 
-    /// As [`asks`](Self::asks), of this thread.
+    /// As [`asks`](Self::asks), for this thread.
     #[cold]
     #[inline(never)]
     fn asks_here(events: usize) -> bool {
@@ -61,7 +62,7 @@ impl Learnt {
     }
 }
 
-/// What is left to ask for of one batch. Addresses, not pointers: nothing is read through them.
+/// What is left to prefetch of one batch. It holds addresses, not pointers: nothing is read through them.
 #[derive(Debug)]
 pub(crate) struct ReadAhead<E> {
     next: usize,
@@ -70,7 +71,7 @@ pub(crate) struct ReadAhead<E> {
 }
 
 impl<E> ReadAhead<E> {
-    /// Of a batch that is read from its first event on.
+    /// For a batch that is read from its first event on.
     #[inline(always)]
     pub(crate) fn of(events: &[E]) -> Self {
         let batch = events.as_ptr_range();
@@ -82,8 +83,8 @@ impl<E> ReadAhead<E> {
         Self { next, end, events: PhantomData }
     }
 
-    /// Asks for the lines of an event further on, as the next event of the batch is read. Small events share
-    /// their lines with others: there a hint for each would cost more than it saves.
+    /// Prefetches an event further on, as the next event of the batch is read. Small events share their
+    /// lines: there, a hint for each event would cost more than it saves.
     #[inline(always)]
     pub(crate) fn go_on(&mut self) {
         if self.is_done() {
@@ -94,7 +95,7 @@ impl<E> ReadAhead<E> {
         self.next += size_of::<E>();
     }
 
-    /// Whether nothing is left to ask for.
+    /// Whether nothing is left to prefetch.
     #[inline(always)]
     pub(crate) fn is_done(&self) -> bool {
         !is_large(size_of::<E>()) || self.next >= self.end
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
     use crate::tuning::ab_test::EVENTS_PER_STRETCH;
 
-    /// How many of `events` were asked for, and whether all of it lies in the batch.
+    /// How many of `events` were prefetched. Checks that all of it lies in the batch.
     fn asked<E: Debug>(events: &[E]) -> usize {
         let mut ahead = ReadAhead::of(events);
         let first = ahead.next;
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!([1, 4].map(|count| asked(&vec![[0_u64; 1000]; count])), [0, 3]);
     }
 
-    /// Whether hints are tried, and done without, by this thread, in batches of so many events.
+    /// Whether this thread leaves batches of `events` alone, and whether it prefetches them.
     fn ways(events: usize) -> [bool; 2] {
         let batch = vec![[0_u64; 4]; events];
         let mut ways = [false; 2];

@@ -1,4 +1,4 @@
-//! The advice that a consumer takes.
+//! `TunedReads`: which advice a consumer takes. Not here: what each piece does (the files beside this one).
 
 use std::ops::Range;
 
@@ -10,10 +10,11 @@ use crate::Sequence;
 use crate::protocol::advice::ReadAdvice;
 use crate::protocol::ring_buffer::Addresses;
 
-/// How to poll, what to prefetch, and which cache lines to own before they are released.
+/// How to poll, what to prefetch, and which cache lines to acquire before they are released.
 ///
-/// While the consumer waits, each poll in vain prefetches the event's line, so that it comes while the word's line does: a lone
-/// event takes one exchange of cache lines and not two. In a stream it would take a second line from the producer.
+/// While the consumer waits, each poll that finds nothing prefetches the line of the event. That line arrives
+/// together with the line of the polled word: a lone event takes one exchange of cache lines instead of two.
+/// In a stream the prefetch would take a second line from the producer.
 #[derive(Debug)]
 pub(crate) struct TunedReads {
     slots: Prefetch,
@@ -63,7 +64,8 @@ impl ReadAdvice for TunedReads {
     #[inline(never)]
     unsafe fn acquire_lines(&self, events: Range<Sequence>) {
         if let Some(stamps) = self.stamps {
-            // SAFETY: I15, by the caller: a stamp is written with the claim, and again with that of the next lap.
+            // SAFETY: I15, by the caller: a stamp is written with its claim, and again only with the claim of
+            // the next lap.
             unsafe { stamps.acquire(events.clone()) };
         }
         // SAFETY: I15, by the caller.

@@ -1,38 +1,38 @@
-//! How much of what is there one worker of a group claims: a fair share, but no less than is worth the
+//! How many of the available events a worker of a group claims: a fair share, but enough to be worth the
 //! claim. Not here: the claim (`group`), where its events come from (`worker`).
 //!
-//! Where an event takes less time than a claim that others want as well, fair shares of a few events
-//! keep all of them busy with claiming. So a worker measures how long its events take. It believes a
-//! slow claim at once and a quick one slowly: too small a claim costs time, too large a one keeps from
-//! others what they could have done.
+//! If an event takes less time than a contended claim, fair shares of a few events keep all workers busy with
+//! claims. A worker therefore measures how long its events take. It adopts a slow measurement at once and a
+//! quick one slowly. Too small a claim only costs time, but too large a one withholds work from idle workers.
 //!
-//! Worth (`perf/results/experiments.md`, "The protocol without its tuning" and "Claims of workers"): two workers 1.6 on an EPYC (Zen 4).
+//! Worth (`perf/results/experiments.md`, "The protocol without its tuning" and "Claims of workers"): two workers
+//! 1.6 on an EPYC (Zen 4).
 
 use std::time::Instant;
 
-/// A claim is at least so much work, in nanoseconds, if there is as much: some times what it costs.
+/// Least work of a claim in nanoseconds, if there is as much: several times the cost of a claim.
 const LEAST_NS: u64 = 2_000;
 /// Most events of a claim that is larger than a fair share. See `perf/results/experiments.md`.
 const MOST_OF_LEAST: u64 = 64;
-/// How much of what it knows is the last claim, where that was quicker: an eighth.
+/// Weight of the last claim in the estimate, if it was quicker: an eighth.
 const LEARNING: u64 = 8;
 
-/// What a worker knows of how long its events take.
+/// What a worker knows of the time that its events take.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// When it claimed what it has, and how many events that were.
+    /// When the worker made its present claim, and the number of events in it.
     claimed: Option<(Instant, u64)>,
-    /// Nanoseconds for an event, [`LEAST_NS`] at most.
+    /// Estimate of nanoseconds an event, at most [`LEAST_NS`].
     event_ns: u64,
 }
 
 impl Share {
-    /// That of a worker that expects the worst.
+    /// A share that assumes slow events.
     pub(crate) fn new() -> Self {
         Self { claimed: None, event_ns: LEAST_NS }
     }
 
-    /// How many events to claim of the `there` that `sharers` workers may claim.
+    /// How many of `there` available events to claim, with `sharers` workers.
     pub(crate) fn of(&self, there: u64, sharers: u64) -> u64 {
         let worth = (LEAST_NS / self.event_ns.max(1)).min(MOST_OF_LEAST);
         let least = if cfg!(lapwing_plain) { 1 } else { worth };
@@ -44,7 +44,7 @@ impl Share {
         self.claimed = Some((Instant::now(), events));
     }
 
-    /// The worker has finished what it claimed.
+    /// The worker has finished its claim.
     pub(crate) fn end(&mut self) {
         if let Some((start, events)) = self.claimed.take() {
             let claim_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -52,7 +52,7 @@ impl Share {
         }
     }
 
-    /// Each event of a claim took so long.
+    /// Updates the estimate: each event of a claim took `event_ns`.
     fn learn(&mut self, event_ns: u64) {
         let quicker = (self.event_ns * (LEARNING - 1) + event_ns.min(LEAST_NS)) / LEARNING;
         self.event_ns = event_ns.min(LEAST_NS).max(quicker);
@@ -63,7 +63,7 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// A share that knows of `claims`, each with events of so many nanoseconds.
+    /// A share that has learnt from `claims`, each with the nanoseconds an event.
     fn after(claims: &[u64]) -> Share {
         let mut share = Share::new();
         claims.iter().for_each(|&event_ns| share.learn(event_ns));
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn claims_are_timed_from_their_begin_to_their_end() {
         let mut share = after(&[5; 100]);
-        share.end(); // of nothing
+        share.end(); // no claim to end
         assert_eq!(share.of(64, 64), 64);
         share.begin(1);
         std::thread::sleep(std::time::Duration::from_millis(1));

@@ -1,6 +1,6 @@
-//! Keys that change hands with what their handlers know of them: which words' workers have still to give,
-//! and for which words there is something to take. Not here: what is given (`consumer::hand_over`), when
-//! the team changes (`routes`).
+//! How keys change owner together with the state that handlers keep for them: which words have state to give,
+//! and which have state to take. Not here: the state itself (`consumer::hand_over`), when the team changes
+//! (`routes`).
 //!
 //! ```text
 //! the team has finished ──> target = new team, owing = old team
@@ -12,16 +12,16 @@
 //!                                         takes what is pending before the first event that is routed to it
 //! ```
 //!
-//! All of it is by word, not by worker: whoever looks after the word of a worker that has left gives and
-//! takes in its place. A move that has begun goes on to its target, whatever is asked for meanwhile.
+//! All of this is by word, not by worker: the worker that took over the word of one that left gives and takes
+//! in its place. A move that has begun completes, even if the group is resized meanwhile.
 
 use super::Group;
 use super::routes::{members_of, owner_among};
 use crate::protocol::control::StageIndex;
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The keys that a worker of a group [by key](crate::graph::Workers::by_key) has to give away, as
-/// [`HandOver::give`](crate::consumer::HandOver::give) sees them.
+/// The keys that a worker of a group [by key](crate::graph::Workers::by_key) has to give away, for
+/// [`HandOver::give`](crate::consumer::HandOver::give).
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -35,15 +35,15 @@ use crate::sync::{AtomicU64, Ordering, fence};
 pub struct MovedKeys {
     /// The workers that share the keys from now on.
     members: Box<[u8]>,
-    /// A bit for each word that the worker looks after.
+    /// A bit for each word of the worker.
     own: u64,
-    /// The worker's own word, if it leaves and gives all away.
+    /// The worker's own word, if it leaves and gives everything away.
     leaves: Option<u8>,
 }
 
 impl MovedKeys {
-    /// Whether this worker has to give away what it knows of `key`. True of every key if the worker leaves
-    /// its group.
+    /// Whether this worker has to give away its state of `key`. True of every key if the worker leaves its
+    /// group.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -57,11 +57,11 @@ impl MovedKeys {
         self.leaves.is_some() || !self.is_own(owner_among(&self.members, key))
     }
 
-    /// The word whose worker is to have what is known of `key`.
+    /// The word whose worker gets the state of `key`.
     pub(crate) fn destination(&self, key: u64) -> usize {
         let owner = owner_among(&self.members, key);
         match self.leaves {
-            // It goes with the word, to whoever takes that over.
+            // The state stays with the word, for the worker that takes it over.
             Some(own) if !self.is_own(owner) => usize::from(own),
             _ => usize::from(owner.expect("there is a team to give to")),
         }
@@ -72,68 +72,69 @@ impl MovedKeys {
     }
 }
 
-/// What a worker does to hand over what it knows of its keys.
+/// How a worker hands over its state of keys.
 pub(crate) trait KeyTransfer {
-    /// Puts what is known of the keys in `moved` where those take it who have them next. Returns a bit for
-    /// each word that there is something for.
+    /// Puts the state of the keys in `moved` where their next owners take it. Returns a bit for each word
+    /// that gets some.
     fn give(&mut self, moved: &MovedKeys) -> u64;
 
-    /// Takes what there is for the word with this number.
+    /// Takes the state that was given to the word with this index.
     fn take(&mut self, word: usize);
 }
 
-/// How far the keys of a group have changed hands. A bit for each word in each of these.
+/// The state of a move of keys. Each field has a bit for each word.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// The team that is to be; 0 if none is. Written by whoever holds the routing lock.
+    /// The next team; 0 if no move is under way. Written under the routing lock.
     target: AtomicU64,
-    /// Those of the old team whose worker has not given yet. Set by whoever holds the routing lock.
+    /// The words of the old team whose worker has not given yet. Set under the routing lock.
     owing: AtomicU64,
-    /// Those for which there is something to take.
+    /// The words for which there is state to take.
     pending: AtomicU64,
 }
 
 impl Moves {
-    /// The team that the keys are on their way to; 0 if they stay where they are.
+    /// The team to which the keys move; 0 if no move is under way.
     pub(super) fn target(&self) -> u64 {
-        // O36, Acquire: pairs with the Release in `end`; brings the team that came of it.
+        // O36, Acquire: pairs with the Release in `end`; carries the team that the move led to.
         self.target.load(Ordering::Acquire)
     }
 
     /// Begins to move keys from `old` to `target`.
     pub(super) fn begin(&self, old: u64, target: u64) {
-        // O36, Relaxed: released with what is owed.
+        // O36, Relaxed: released with `owing`.
         self.target.store(target, Ordering::Relaxed);
         // O36, Release: pairs with the Acquire in `owes`; carries the target.
         self.owing.store(old, Ordering::Release);
     }
 
-    /// Whether all have given. The caller looks only while there is a target.
+    /// Whether all have given. Only called while there is a target.
     pub(super) fn have_all_given(&self) -> bool {
-        // O36, Acquire: pairs with the Release in `has_given`; brings what was given, and that it is pending.
+        // O36, Acquire: pairs with the Release in `has_given`; carries what was given, and that it is
+        // pending.
         self.owing.load(Ordering::Acquire) == 0
     }
 
-    /// The target is the team now, which the caller has stored.
+    /// Ends the move. The caller has stored the target as the team.
     pub(super) fn end(&self) {
         // O36, Release: pairs with the Acquire in `target`; carries the team.
         self.target.store(0, Ordering::Release);
     }
 
-    /// Whether the worker that looks after `own` has to give.
+    /// Whether the worker with the words `own` has to give.
     fn owes(&self, own: u64) -> bool {
-        // O36, Acquire: pairs with the Release in `begin`; brings the target.
+        // O36, Acquire: pairs with the Release in `begin`; carries the target.
         self.owing.load(Ordering::Acquire) & own != 0
     }
 
     fn has_given(&self, own: u64) {
-        // O36, Release: pairs with the Acquire in `have_all_given`; carries what was given, also past the
-        // others of the team, which are read-modify-writes too.
+        // O36, Release: pairs with the Acquire in `have_all_given`; carries what was given, also through the
+        // other workers of the team, which use read-modify-writes.
         self.owing.fetch_and(!own, Ordering::Release);
     }
 
     fn has_pending(&self, own: u64) -> bool {
-        // O36, Relaxed: brought by whatever made the caller look: its event, or a word that was taken over.
+        // O36, Relaxed: ordered by what the caller acquired before, an event or a word that it took over.
         self.pending.load(Ordering::Relaxed) & own != 0
     }
 
@@ -142,15 +143,15 @@ impl Moves {
         self.pending.fetch_or(words, Ordering::Release);
     }
 
-    /// The words among `own` that there was something for.
+    /// Clears the pending bits of `own`, and returns those that were set.
     fn fetch(&self, own: u64) -> u64 {
-        // O36, Acquire: pairs with the Release in `send`; brings what was given. Before that is taken: what
-        // comes afterwards sets the bit again.
+        // O36, Acquire: pairs with the Release in `send`; carries what was given. The bit is cleared before
+        // the state is taken, so state given later sets it again.
         self.pending.fetch_and(!own, Ordering::Acquire) & own
     }
 }
 
-/// Number of each word in `words`.
+/// The index of each word in `words`.
 fn numbers(words: u64) -> impl Iterator<Item = u8> {
     members_of(words).into_vec().into_iter()
 }
@@ -165,7 +166,7 @@ impl Group {
         words.iter().map(|&word| 1 << self.slot_of(word)).fold(0, |bits, bit: u64| bits | bit)
     }
 
-    /// Whether the worker that looks after `words` has something to give or to take.
+    /// Whether the worker with `words` has state to give or to take.
     #[inline]
     pub(crate) fn has_transfer(&self, words: &[StageIndex]) -> bool {
         self.moves().is_some_and(|moves| {
@@ -174,7 +175,7 @@ impl Group {
         })
     }
 
-    /// Has the worker that looks after `words` take and give what there is to, with its `transfer`.
+    /// Takes and gives the pending state of the worker with `words`, with its `transfer`.
     #[cold]
     pub(crate) fn hand_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
@@ -186,12 +187,12 @@ impl Group {
         let moved = MovedKeys { members: members_of(moves.target()), own, leaves: None };
         moves.send(transfer.give(&moved));
         moves.has_given(own);
-        // For those who sleep until they may route.
+        // Wakes the workers that sleep until they may route.
         self.control.notify_released(self.words[0]);
     }
 
-    /// As [`hand_over`](Self::hand_over), of a worker that is about to leave, and gives all that it has to
-    /// those who will take its words over.
+    /// As [`hand_over`](Self::hand_over), for a worker that is about to leave. It gives all its state to the
+    /// next owners, or keeps it with its own word.
     #[cold]
     pub(crate) fn hand_all_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
@@ -205,15 +206,16 @@ impl Group {
         moves.send(transfer.give(&moved));
     }
 
-    /// Takes back what a worker with `words`, which has left, gave and nobody will take any more.
+    /// Takes back what a worker with `words`, which has left, gave, if no other worker will take it.
     #[cold]
     pub(crate) fn take_back(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
-        // O37: either this worker sees that all is done, or a worker that ends at that point sees what this one left.
+        // O37: either this worker sees that everything is finished, or a worker that ends there sees what
+        // this one left.
         fence(Ordering::SeqCst);
         let life = &self.control.life;
         let is_drained = || life.end().is_some_and(|end| self.has_finished(end));
-        // Of a ring that is halted no worker takes anything over any more: the last that leaves has it all.
+        // In a halted ring no worker takes anything over: the last one that leaves gets all of it.
         let slots: Vec<usize> = if life.is_halted() {
             (0..self.max()).collect()
         } else if is_drained() {
@@ -228,8 +230,8 @@ impl Group {
         }
     }
 
-    /// Whether a worker that finds all done sees something left behind, which it has to take over before it
-    /// ends.
+    /// Whether a worker that finds everything finished sees a claim left behind, which it must take over
+    /// before it ends.
     #[cold]
     pub(crate) fn has_left_something(&self) -> bool {
         // O37: pairs with the fence in `take_back`.

@@ -1,18 +1,18 @@
-//! Which worker of a group by key has which event, and who says so. Not here: how a worker goes through
-//! its events (`consumer::keyed`).
+//! Which worker of a group by key owns which event, and which worker routes. Not here: how a worker finds the
+//! events that it owns (`consumer::worker`).
 //!
 //! ```text
-//! sequence    8   9  10  11  12 | 13  14        the group's word is at 13: what is below is routed
-//! owner       0   2   0   0   2 |               worker 2 goes through 9 and 12, and past the others'
+//! sequence    8   9  10  11  12 | 13  14        the group's word is 13: events below it are routed
+//! owner       0   2   0   0   2 |               worker 2 handles 9 and 12, and skips the others
 //! ```
 //!
-//! One worker at a time holds the lock, and with it the right to look at events that have no owner yet.
-//! Once an event is routed, nobody but its owner touches it. The word of each of the team, to which
-//! events are routed, is how far it has gone through what is routed; the others are idle.
+//! One worker at a time holds the routing lock. Only that worker may read events without an owner. Once an
+//! event is routed, only its owner accesses it. The *team* is the set of workers to which events are routed.
+//! The word of a member says how far it has gone through the routed events; the other workers are idle.
 //!
-//! The team changes only where all of the old one stand at the group's word: then whoever has a key
-//! next comes after all that was done with it before. Where handlers hand over what they know of their keys,
-//! that comes in between (`moves`).
+//! The team changes only when the words of all its members have reached the group's word. The next owner of a
+//! key then comes after all earlier work on that key. If handlers hand over state of keys, they do so at that
+//! point (`moves`).
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -27,15 +27,15 @@ use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 /// Owner of a claim that was given up.
 const NOBODY: u8 = u8::MAX;
 
-/// Odd, and near the golden ratio of 2^64: the high half of a product with it is spread evenly.
+/// Odd, and near the golden ratio of 2^64: spreads the high half of a product evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The workers of `team`, in their order.
+/// The workers of `team`, in order.
 pub(super) fn members_of(team: u64) -> Box<[u8]> {
     (0..MAX_WORKERS as u8).filter(|worker| team >> worker & 1 == 1).collect()
 }
 
-/// Which of `members` has the events with this key; `None` if there are none.
+/// Which of `members` gets the events with this key; `None` if there are no members.
 #[inline]
 pub(super) fn owner_among(members: &[u8], key: u64) -> Option<u8> {
     let spread = key.wrapping_mul(SPREAD) >> 32;
@@ -43,27 +43,26 @@ pub(super) fn owner_among(members: &[u8], key: u64) -> Option<u8> {
     members.get(member as usize).copied()
 }
 
-/// What the lock holds while `worker` routes.
+/// The value of the lock while `worker` routes.
 fn holder_of(worker: usize) -> u32 {
     worker as u32 + 1
 }
 
-/// Who has which event.
+/// Which worker owns which event.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// For each slot, the worker that has its event. Written by whoever holds the lock, read by workers
-    /// up to the group's word.
+    /// For each slot, the owner of its event. Written under the lock, read by workers below the group's word.
     owners: PerSlot<AtomicU8>,
-    /// Number of the worker that routes, counted from 1; 0 while none does.
+    /// 1 plus the index of the worker that routes; 0 if none does.
     lock: AtomicU32,
-    /// A bit for each worker that events are routed to. Written by whoever holds the lock.
+    /// A bit for each worker to which events are routed. Written under the lock.
     team: AtomicU64,
-    /// Where workers hand over what they know of their keys.
+    /// Where workers hand over their state of keys, if they do.
     pub(super) moves: Option<Moves>,
 }
 
 impl Routes {
-    /// Nothing is routed yet, and there is no team.
+    /// Nothing is routed yet, and the team is empty.
     pub(super) fn new(room: Reserved<AtomicU8>) -> Self {
         let owners = room.fill(|_| AtomicU8::new(NOBODY));
         Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0), moves: None }
@@ -77,8 +76,8 @@ impl Routes {
         &self.owners[(sequence as usize) & (self.owners.len() - 1)]
     }
 
-    /// The first events of `worker` in `routed`, at most `longest`. The caller has seen that all of
-    /// `routed` is.
+    /// The first consecutive events of `worker` in `routed`, at most `longest`. The caller has seen that all
+    /// of `routed` has owners.
     fn first_of(
         &self,
         worker: usize,
@@ -94,39 +93,40 @@ impl Routes {
         Some(first..end)
     }
 
-    /// A bit for each worker that events are routed to.
+    /// A bit for each worker to which events are routed.
     pub(super) fn team(&self) -> u64 {
-        // O28, Relaxed: a look, or the caller has the lock.
+        // O28, Relaxed: a snapshot, or the caller holds the lock.
         self.team.load(Ordering::Relaxed)
     }
 
-    /// Whether keys are on their way to another team.
+    /// Whether keys move to another team at present.
     fn is_moving(&self) -> bool {
         self.moves.as_ref().is_some_and(|moves| moves.target() != 0)
     }
 
-    /// Whether keys are on their way, and somebody has not yet given what it knows of them.
+    /// Whether keys move, and some worker has not yet given its state of them.
     pub(crate) fn is_owing(&self) -> bool {
         self.is_moving() && self.moves.as_ref().is_some_and(|moves| !moves.have_all_given())
     }
 
-    /// Whether somebody routes just now.
+    /// Whether a worker routes at present.
     pub(crate) fn is_locked(&self) -> bool {
-        // O28, Relaxed: a look; ordered by the fences of O6 for those who sleep.
+        // O28, Relaxed: a snapshot; for sleepers, ordered by the fences of O6.
         self.lock.load(Ordering::Relaxed) != 0
     }
 }
 
 impl Group {
-    /// The next events that are routed to the worker with `word`, at most `longest`. Goes past those of
-    /// others: an empty range if these were all.
+    /// The next consecutive events that are routed to the worker with `word`, at most `longest`. Skips events
+    /// of others; the range is empty if there was no other event. `None` if all routed events are behind the
+    /// worker.
     pub(crate) fn next_routed(&self, word: StageIndex, longest: u64) -> Option<Range<Sequence>> {
         let routes = self.routes.as_ref()?;
-        // This first: whoever routes to a worker that was idle has set its word before (O25).
+        // Loaded first: a router sets the word of an idle worker before it routes to it (O25).
         let routed = self.claimed();
         let next = self.control.sequence_of(word);
         if next >= routed {
-            // It is through, or idle.
+            // The worker has handled all routed events, or is idle.
             return None;
         }
         let events = routes.first_of(self.slot_of(word), next..routed, longest);
@@ -137,15 +137,15 @@ impl Group {
         Some(events)
     }
 
-    /// Whether the calling thread, on which the worker with `word` runs, is routing just now.
+    /// Whether the calling thread, which runs the worker with `word`, is routing.
     pub(crate) fn is_routing(&self, word: StageIndex) -> bool {
         let holder = holder_of(self.slot_of(word));
-        // O28, Relaxed: only this thread stores this number, or takes it away.
+        // O28, Relaxed: only this thread stores and clears this value.
         self.routes.as_ref().is_some_and(|routes| routes.lock.load(Ordering::Relaxed) == holder)
     }
 
-    /// Whether events may be routed to those who are to work now: they are the team, or the team has
-    /// finished what it had, and given what it knew.
+    /// Whether events may be routed to the active workers: they are the team, or the team has finished its
+    /// events and given its state.
     pub(crate) fn is_settled(&self, routes: &Routes) -> bool {
         if routes.is_moving() {
             return !routes.is_owing();
@@ -154,25 +154,26 @@ impl Group {
     }
 }
 
-/// The right to route events from the group's word on, until it is dropped.
+/// The right to route events from the group's word on. Dropping it releases the lock.
 pub(crate) struct Router<'a> {
     group: &'a Group,
     routes: &'a Routes,
-    /// The workers that events are routed to.
+    /// The workers to which events are routed.
     members: Box<[u8]>,
-    /// First sequence that has no owner yet.
+    /// First sequence without an owner.
     next: Cell<Sequence>,
 }
 
 impl<'a> Router<'a> {
-    /// The right of `worker`, unless somebody has it, or the team is to be another one and has not finished yet.
+    /// Acquires the lock for `worker`. `None` if another worker holds it, or if the team must change and has
+    /// not finished yet.
     pub(crate) fn new(group: &'a Group, routes: &'a Routes, worker: usize) -> Option<Self> {
         let holder = holder_of(worker);
-        // O28, Acquire: pairs with the Release in `drop`; brings the group's word, the team and its
-        // words. Relaxed: somebody else has it.
+        // O28, Acquire: pairs with the Release in `drop`; carries the group's word, the team and its words.
+        // Relaxed: another worker holds the lock.
         let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);
         swap.ok()?;
-        // From here on, dropping it unlocks.
+        // From here on, dropping the router releases the lock.
         let next = Cell::new(group.claimed());
         let mut router = Self { group, routes, members: Box::default(), next };
         let team = router.settle_team()?;
@@ -180,22 +181,21 @@ impl<'a> Router<'a> {
         Some(router)
     }
 
-    /// The team that is routed to from now on: those who are to work. `None` as long as the old one has
-    /// not finished what it has.
+    /// Makes the active workers the team, and returns it. `None` until the old team has finished its events.
     fn settle_team(&self) -> Option<u64> {
         let (group, routes, next) = (self.group, self.routes, self.next.get());
         let (old, new) = (routes.team(), self.next_team()?);
         if old == new {
             return Some(old);
         }
-        // Each of the team stands where the group does, and stores nothing before more is routed.
+        // The word of each member is at the group's word, and does not change before more is routed.
         for (worker, &word) in group.words_of_workers().iter().enumerate() {
             let is_member = |team: u64| team >> worker & 1 == 1;
             match (is_member(old), is_member(new)) {
-                // O25: before anything is routed to it.
+                // O25: before any event is routed to it.
                 (false, true) => {
                     group.control.advance(word, next);
-                    // It may have heard that it is not to work, and sleep whatever its strategy is.
+                    // It may have seen that it is inactive, and sleeps whatever its wait strategy.
                     group.control.stages[word].released.wake_all();
                 }
                 (true, false) => group.control.advance(word, IDLE),
@@ -210,8 +210,8 @@ impl<'a> Router<'a> {
         Some(new)
     }
 
-    /// The team that is to be: those who are to work. `None` as long as the old one has not finished what it
-    /// has, and given what it knows.
+    /// The next team: the active workers. `None` until the old team has finished its events and given its
+    /// state.
     fn next_team(&self) -> Option<u64> {
         let (group, routes) = (self.group, self.routes);
         let (old, new) = (routes.team(), group.wanted());
@@ -228,25 +228,25 @@ impl<'a> Router<'a> {
         // The first team has nothing to give.
         if let Some(moves) = routes.moves.as_ref().filter(|_| old != 0) {
             moves.begin(old, new);
-            // They may sleep wherever they wait for events, of which there are none for them.
+            // Members may sleep where they wait for events, and none will come for them.
             group.control.wake_everybody();
             return None;
         }
         Some(new)
     }
 
-    /// First sequence that has no owner yet.
+    /// First sequence without an owner.
     pub(crate) fn next(&self) -> Sequence {
         self.next.get()
     }
 
-    /// Gives the next event to the worker that all events with this key go to.
+    /// Assigns the next event to the worker that owns `key`.
     #[inline]
     pub(crate) fn assign(&self, key: u64) {
         self.give(owner_among(&self.members, key).unwrap_or(NOBODY));
     }
 
-    /// Passes over claims that were given up, up to `end`.
+    /// Skips claims that were given up, up to `end`.
     pub(crate) fn pass(&self, end: Sequence) {
         while self.next.get() < end {
             self.give(NOBODY);
@@ -261,9 +261,9 @@ impl<'a> Router<'a> {
         self.next.set(sequence + 1);
     }
 
-    /// Hands over what was assigned.
+    /// Publishes the owners that were assigned.
     pub(crate) fn finish(self) {
-        // O25 and O28, Release in `advance`: carries the owners, and the end of the looks at the keys.
+        // O25 and O28, Release in `advance`: carries the owners, and the end of the reads of the keys.
         self.group.control.advance(self.group.words[0], self.next.get());
     }
 }
@@ -272,7 +272,7 @@ impl Drop for Router<'_> {
     fn drop(&mut self) {
         // O28, Release: pairs with the Acquire in `new`.
         self.routes.lock.store(0, Ordering::Release);
-        // For those who sleep until they may route.
+        // Wakes the workers that sleep until they may route.
         self.group.control.notify_released(self.group.words[0]);
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// Looks a few times with a yield in between, then parks until what it waits for advances.
+/// Polls a few times with a yield in between, then parks until what it waits for advances.
 ///
-/// It parks on an empty ring, on a stage upstream and on a full ring alike, and costs the other side
-/// one load of a line that hardly anybody writes, as long as nobody sleeps. With [`yields`](Self::yields) of
-/// 0 it parks at once, and each event that comes alone pays for a wake-up.
+/// It parks on an empty ring, on an upstream stage and on a full ring. While no thread sleeps, it costs the
+/// other side one load of a cache line that is rarely written. With [`yields`](Self::yields) of 0 it parks at
+/// once, and each lone event pays for a wake-up.
 ///
 /// ```
 /// use lapwing::wait::{Blocking, WaitStrategy};
@@ -21,14 +21,14 @@ use super::{WaitStrategy, Waiting};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Blocking {
-    /// Looks before it parks, in iterations, each followed by a yield of the CPU.
+    /// Polls before it parks, in iterations, each followed by a yield of the CPU.
     pub yields: u32,
 }
 
 impl Default for Blocking {
-    /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up costs. On two cores it
-    /// was a hundred times as fast in a multicast as parking at once, or after 100 looks without a
-    /// yield; see `perf/results/experiments.md`.
+    /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up. In a multicast on two cores,
+    /// this was a hundred times as fast as parking at once, or after 100 polls without a yield; see
+    /// `perf/results/experiments.md`.
     fn default() -> Self {
         Self { yields: 10 }
     }

@@ -1,8 +1,10 @@
-//! Whether the threads of a ring want more CPUs than they get: oversubscription. Then none of them spins, but for one that was
-//! told to for as long as it takes (`BusySpin`) or for a time (`PhasedBackoff`).
+//! Whether the threads of a ring need more CPUs than they get: oversubscription. No strategy of this library
+//! then spins, except `BusySpin`, and `PhasedBackoff` in its first phase. Not here: how many threads may spin
+//! otherwise (`spinner`).
 //!
-//! Each thread finds out by the time that its own yields take, and notes it in a word of the ring. So all threads of the ring know: one
-//! that has a CPU to itself just now would otherwise spin there while two others share the next.
+//! Each thread measures how long its own yields take, and records the result in a word of the ring. All
+//! threads of the ring therefore know. A thread with a CPU to itself would otherwise spin there while two
+//! others share the next CPU.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -10,23 +12,22 @@ use std::time::{Duration, Instant};
 use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, yield_now};
 
-/// After a yield that let somebody else run, so many have to let nobody run before the oversubscription is over:
-/// half a millisecond.
+/// After a yield that let another thread run, this many must let none run before the oversubscription is
+/// over: half a millisecond.
 const YIELDS_ALONE: u64 = 1024;
-/// So many of one thread are noted by one store. The line is everybody's: a store for each made every turn of every other
-/// thread wait for it.
+/// One store records this many yields of one thread. All threads load that cache line: with a store for each
+/// yield, every turn of every other thread waited for it.
 const YIELDS_PER_STORE: u64 = 32;
-/// A yield that takes longer than this let somebody else run; one that lets nobody run takes half a
-/// microsecond.
+/// A longer yield let another thread run; one that lets none run takes half a microsecond.
 const LONG: Duration = Duration::from_nanos(1_500);
-/// Two of those of one thread within this time are oversubscription. A tick of the system's clock makes a yield take as long, but comes
-/// once in a millisecond at most.
+/// Two long yields of one thread within this time are oversubscription. A tick of the system clock also makes
+/// a yield long, but comes at most once a millisecond.
 const TOGETHER: Duration = Duration::from_micros(900);
 
 thread_local! {
-    /// When the last yield of this thread ended that took long and was noted.
+    /// The end of this thread's last long yield that was considered.
     static LAST_LONG: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Yields of this thread that let nobody run and are not noted yet.
+    /// Yields of this thread that let no other run and are not recorded yet.
     static UNNOTED: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -36,26 +37,27 @@ thread_local! {
     pub(super) static YIELDS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What came of a yield, and how long it took.
+/// The result of a yield, and how long it took.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Yield {
-    /// Nobody else ran.
+    /// No other thread ran.
     Alone(Duration),
-    /// Somebody did.
+    /// Another thread ran.
     LetRun(Duration),
 }
 
-/// The oversubscription of one ring: number of yields that have to let nobody run until it is over; 0 for none.
+/// The oversubscription of one ring: the number of yields that must let no other thread run until it is over;
+/// 0 for none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CpuLoad<'a>(&'a Figure);
 
 impl<'a> CpuLoad<'a> {
-    /// That of the ring of `control`.
+    /// The load of the ring of `control`.
     pub(crate) fn of(control: &'a Control) -> Self {
         Self(&control.oversubscription)
     }
 
-    /// As the word `yields_left` says.
+    /// The load that the word `yields_left` holds.
     #[cfg(all(test, not(loom)))]
     pub(super) fn by(yields_left: &'a Figure) -> Self {
         Self(yields_left)
@@ -66,7 +68,7 @@ impl<'a> CpuLoad<'a> {
         self.left() > 0
     }
 
-    /// Lets others run, and notes whether there are any.
+    /// Yields, and records whether another thread ran.
     pub(super) fn give_way(self) -> Yield {
         #[cfg(all(test, not(loom)))]
         YIELDS.set(YIELDS.get() + 1);
@@ -75,14 +77,14 @@ impl<'a> CpuLoad<'a> {
         self.note(start, Instant::now())
     }
 
-    /// Notes a yield. One alone that takes long is no oversubscription.
+    /// Records a yield. A single long one is not oversubscription.
     fn note(self, start: Instant, end: Instant) -> Yield {
         let time = end - start;
         if time <= LONG {
             self.saw_nobody();
             return Yield::Alone(time);
         }
-        // Seldom, since the others look at this line before each of their waits.
+        // Rarely stored, since the other threads load this line before each wait.
         if self.left() < YIELDS_ALONE / 2 {
             if !is_second(end) {
                 return Yield::Alone(time);
@@ -92,13 +94,13 @@ impl<'a> CpuLoad<'a> {
         Yield::LetRun(time)
     }
 
-    /// Others run.
+    /// Records that another thread ran.
     pub(super) fn saw_others(self) {
         UNNOTED.set(0);
         self.set(YIELDS_ALONE);
     }
 
-    /// A yield let nobody run.
+    /// Records that a yield let no other thread run.
     pub(super) fn saw_nobody(self) {
         let left = self.left();
         if left == 0 {
@@ -112,7 +114,7 @@ impl<'a> CpuLoad<'a> {
     }
 
     fn left(self) -> u64 {
-        // O13, Relaxed: a figure. One that is lost to another thread's is made good by the next.
+        // O13, Relaxed: a figure. If a store of another thread overwrites one, the next corrects it.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -122,7 +124,7 @@ impl<'a> CpuLoad<'a> {
     }
 }
 
-/// Whether a yield that took long, and has ended now, came shortly after another one of this thread.
+/// Whether a long yield that has ended now came shortly after another one of this thread.
 fn is_second(now: Instant) -> bool {
     let last = LAST_LONG.replace(Some(now));
     last.is_some_and(|last| now.saturating_duration_since(last) <= TOGETHER)
@@ -134,13 +136,13 @@ mod tests {
 
     use super::*;
 
-    /// Notes a yield of so many nanoseconds, so many microseconds after `began`.
+    /// Records a yield of the given nanoseconds, the given microseconds after `began`.
     fn note(ring: CpuLoad<'_>, began: Instant, (ns, after): (u64, u64)) {
         let start = began + Duration::from_micros(after);
         _ = ring.note(start, start + Duration::from_nanos(ns));
     }
 
-    /// Whether there is oversubscription after these yields of a thread that has made no others.
+    /// Whether there is oversubscription after these yields, the first of this thread.
     fn is_oversubscribed_after(yields: &[(u64, u64)]) -> bool {
         LAST_LONG.set(None);
         let (word, began) = (Figure::new(0), Instant::now());
@@ -149,7 +151,7 @@ mod tests {
         ring.is_oversubscribed()
     }
 
-    /// A tick of the system's clock was oversubscription, for at least a thousand yields.
+    /// A tick of the system clock counted as oversubscription, for at least a thousand yields.
     #[test]
     fn two_yields_that_take_long_are_oversubscription_when_they_come_together() {
         assert!(!is_oversubscribed_after(&[(400, 10), (400, 20)]));

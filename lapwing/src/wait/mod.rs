@@ -1,17 +1,17 @@
-//! How to wait. What is waited for decides alone when a wait is over.
+//! How a thread waits: the wait strategies. A strategy does not decide when a wait is over; the ring does.
 //!
 //! | strategy | latency | CPU while idle | parks |
 //! |---|---|---|---|
 //! | [`BusySpin`] | lowest | one CPU each | no |
-//! | [`Yielding`] | low | one CPU each, given up to others | no |
+//! | [`Yielding`] | low | one CPU each, yielded to others | no |
 //! | [`Sleeping`] | up to its sleep | a little | no |
 //! | [`Blocking`] | a wake-up by the system | none | yes |
 //! | [`Adaptive`], the default | low while busy, a wake-up after a pause | none | yes |
 //! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest, then low, then that of `F` | that of `F` | as `F` |
 //!
-//! A strategy can be set for each consumer and for the producer side. It only waits: afterwards the
-//! library looks again, so a strategy that returns too early costs time and nothing else. Whatever
-//! is waited for wakes its waiter: an empty ring, a stage upstream, a full ring.
+//! A strategy can be set for each consumer and for the producer side. It only waits: the library checks again
+//! afterwards, so a strategy that returns too early costs only time. The same strategy waits on an empty
+//! ring, on an upstream stage and on a full ring.
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
@@ -28,13 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Whichever the strategy, spinning, yielding or asleep: a [halt](crate::Running::halt) ends the wait
-//! at once, and so does a [close](crate::Running::close) where nothing is left to come. The caller's
-//! time limit belongs to the wait, not to the strategy: for a stage it is
-//! [`Stage::timeout`](crate::Stage::timeout), for a poller
+//! A [halt](crate::Running::halt) ends a wait at once, whether the thread spins, yields or sleeps. So does a
+//! [close](crate::Running::close) when no event is left. The time limit of the caller belongs to the wait,
+//! not to the strategy. For a stage it is [`Stage::timeout`](crate::Stage::timeout), for a poller
 //! [`wait_timeout`](crate::Poller::wait_timeout), for a producer
-//! [`publish_timeout`](crate::Producer::publish_timeout) and its like. It holds on an empty ring, on a
-//! stage upstream and on a full ring alike, is never early, and gives way to an event that is there.
+//! [`publish_timeout`](crate::Producer::publish_timeout) and similar calls. It applies on an empty ring, on
+//! an upstream stage and on a full ring. It never ends a wait early, and an available event takes precedence
+//! over it.
 //!
 //! # The strategies of LMAX
 //!
@@ -44,7 +44,7 @@
 //! | `YieldingWaitStrategy` | [`Yielding`] |
 //! | `SleepingWaitStrategy` | [`Sleeping`] |
 //! | `BlockingWaitStrategy` | [`Blocking`] |
-//! | `LiteBlockingWaitStrategy` | [`Blocking`]: a publication takes no lock, and costs one load while nobody sleeps |
+//! | `LiteBlockingWaitStrategy` | [`Blocking`]: a publication takes no lock, and costs one load while no thread sleeps |
 //! | `TimeoutBlockingWaitStrategy` | [`Blocking`], and a time limit of the wait |
 //! | `LiteTimeoutBlockingWaitStrategy` | the same |
 //! | `PhasedBackoffWaitStrategy` | [`PhasedBackoff`] over any strategy |

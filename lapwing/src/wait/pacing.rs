@@ -1,10 +1,11 @@
-//! What a strategy is told when its consumer has finished all that it knew of, and how it may keep away then.
+//! What a strategy learns when its consumer has finished all events that it knew of, and how it may back off
+//! then. Not here: when that is (`WaitStrategy::pace`, `consumer::source`).
 
 use super::cpu_load::CpuLoad;
 use crate::sync::{pause, yield_now};
 
-/// What a consumer has finished since it last looked, as a [`WaitStrategy`](super::WaitStrategy) sees it that
-/// [paces](super::WaitStrategy::pace) it.
+/// The events that a consumer has finished since its last check, for a [`WaitStrategy`](super::WaitStrategy)
+/// that [paces](super::WaitStrategy::pace) it.
 ///
 /// ```
 /// use lapwing::wait::{Pacing, WaitStrategy, Waiting, Yielding};
@@ -42,12 +43,12 @@ use crate::sync::{pause, yield_now};
 pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
-    /// Whether the threads of the ring want more CPUs than they get, where this consumer may hold up another stage by that.
+    /// The CPU load of the ring, if this consumer may hold up another stage while it keeps its CPU.
     pub(crate) load: Option<CpuLoad<'a>>,
 }
 
 impl Pacing<'_> {
-    /// Number of events that the last look had found, all of which are finished: at least one. Of stages that share
+    /// Number of events that the last check found, all of them finished: at least one. For stages that share
     /// a thread, the most that one of them has finished.
     ///
     /// ```
@@ -75,8 +76,8 @@ impl Pacing<'_> {
         self.events
     }
 
-    /// Whether these were a quarter of the ring or more: the consumer came late, whatever kept it away, and producers
-    /// may wait for it. A strategy that keeps away does so for a shorter time from now on.
+    /// Whether these were a quarter of the ring or more. The consumer then came late, and producers may wait
+    /// for it. A strategy that backs off should do so for a shorter time from now on.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -105,9 +106,10 @@ impl Pacing<'_> {
         self.is_late
     }
 
-    /// Whether the threads of the ring want more CPUs than they get, as far as its waiters have noticed when they
-    /// gave theirs away, and this consumer may hold up another stage by keeping its own. A stage that all others come before
-    /// never does, as it waits for what they do not get done, nor a worker, whose group takes what it leaves.
+    /// Whether the threads of the ring need more CPUs than they get, and this consumer may hold up another
+    /// stage while it keeps its CPU. The first is an estimate, from how long yields of the ring's waiters
+    /// take. The second is never true of a stage that comes after all others, nor of a worker, whose group
+    /// handles what it leaves.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -134,8 +136,8 @@ impl Pacing<'_> {
         self.load.is_some_and(CpuLoad::is_oversubscribed)
     }
 
-    /// Gives the CPU to another thread, if one wants it, and notes whether one did: so a load that is gone is
-    /// forgotten.
+    /// Yields the CPU to another thread, if one is ready. Also records whether one was, so that a load that
+    /// has gone is forgotten.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -165,7 +167,7 @@ impl Pacing<'_> {
         }
     }
 
-    /// Keeps away for `hints` pause hints, 10 to 45 ns each.
+    /// Backs off for `hints` pause hints, 10 to 45 ns each.
     ///
     /// ```
     /// # use std::time::Duration;

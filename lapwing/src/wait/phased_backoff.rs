@@ -1,4 +1,4 @@
-//! Spinning, then yielding, then another strategy, each phase for a time of its own.
+//! Spinning, then yielding, then another strategy, with a duration for each of the first two phases.
 
 use std::time::Duration;
 
@@ -6,11 +6,10 @@ use super::waiting::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::{spin_loop, yield_now};
 
-/// Spins for a while, then yields the CPU between looks for a while, then waits by `F`.
+/// Spins for a duration, then yields the CPU between polls for another, then waits with `F`.
 ///
-/// It says in times what the other strategies say in numbers of looks, so it means the same on every
-/// machine. Each look of each phase sees the end of the wait, be it the event, a close, a halt or
-/// the caller's time limit.
+/// It counts time where the other strategies count polls, so it means the same on every machine. Each poll of
+/// each phase sees the end of the wait: the event, a close, a halt or the time limit of the caller.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,10 +36,10 @@ pub struct PhasedBackoff<F> {
 }
 
 impl<F: WaitStrategy> PhasedBackoff<F> {
-    /// Spins for `spin`, yields for `yielding` after that, then waits by `fallback`. A duration of
-    /// zero leaves its phase out; one that is too long for the clock never ends.
+    /// Spins for `spin`, then yields for `yielding`, then waits with `fallback`. A phase of zero length is
+    /// skipped. A phase that is too long for the clock never ends.
     ///
-    /// The clock is read seldom: after every 64 looks that spin, and after each that yields.
+    /// The clock is read after every 64 polls of the first phase, and after each poll of the second.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

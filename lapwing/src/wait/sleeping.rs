@@ -1,15 +1,15 @@
-//! Polling with pauses: little CPU, and nobody has to wake the waiter.
+//! Polling with sleeps in between: little CPU, and no thread has to wake the waiter.
 
 use std::time::Duration;
 
 use super::{WaitStrategy, Waiting};
 
-/// Looks `spins` times, then `yields` times with a yield in between, then sleeps before each
-/// further look. Where the threads of the ring want more CPUs than they get, it yields at once.
+/// Polls `spins` times, then `yields` times with a yield in between, then sleeps before each further poll.
+/// Under oversubscription, when the threads of the ring need more CPUs than they get, it yields at once.
 ///
-/// An event that comes during a sleep waits for its end, so the sleep is the latency. Linux adds its
-/// timer slack, 50 µs by default, to each. A close and a halt end a sleep of any length, and while a
-/// closed ring drains, a sleep lasts a millisecond at most.
+/// An event that comes during a sleep waits for the end of that sleep, which determines the latency. Linux
+/// adds its timer slack, 50 µs by default, to each sleep. A close and a halt end a sleep of any length. While
+/// a closed ring drains, a sleep lasts at most a millisecond.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,17 +20,17 @@ use super::{WaitStrategy, Waiting};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sleeping {
-    /// Looks before the first yield, in iterations.
+    /// Polls before the first yield, in iterations.
     pub spins: u32,
-    /// Looks before the first sleep, in iterations.
+    /// Polls before the first sleep, in iterations.
     pub yields: u32,
     /// Length of each sleep.
     pub sleep: Duration,
 }
 
 impl Default for Sleeping {
-    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs, which is
-    /// what Linux makes of any shorter one.
+    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs. With its default
+    /// timer slack, Linux makes shorter sleeps about as long.
     fn default() -> Self {
         Self { spins: 100, yields: 100, sleep: Duration::from_micros(50) }
     }

@@ -1,23 +1,24 @@
-//! Who may spin: of all threads of the process that wait adaptively, one fewer at a time than there are
-//! CPUs. One is left for whoever is waited for. Not here: for how long (`adaptive`).
+//! Which threads may spin: of all threads of the process that wait with `Adaptive`, one fewer at a time than
+//! there are CPUs. One CPU is left for the thread that they wait for. Not here: for how long they spin
+//! (`adaptive`).
 
 use crate::padded::Padded;
 use crate::sync::{Figure, Ordering, available_cpus};
 
-/// Threads that spin just now.
+/// Threads that spin at present.
 static SPINNERS: Padded<Figure> = Padded(Figure::new(0));
-/// CPUs that the process may use beside one, as far as it is known.
+/// CPUs that the process may use, less one; 0 until they are counted.
 static SPARE_CPUS: Padded<Figure> = Padded(Figure::new(0));
 
-/// The right to spin, until it is dropped.
+/// The right to spin. Dropping it returns it.
 #[derive(Debug)]
 pub(super) struct Spinner(());
 
 impl Spinner {
-    /// The right to spin, if a CPU can be spared for it.
+    /// The right to spin, if a CPU is spare.
     pub(super) fn try_new() -> Option<Self> {
         let is_spared = |spinners: u64| (spinners < spare_cpus()).then_some(spinners + 1);
-        // O13, Relaxed: a count. Nothing is read on the strength of it.
+        // O13, Relaxed: a count that orders nothing.
         let taken = SPINNERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_spared);
         taken.ok().map(|_| Self(()))
     }
@@ -30,9 +31,8 @@ impl Drop for Spinner {
     }
 }
 
-/// Counts the CPUs that the process may use, by its affinity mask and its cgroup's quota, until some can
-/// be spared. Called when a ring is built, and not by whoever waits: a thread that is pinned sees
-/// no other CPU than its own.
+/// Counts the CPUs that the process may use, by its affinity mask and its cgroup quota, until some are spare.
+/// Called when a ring is built, not by a waiter: a pinned thread sees only its own CPU.
 pub(crate) fn count_cpus() {
     if spare_cpus() == 0 {
         // O13, Relaxed: a figure.
@@ -40,7 +40,7 @@ pub(crate) fn count_cpus() {
     }
 }
 
-/// CPUs that can be spared for those who spin.
+/// CPUs that are spare for spinning threads.
 fn spare_cpus() -> u64 {
     // O13, Relaxed: a figure.
     SPARE_CPUS.load(Ordering::Relaxed)
@@ -62,7 +62,7 @@ mod tests {
     fn there_are_never_more_spinners_than_spare_cpus() {
         count_cpus();
         let spinners: Vec<Spinner> = (0..).map_while(|_| Spinner::try_new()).collect();
-        // Other tests may have had the right for a moment.
+        // Other tests may have held the right for a moment.
         assert!(spinners.len() as u64 <= spare_cpus());
         drop(spinners);
         assert!(SPINNERS.load(Ordering::Relaxed) <= spare_cpus());

@@ -1,14 +1,15 @@
-//! What a way to wait is, and how one of any type is called.
+//! What a wait strategy has to implement, and how the library calls a strategy of any type. Not here: what a
+//! strategy can do during a wait (`waiting`).
 
 use super::cpu_load::CpuLoad;
 use super::{Pacing, Waiting};
 
-/// A way to wait. The instance belongs to one waiter and may learn from wait to wait.
+/// A way to wait. Each waiter has its own instance, which may adapt from wait to wait.
 ///
 /// A strategy is `Sync`, since each endpoint has one and endpoints may be shared: cloning a
 /// [`MultiProducer`](crate::MultiProducer) through a shared reference clones its strategy. All calls but
-/// `clone` take `&mut self`, so a plain field serves where a `Cell` would; use an atomic or a lock for
-/// what clones have in common.
+/// `clone` take `&mut self`, so a plain field serves where a `Cell` would. State that clones share needs an
+/// atomic or a lock.
 ///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -68,8 +69,8 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 pub trait WaitStrategy: Clone + Send + Sync + 'static {
-    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. Where no strategy does that a ring is
-    /// built with, nobody looks for sleepers after a publish, and `park` sleeps in short pieces.
+    /// Whether [`wait`](Self::wait) calls [`Waiting::park`]. If no strategy of a ring does, a publication
+    /// does not check for sleepers, and `park` sleeps in short intervals.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
@@ -78,14 +79,13 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     const PARKS: bool;
 
-    /// Whether a consumer only ever looks again, by itself, and never calls [`wait`](Self::wait). False by
-    /// default.
+    /// Whether a consumer only polls and never calls [`wait`](Self::wait). False by default.
     ///
-    /// That is the shortest way to an event: the look that finds it is the one that takes it. The
-    /// first 32 looks of a wait are followed by the CPU's pause hint, so that the producer of a stream keeps
-    /// its lines for a while; the others come without any break. The time limit and a stop are looked
-    /// at every 256 looks. It is so of stages that have their thread to themselves, and of pollers that
-    /// [wait](crate::Poller::wait); workers, producers and stages that share a thread call `wait` all the same.
+    /// This is the shortest path to an event: the poll that finds the event also takes it. The consumer polls
+    /// in rounds of 256, and checks its time limit and a stop between two rounds. A pause hint follows each
+    /// poll, or three hints follow each of the first polls and none the others; an A/B test chooses the
+    /// faster way. It applies to stages on a thread of their own and to pollers that
+    /// [wait](crate::Poller::wait). Workers, producers and stages that share a thread still call `wait`.
     ///
     /// ```
     /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
@@ -94,14 +94,15 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     const SPINS: bool = false;
 
-    /// Whether a consumer that found nothing is to look by itself for some microseconds, as one that
-    /// [spins](Self::SPINS), before it calls [`wait`](Self::wait): an answer that comes by then is seen sooner than by any
-    /// strategy. Asked before each wait of a stage that has its thread to itself and of a poller that
-    /// [waits](crate::Poller::wait), unless it spins anyway. False by default.
+    /// Whether a consumer that found nothing polls for some microseconds, as with [`SPINS`](Self::SPINS),
+    /// before it calls [`wait`](Self::wait). It sees an answer that comes in that time sooner than with any
+    /// strategy. Called before each wait of a stage on a thread of its own and of a poller that
+    /// [waits](crate::Poller::wait), unless `SPINS` is true. False by default.
     ///
-    /// `is_oversubscribed` says whether the threads of the ring want more CPUs than they get: then whoever looks keeps others from
-    /// running, perhaps the one that it waits for. What came of the looks shows in the call that follows: [`wait`](Self::wait)
-    /// if it was nothing, and [`pace`](Self::pace) if it was something and that is done.
+    /// `is_oversubscribed` says whether the threads of the ring need more CPUs than they get. A thread that
+    /// polls then keeps others from running, perhaps the one that it waits for. The next call shows the
+    /// result of the polls: [`wait`](Self::wait) if they found nothing, or [`pace`](Self::pace) once the
+    /// events that they found are finished.
     ///
     /// ```
     /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -135,8 +136,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Waits until [`Waiting::is_over`], roughly: it may return early or late, and is then called
-    /// again if need be.
+    /// Waits until about when [`Waiting::is_over`]. It may return early or late; if it returns early, it is
+    /// called again.
     ///
     /// It must return some time after the wait is over or [expired](Waiting::is_expired).
     ///
@@ -162,16 +163,17 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// ```
     fn wait(&mut self, waiting: &Waiting<'_>);
 
-    /// Called before a consumer looks for more, when it has finished all that its last look had
-    /// found; [`Pacing`] says how much that was. Does nothing by default.
+    /// Called when a consumer has finished all events that its last check found, before it checks for more.
+    /// [`Pacing`] says how many these were. Does nothing by default.
     ///
-    /// Here a strategy may [keep away](Pacing::keep_away) for a moment. A consumer that looks too often finds little each
-    /// time, and each look takes a line from whoever writes it. The price is the latency of the events
-    /// that come meanwhile. Nothing ends it early, not even a halt: it is for a microsecond or two.
+    /// A strategy may [back off](Pacing::keep_away) here for a moment. A consumer that checks too often finds
+    /// few events each time, and each check takes a cache line from the thread that writes it. The price is
+    /// the latency of events that come meanwhile. Nothing ends this back-off early, not even a halt: it is
+    /// meant to last a microsecond or two.
     ///
-    /// Stages and workers are paced, and pollers that [wait](crate::Poller::wait); workers by key are not.
-    /// Of stages that share a thread the strategy of the first is asked, after a turn of each, if none of them
-    /// knows of more.
+    /// Called for stages, for workers except those by key, and for pollers that [wait](crate::Poller::wait).
+    /// For stages that share a thread, the strategy of the first one is called, after a turn of each, if none
+    /// of them knows of more events.
     ///
     /// ```
     /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
@@ -202,8 +204,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     }
 }
 
-/// A [`WaitStrategy`] of any type. Called through a pointer: by who has to wait, and by a consumer
-/// once for what a look has found.
+/// A [`WaitStrategy`] of any type. Called through a pointer, by a thread that must wait, and by a consumer
+/// once for the events that a check found.
 pub(crate) trait AnyWaitStrategy: Send + Sync {
     fn parks(&self) -> bool;
     fn spins(&self) -> bool;

@@ -1,4 +1,5 @@
-//! One wait, as a strategy sees it: looking, giving up the CPU, sleeping and parking.
+//! What a strategy can do during one wait: poll, yield the CPU, sleep and park. Not here: what the wait is
+//! for (`Awaited`).
 
 use std::fmt;
 use std::ptr;
@@ -13,16 +14,16 @@ use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::UNSEEN_SLEEP;
 use crate::sync::{spin_loop, yield_now};
 
-/// Looks of a strategy that spins between two looks at the clock, which costs as much as one or two of them. One that
-/// yields looks at the clock each time: other threads may have had the CPU for long.
+/// Polls of a spinning strategy between two reads of the clock, which costs as much as one or two polls. A
+/// yielding strategy reads the clock each time, since other threads may have had the CPU for long.
 pub(super) const SPINS_PER_CLOCK: u32 = 64;
-/// Longest sleep once the ring takes no more events: what is left of them is there soon, and nobody
-/// wakes who sleeps uncounted.
+/// Longest sleep once the ring accepts no more events: the rest of them arrive soon, and no thread wakes a
+/// sleeper without a mark.
 const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 
-/// One wait, as a [`WaitStrategy`](super::WaitStrategy) sees it.
+/// One wait, for a [`WaitStrategy`](super::WaitStrategy).
 ///
-/// A strategy asks it and waits by it:
+/// A strategy uses it to check whether the wait is over, and to wait:
 ///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -54,11 +55,11 @@ pub struct Waiting<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) life: &'a Life,
     pub(crate) fence: AsymmetricFence,
-    /// Whether those who are waited for look for sleepers.
+    /// Whether the other side checks for sleepers.
     pub(crate) is_signalled: bool,
-    /// Whether the threads of the ring want more CPUs than they get.
+    /// Whether the threads of the ring need more CPUs than they get.
     pub(crate) load: CpuLoad<'a>,
-    /// Whom to tell that this thread sleeps.
+    /// Notified when this thread sleeps and wakes.
     pub(crate) sleeper: Option<&'a dyn Sleeper>,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Waiting<'a> {
         Self { awaited, deadline, life, fence, is_signalled, load, sleeper: None }
     }
 
-    /// Whether what is waited for is there, or will never come since the ring is closed or halted.
+    /// Whether the wait is over: its goal is reached, or never will be since the ring is closed or halted.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -96,13 +97,13 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Never; reads one cache line for each thing that is waited for.
+    /// Never blocks; loads one cache line for each sequence that it waits for.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.awaited.is_over()
     }
 
-    /// Whether the caller's time limit has passed. Reads the clock if there is one.
+    /// Whether the time limit of the caller has passed. Reads the clock if there is a limit.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -126,7 +127,7 @@ impl<'a> Waiting<'a> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// When the caller's time limit ends, if it has one.
+    /// When the time limit of the caller ends, if it has one.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -150,8 +151,8 @@ impl<'a> Waiting<'a> {
         self.deadline
     }
 
-    /// Looks `times` times with the CPU's pause hint in between; true as soon as the wait is over.
-    /// It stops early, with false, at the caller's time limit.
+    /// Polls up to `times` times, with a pause hint after each poll. Returns true as soon as the wait is
+    /// over, and false after the last poll or at the time limit of the caller.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -175,8 +176,8 @@ impl<'a> Waiting<'a> {
         self.look_up_to(times, SPINS_PER_CLOCK, spin_loop)
     }
 
-    /// Looks `times` times and gives the CPU to another thread in between; true as soon as the wait
-    /// is over. It stops early, with false, at the caller's time limit.
+    /// Polls up to `times` times, with a yield of the CPU after each poll. Returns true as soon as the wait
+    /// is over, and false after the last poll or at the time limit of the caller.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -200,12 +201,12 @@ impl<'a> Waiting<'a> {
         self.look_up_to(times, 1, || _ = self.load.give_way())
     }
 
-    /// As [`is_over`](Self::is_over), for a thread that looks again.
+    /// As [`is_over`](Self::is_over), for a thread that polls.
     pub(super) fn seems_over(&self) -> bool {
         self.awaited.seems_over()
     }
 
-    /// Looks `times` times, each followed by a `step`; true as soon as the wait is over.
+    /// Polls `times` times and calls `step` after each poll; true as soon as the wait is over.
     pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
         for _ in 0..times {
             if self.seems_over() {
@@ -216,8 +217,8 @@ impl<'a> Waiting<'a> {
         false
     }
 
-    /// As [`look`](Self::look), but stops at the deadline too, for which it looks at the clock after
-    /// every `per_clock` steps.
+    /// As [`look`](Self::look), but also stops at the deadline. Reads the clock after every `per_clock`
+    /// steps.
     fn look_up_to(&self, times: u32, per_clock: u32, step: impl Fn()) -> bool {
         let mut left = times;
         while left > 0 {
@@ -233,15 +234,14 @@ impl<'a> Waiting<'a> {
         false
     }
 
-    /// Repeats `step` until the wait is over or has expired; looks at the clock after every
-    /// `per_clock` steps, and without a deadline never.
+    /// Repeats `step` until the wait is over or has expired. Reads the clock after every `per_clock` steps,
+    /// and never without a deadline.
     pub(super) fn repeat(&self, per_clock: u32, step: impl Fn()) {
         while !self.look(per_clock, &step) && !self.is_expired() {}
     }
 
-    /// Repeats `step` until the wait is over or has expired, which is true, or until `phase` has
-    /// passed. Looks at the clock after every `per_clock` steps, not before the first: a short wait
-    /// never pays for it.
+    /// Repeats `step`. Returns true when the wait is over or has expired, false when `phase` has passed.
+    /// Reads the clock after every `per_clock` steps, not before the first: a short wait does not pay for it.
     pub(super) fn repeat_for(&self, phase: Duration, per_clock: u32, step: impl Fn()) -> bool {
         if phase.is_zero() {
             return false;
@@ -262,12 +262,12 @@ impl<'a> Waiting<'a> {
         true
     }
 
-    /// Sleeps for `duration`, less if the caller's time limit ends before it, and not at all if the
-    /// wait is over. Nobody wakes the sleeper because what is waited for advances, so nobody pays
-    /// for it; a close or a halt of the ring does wake it. It may also wake for no reason.
+    /// Sleeps for `duration`, less if the time limit of the caller ends sooner, and not at all if the wait is
+    /// over. Progress of what it waits for does not wake the sleeper, so the sleep costs the other side
+    /// nothing. A close or a halt of the ring wakes it. It may also wake spuriously.
     ///
-    /// In a ring that is closed and not yet drained a sleep lasts a millisecond at most: what is
-    /// left comes soon.
+    /// In a closed ring that is not yet drained, a sleep lasts at most a millisecond, since the remaining
+    /// events arrive soon.
     ///
     /// ```
     /// use std::time::Duration;
@@ -307,10 +307,10 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// How long to sleep who asked for `longest`; `None` for not at all.
+    /// How long to sleep if the strategy asked for `longest`; `None` for not at all.
     fn length_of_sleep(&self, longest: Duration) -> Option<Duration> {
-        // O7: the epoch was read before, so this sees a close or a halt that has already woken the
-        // sleepers. Which place it was does not matter: those two wake all of them.
+        // O7: the epoch was loaded before, so this sees a close or a halt that has already woken the
+        // sleepers. Any event count serves, since those two wake all of them.
         if self.is_over() {
             return None;
         }
@@ -324,7 +324,7 @@ impl<'a> Waiting<'a> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Sleeps until what is waited for advances, until the deadline, or for no reason.
+    /// Sleeps until what it waits for advances, until the deadline, or until a spurious wake.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -348,9 +348,9 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system. Where no strategy that the ring was built with
-    /// [parks](super::WaitStrategy::PARKS), nobody looks for sleepers: there it wakes every 50 µs to look
-    /// for itself, until the wait is over.
+    /// Blocks in the operating system. If no strategy of the ring [parks](super::WaitStrategy::PARKS), other
+    /// threads do not check for sleepers. The call then wakes every 50 µs to check for itself, until the wait
+    /// is over or has expired.
     pub fn park(&self) {
         if !self.is_signalled {
             while !self.is_over() && !self.is_expired() {
@@ -368,14 +368,14 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Sleeps where whoever advances what is waited for wakes it.
+    /// Sleeps where a thread that advances what it waits for wakes it.
     fn park_there(&self) {
         let Some(place) = self.awaited.event_count() else {
             return yield_now();
         };
-        // Who was behind may have advanced before we lay down there, and somebody else may be
-        // behind by now, who would not wake us. The place first, then the state: whoever advances
-        // in between wakes us, or shows in the second look.
+        // The stage that was behind may have advanced before this thread marked its event count. Another one
+        // may be behind now, and would not wake this thread. The place is checked first, then the state: a
+        // thread that advances in between wakes this one, or the second check sees it.
         let is_elsewhere =
             || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || self.is_over();
@@ -384,7 +384,7 @@ impl<'a> Waiting<'a> {
         self.asleep(|| place.park(self.fence, time_left, is_over));
     }
 
-    /// Sleeps by `sleep`, which says whether somebody woke it, and tells who wants to know.
+    /// Runs `sleep`, which returns whether another thread woke it, and notifies `sleeper` of both ends.
     fn asleep(&self, sleep: impl FnOnce() -> bool) -> bool {
         self.sleeper.inspect(|sleeper| sleeper.lie_down());
         let is_woken = sleep();

@@ -1,9 +1,10 @@
-//! Spinning that lets others run: low latency, for as many threads as CPUs or a few more.
+//! Spinning that lets other threads run: low latency, for as many threads as CPUs or a few more.
 
 use super::{WaitStrategy, Waiting};
 
-/// Looks `spins` times, then yields the CPU before each further look. Where the threads of the ring want more CPUs than they
-/// get, it yields at once: who is waited for may need this very CPU.
+/// Polls `spins` times, then yields the CPU before each further poll. Under oversubscription, when the
+/// threads of the ring need more CPUs than they get, it yields at once: the thread that it waits for may need
+/// this CPU.
 ///
 /// ```
 /// use lapwing::wait::Yielding;
@@ -12,7 +13,7 @@ use super::{WaitStrategy, Waiting};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Yielding {
-    /// Looks before the first yield, in iterations.
+    /// Polls before the first yield, in iterations.
     pub spins: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The keys of a group, and which words a worker by key looks after. Not here: how it gets its events (`worker::routing`).
+//! The key function of a group, and the words that a worker by key owns. Not here: how a worker gets its
+//! events (`worker::routing`).
 
 use std::sync::Arc;
 
@@ -6,9 +7,9 @@ use super::finished::Outcome;
 use crate::protocol::control::{Control, IDLE, StageIndex};
 use crate::protocol::group::{Claim, Group, Router};
 
-/// Keys of events, asked of many at a time.
+/// The key function of a group, called for many events at a time.
 pub(crate) trait Keys<E>: Send + Sync {
-    /// Gives each of `events` to its owner.
+    /// Assigns each of `events` to its owner.
     fn route(&self, events: &[E], router: &Router<'_>);
 }
 
@@ -18,16 +19,16 @@ impl<E, F: Fn(&E) -> u64 + Send + Sync> Keys<E> for F {
     }
 }
 
-/// The keys of a group, which all of its workers ask. The standard library's in a model as well: loom's
+/// The key function, which all workers of the group share. `std::sync::Arc` in a model too: that of loom
 /// takes no trait object.
 pub(crate) type SharedKeys<E> = Arc<dyn Keys<E>>;
 
-/// What a worker by key has that others have not.
+/// What a worker by key has besides a plain worker.
 pub(super) struct ByKey<E> {
     pub(super) keys: SharedKeys<E>,
-    /// Its own word, then those of workers that have left, whose events it handles as well.
+    /// Its own word, then those that it took over from workers that have left.
     pub(super) words: Vec<StageIndex>,
-    /// The panic of a key.
+    /// The panic of a key function.
     pub(super) failure: Option<Outcome>,
 }
 
@@ -36,7 +37,7 @@ impl<E> ByKey<E> {
         Self { keys, words: vec![own], failure: None }
     }
 
-    /// The words that it looks after, its own first.
+    /// The words that it owns, its own first.
     pub(super) fn words(&self) -> &[StageIndex] {
         &self.words
     }
@@ -45,17 +46,17 @@ impl<E> ByKey<E> {
         self.failure.take()
     }
 
-    /// All that it has or will be given, to be left behind: events may be routed to it for as long as
-    /// somebody has not heard that it has left, and the team has not changed.
+    /// Everything that it has or may still be given, as claims to leave behind. Other workers may route
+    /// events to it until they have seen that it left and the team has changed.
     pub(super) fn left_behind(&self, group: &Group) -> impl Iterator<Item = Claim> {
         let rest_of = |&word: &StageIndex| group.control.sequence_of(word)..IDLE;
         self.words.iter().map(move |word| Claim { word: *word, events: rest_of(word) })
     }
 }
 
-/// Whether events are, or may be, routed to the worker that looks after `words`.
+/// Whether events are, or may be, routed to the worker with `words`.
 pub(super) fn is_in_the_team(control: &Control, words: &[StageIndex]) -> bool {
     let is_busy = |&word: &StageIndex| control.sequence_of(word) != IDLE;
-    // Somebody may not yet have heard that the others have left.
+    // A router may not yet have seen that the other owners of `words` left.
     words.len() > 1 || words.iter().any(is_busy)
 }

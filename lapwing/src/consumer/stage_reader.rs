@@ -1,4 +1,5 @@
-//! A stage of its own: its batches are all that is there, and its sequence says how far it is.
+//! How a stage of its own gets its batches: they contain all available events, and its sequence is how far it
+//! has read. Not here: the barrier and the polls (`protocol::reading`), a worker (`worker`).
 
 use std::ops::Range;
 use std::time::Instant;
@@ -16,17 +17,18 @@ use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// Rounds of polls before a strategy waits, for three to eight microseconds: most answers come by then. One in a model.
+/// Rounds of polls before a strategy waits: three to eight microseconds, in which most answers come. One in a
+/// model.
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
-/// A reader, and the strategy by which it waits.
+/// A reader, and the strategy with which it waits.
 ///
 /// Aligned as its reader.
 #[repr(align(64))]
 pub(crate) struct StageReader<E> {
     pub(super) reader: Reader<E>,
     strategy: Box<dyn AnyWaitStrategy>,
-    /// Whether it polls by itself and never waits, as the strategy says.
+    /// Whether it only polls and never waits, as its strategy says.
     spins: bool,
     /// Whether it may delay another stage while it keeps its CPU.
     may_delay_others: bool,
@@ -44,20 +46,20 @@ impl<E> StageReader<E> {
         Self { reader, spins: strategy.spins(), strategy, may_delay_others }
     }
 
-    /// A reader alone, for a worker, and the strategy by which that waits.
+    /// The reader, for a worker, and the strategy with which the worker waits.
     pub(crate) fn into_parts(self) -> (Reader<E>, Box<dyn AnyWaitStrategy>) {
         (self.reader, self.strategy)
     }
 
-    /// Whether its strategy wants it to poll by itself before it waits.
+    /// Whether its strategy asks it to poll before it waits.
     #[inline(never)]
     fn is_to_spin_first(&mut self) -> bool {
-        // After a lone event it is known only now that it was all.
+        // Only now is it known that no event follows a lone one.
         self.pace();
         self.strategy.spins_first(CpuLoad::of(&self.reader.ring.control))
     }
 
-    /// A few rounds of polls of a reader that hands the wait to its strategy if they show nothing.
+    /// Runs a few rounds of polls, before a wait with the strategy.
     #[inline(always)]
     fn spin_first(&mut self) -> Spun {
         for _ in 0..ROUNDS_BEFORE_A_WAIT {

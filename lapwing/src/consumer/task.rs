@@ -1,5 +1,5 @@
-//! A stage as its thread sees it: before it begins, at work, and what it has apart from its handler. Not
-//! here: how it begins (`processor`), the loop (`stage_loop`).
+//! The interface of a stage for the thread that runs it, and what a stage has besides its handler. Not here:
+//! how a stage begins (`processor`), its loop (`stage_loop`).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::wait::AnyWaitStrategy;
 
 /// A stage that has not begun.
 pub(crate) trait Begin<'env>: Send {
-    /// Makes the handler, on the thread that is to run it.
+    /// Makes the handler, on the thread that will run it.
     ///
     /// # Errors
     ///
@@ -30,32 +30,32 @@ pub(crate) trait Begin<'env>: Send {
 
 /// A stage that its thread runs.
 pub(crate) trait Task {
-    /// Starts the handler. The first call.
+    /// Starts the handler. Called first.
     fn start(&mut self);
 
-    /// Handles events until the stage has ended; waits in between.
+    /// Handles events, with waits in between, until the stage has ended.
     fn work(&mut self);
 
-    /// From now on it shares its thread: it takes turns and does nothing else, and its batches are short
-    /// enough that the next stage finds their events in the first-level cache.
+    /// Makes the stage share its thread. From now on it only takes turns. Its batches are short enough that
+    /// the next stage finds their events in the first-level cache.
     fn share_thread(&mut self);
 
-    /// Handles one batch, if it is there; never waits.
+    /// Handles one batch, if there is one; never waits.
     fn take_turn(&mut self) -> Turn;
 
-    /// Whether [`take_turn`](Self::take_turn) would find something.
+    /// Whether [`take_turn`](Self::take_turn) would find something to do.
     fn is_ready(&self) -> bool;
 
-    /// Whether it is in a pause before something is given again.
+    /// Whether it pauses before it handles an event again.
     fn is_pausing(&self) -> bool;
 
-    /// When the stage wants a turn at the latest.
+    /// When the stage needs a turn at the latest.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Code of the user's panicked for this stage. Its policy says whether that ends it.
+    /// Handles a panic of user code that ran for this stage. The policy of the stage decides whether it ends.
     fn fail(&mut self, message: String);
 
-    /// What is left of the stage. The last call.
+    /// Ends the stage and returns its result. Called last.
     fn finish(self: Box<Self>) -> Finished;
 
     fn control(&self) -> &Arc<Control>;
@@ -66,22 +66,22 @@ pub(crate) trait Task {
     fn copy_strategy(&mut self) -> Box<dyn AnyWaitStrategy>;
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// A batch; and, if the stage knows of nothing more, what its batches came to.
+    /// Handled a batch. If the stage knows of no more events, what its batches came to.
     Handled(Option<Drained>),
     Idle,
     Ended,
 }
 
-/// What a stage, or a worker of one, has apart from its handler.
+/// What a stage, or a worker, has besides its handler.
 pub(crate) struct Post<S> {
     pub(super) source: S,
     pub(super) timeout: Option<Duration>,
     pub(super) recovery: Recovery,
-    /// Halts the ring if this stage ends before its events do: by a panic, or, in the graph, by
-    /// never having run.
+    /// Halts the ring if this stage ends before its events do: by a panic, or, for a stage of the graph,
+    /// because it was never run.
     pub(super) lifeline: HaltOnDrop,
 }
 
@@ -90,7 +90,7 @@ impl<S> Post<S> {
     where
         S: Source<E>,
     {
-        // Nobody misses one that joined and never ran.
+        // A consumer that joined may be dropped without having run.
         let is_missed = !source.is_guest();
         let lifeline = (Arc::clone(source.control()), source.stage());
         let lifeline = HaltOnDrop(is_missed.then_some(lifeline));
@@ -98,8 +98,8 @@ impl<S> Post<S> {
     }
 }
 
-/// Drops what a stage has of the user's code, its wait strategy and its policies, each in a net of
-/// its own: two panics at once end the process.
+/// Drops the user's code of a stage: its wait strategy and its policies. Each drop is caught on its own,
+/// since a panic during an unwind aborts the process.
 ///
 /// # Errors
 ///
@@ -114,12 +114,12 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
 
 impl HaltOnDrop {
-    /// From now on, at the latest.
+    /// Makes a drop halt the ring, if it does not already.
     pub(super) fn arm(&mut self, control: &Arc<Control>, stage: StageIndex) {
         self.0.get_or_insert_with(|| (Arc::clone(control), stage));
     }
 
-    /// The stage ended by itself; whether it is drained.
+    /// Disarms it: the stage ended by itself. `is_drained` says whether it handled all events.
     pub(super) fn release(mut self, is_drained: bool) {
         if let Some((control, stage)) = self.0.take() {
             let doing = if is_drained { Doing::Drained } else { Doing::Halted };
@@ -127,7 +127,7 @@ impl HaltOnDrop {
         }
     }
 
-    /// The stage panicked, in a net.
+    /// The stage failed, and its panic, if any, was caught.
     pub(super) fn fail(mut self) {
         self.halt(HaltCause::StageFailed);
     }

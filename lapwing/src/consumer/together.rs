@@ -1,15 +1,14 @@
-//! Several stages on one thread: they take turns in their order, a short batch each, and wait for anything
-//! at all.
+//! How several stages share a thread: they take turns in order, one short batch each, and wait together for
+//! anything that one of them can handle. Not here: the turn of a stage (`stage_loop`).
 //!
 //! ```text
-//! a <-- b <-- c, a chunk being as much as stays in the first-level cache
+//! a <-- b <-- c, where a chunk fits into the first-level cache
 //!
 //! turn  a: chunk 0   b: chunk 0   c: chunk 0   a: chunk 1   b: chunk 1   c: chunk 1   ...
 //! ```
 //!
-//! A turn that finds nothing costs a look at the words of those before the stage. No clock is read for it,
-//! but where a stage has a timeout or a pause. A release finds no sleeper of its own thread, which is
-//! awake.
+//! A turn that finds nothing costs a load of the words upstream of the stage. It reads no clock, except for a
+//! stage with a timeout or a pause. A release finds no sleeper of its own thread, which is awake.
 
 use std::time::{Duration, Instant};
 
@@ -25,21 +24,21 @@ use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// Stages of different rings, or of a ring that was not told that they share a thread, have nothing
-/// in common to sleep on: their thread looks again after this time.
+/// Longest sleep of a thread whose stages have no event count in common: stages of different rings, or of a
+/// ring that was not told that they share a thread.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// Bytes of the ring that a stage which shares its thread handles in one turn: half of the first-level
-/// cache where that is smallest, 32 KiB, so that the events are still there when the next stage of the
-/// thread has its turn, whatever the handlers need besides.
+/// Bytes of the ring that such a stage handles in one turn: half of the smallest first-level cache, 32 KiB.
+/// The events are then still there when the next stage has its turn, and the other half is left to the
+/// handlers.
 const TURN_BYTES: u64 = 16 << 10;
 
-/// Events that such a batch may have at least, however large they are, so that what a turn costs apart
-/// from them is little for each. Measured: see `perf/results/experiments.md`.
+/// Fewest events that such a batch may have, however large they are, which keeps the fixed cost of a turn
+/// small for each event. Measured: see `perf/results/experiments.md`.
 const LEAST_TURN: u64 = 16;
 
-/// Runs `consumers` on this thread until all of them have ended, and hands each one's end to `deliver`
-/// with its place among them.
+/// Runs `consumers` on this thread until all have ended. Passes each result to `deliver`, with the place of
+/// the consumer among them.
 pub(crate) fn run_together<'env>(
     consumers: impl IntoIterator<Item = Consumer<'env>>,
     deliver: &mut dyn FnMut(usize, Finished),
@@ -66,25 +65,25 @@ pub(crate) fn run_together<'env>(
 
 /// Longest batch of a stage that shares its thread, in events.
 pub(super) fn longest_turn<E>() -> u64 {
-    // An event without a size counts as a byte.
+    // A zero-sized event counts as a byte.
     (TURN_BYTES / (size_of::<E>() as u64).max(1)).max(LEAST_TURN)
 }
 
-/// What a turn of each stage came to: the greatest of what became of one.
+/// The result of one turn of each stage: the greatest of their results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Round {
-    /// None of them had anything to do.
+    /// No stage had anything to do.
     Idle,
-    /// None of them knows of more.
+    /// No stage knows of more events.
     Drained(Drained),
-    /// One of them has more, or has ended.
+    /// A stage has more events, or has ended.
     Busy,
 }
 
 /// The stages of a thread that have not ended, each with its place among all of them.
 struct Crew<'env> {
     tasks: Vec<(usize, Box<dyn Task + 'env>)>,
-    /// That of the first stage; made when it is first needed.
+    /// The strategy of the first stage; copied when it is first needed.
     strategy: Option<Box<dyn AnyWaitStrategy>>,
 }
 
@@ -110,15 +109,14 @@ impl<'env> Crew<'env> {
         round
     }
 
-    /// Keeps away for a moment if the strategy of the first stage says so: what any of them finds, all of them
-    /// had time to find.
+    /// Backs off if the strategy of the first stage says so. All stages had time to find more events.
     fn pace(&mut self, drained: Drained) {
         self.ask(|strategy, tasks| {
             pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.control())));
         });
     }
 
-    /// Waits by the strategy of the first stage until one of them has something to do.
+    /// Waits with the strategy of the first stage until a stage has something to do.
     fn wait(&mut self) {
         let tasks = &self.tasks;
         let control = Arc::clone(tasks[0].1.control());
@@ -136,7 +134,8 @@ impl<'env> Crew<'env> {
         });
     }
 
-    /// Asks the strategy of the first stage. If that panics, or its copy does, the stage has.
+    /// Calls the strategy of the first stage. A panic there, or in the copy of the strategy, counts as a
+    /// panic of that stage.
     fn ask(
         &mut self,
         question: impl FnOnce(&mut dyn AnyWaitStrategy, &[(usize, Box<dyn Task + 'env>)]),
@@ -158,9 +157,9 @@ struct Anything<'a, 'env> {
 }
 
 impl Anything<'_, '_> {
-    /// Tells each stage what its thread does.
+    /// Applies `what` to the activity of each stage that waits.
     fn tell(&self, what: impl Fn(&Activity)) {
-        // One that pauses waits for nothing.
+        // A stage that pauses does not wait.
         let waiting = self.tasks.iter().filter(|(_, task)| !task.is_pausing());
         waiting.for_each(|(_, task)| what(task.activity()));
     }

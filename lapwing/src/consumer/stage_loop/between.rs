@@ -1,5 +1,5 @@
-//! What a stage does between two batches, apart from waiting: nothing has come for too long, or keys change
-//! hands.
+//! What a stage does between two batches, apart from waits: it reports a timeout, and hands over state of
+//! keys. Not here: reports of a release (`releasing`), pauses (`pausing`).
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::consumer::work::Work;
 use crate::protocol::group::KeyTransfer;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// Nothing has come for the timeout.
+    /// No event has come within the timeout.
     pub(super) fn expire(&mut self) {
         self.source.activity().set(Doing::Handling);
         self.work.on_timeout(self.source.next());
@@ -24,7 +24,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.timeout.and_then(|timeout| Instant::now().checked_add(timeout))
     }
 
-    /// Hands over what is known of keys that change hands; returns how the stage ends, if it does.
+    /// Hands over the state of keys that change owner. Returns how the stage ends, if it does.
     #[cold]
     pub(super) fn hand_over(&mut self) -> Option<Outcome> {
         with_transfer::<E, A, S, H>(&mut self.source, &mut self.work, |source, transfer| {
@@ -33,8 +33,8 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 }
 
-/// Runs `step` with what hands over what is known of keys, if there is such a thing. Returns how the stage
-/// ends, if it panicked.
+/// Runs `step` with the object that hands over state of keys, if the handler has one. Returns how the stage
+/// ends, if `step` panicked.
 pub(super) fn with_transfer<E, A: Access, S: Source<E>, H: Work<E, A>>(
     source: &mut S,
     work: &mut H,

@@ -1,5 +1,5 @@
-//! What is left of a stage at work: it leaves or halts the ring, and hands its handler back. Each net is
-//! for code of the user's, and a panic in one of them does not keep the rest from being done.
+//! How a stage ends: it leaves or halts the ring, and returns its handler. Each piece of user code has its
+//! panic caught, and the other steps still run. Not here: why a stage ends (`stage_loop`).
 
 use std::any::Any;
 
@@ -15,8 +15,8 @@ use crate::consumer::{Finished, Outcome};
 use crate::error::HaltCause;
 use crate::on_this_thread::OnThisThread;
 
-/// Leaves the graph, or the group, before the handler's last words, which may take their time. A worker
-/// hands over what it knows of its keys before that. Returns how the stage ends.
+/// Leaves the graph, or the group, before the last call of the handler, which may take long. A worker first
+/// hands over the state of its keys. Returns how the stage ends.
 fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     source: &mut S,
     work: &mut H,
@@ -33,7 +33,7 @@ fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     let mut outcome = outcome;
     if failed.is_none() {
         outcome = outcome.after_leaving(source.leave());
-        // Nobody waits for this thread any more, whoever sits in its seat next.
+        // This thread no longer runs the stage, even if another consumer takes its seat.
         drop(here);
         if hands_over {
             failed = with_transfer::<E, A, S, H>(source, work, |source, transfer| {
@@ -56,8 +56,8 @@ where
     B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
     H: Work<E, A>,
 {
-    /// Ends the stage: the handler's last call, handing it back or dropping it, and with the source
-    /// the wait strategy.
+    /// Ends the stage: makes the last call of the handler, returns or drops it, and drops the source with its
+    /// wait strategy.
     pub(super) fn end(self) -> Finished {
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);
@@ -71,7 +71,7 @@ where
                     leave::<E, A, S, H>(&mut source, &mut work, self.here, outcome, hands_over);
                 is_broken |= matches!(outcome, Outcome::Panicked { .. });
             }
-            // Before the handler is dropped, which may take its time.
+            // Before the handler is dropped, which may take long.
             Outcome::Failed { .. } | Outcome::Panicked { .. } => {
                 source.activity().set(Doing::Failed);
                 source.control().halt(HaltCause::StageFailed);

@@ -1,7 +1,6 @@
-//! A stage at work: wait, handle a batch, let go of it; until the end. Not here: what a handler is
-//! (`work`), what its stage's policy says of a failure (`recovery`), what it does between batches
-//! (`between`), what its handler is told of a release (`releasing`), pauses (`pausing`), what is
-//! left of it (`ending`).
+//! The loop of a running stage: wait, handle a batch, release it, until the end. Not here: handlers (`work`),
+//! the policy for a failure (`recovery`), steps between batches (`between`), reports of a release
+//! (`releasing`), pauses (`pausing`), the end (`ending`).
 
 mod between;
 mod ending;
@@ -33,7 +32,7 @@ use crate::protocol::control::Control;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
-/// A stage at work.
+/// A running stage.
 pub(super) struct StageLoop<E, A, S, H, B> {
     name: String,
     source: S,
@@ -44,21 +43,22 @@ pub(super) struct StageLoop<E, A, S, H, B> {
     lifeline: HaltOnDrop,
     access: PhantomData<(fn() -> E, A)>,
     progress: Progress,
-    /// `on_batch_start` is running; after a panic in it, that it is not to be called again.
+    /// `on_batch_start` is running. After a panic in it, the next `handle` does not call it again, unless the
+    /// stage has paused.
     is_announcing: bool,
-    /// A panic has ended the stage, so that its handler is called no more.
+    /// A panic has ended the stage: its handler is not called again.
     is_broken: bool,
-    /// Number of events that were left behind as failed.
+    /// Number of events that were skipped as failed.
     skipped: u64,
-    /// Whether it shares its thread, and so takes turns there.
+    /// Whether it shares its thread, and takes turns there.
     takes_turns: bool,
-    /// Taking turns: when nothing has come for the timeout.
+    /// When taking turns: the end of its timeout.
     expires: Option<Instant>,
-    /// Taking turns: the pause before something is given again.
+    /// When taking turns: the pause before it handles an event again.
     pause: Option<Pause>,
-    /// How it ended, once it has.
+    /// How the stage ended, once it has.
     outcome: Option<Outcome>,
-    /// Tells producers on this thread that nobody else gets this stage on.
+    /// Tells producers on this thread that only this thread advances the stage.
     here: OnThisThread,
 }
 
@@ -171,7 +171,7 @@ where
 }
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// Runs code of the user's; `None` after a panic, which may have ended the stage.
+    /// Runs user code. `None` after a panic, which may have ended the stage.
     fn survive<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
         match catch(|| body(self)) {
             Ok(value) => Some(value),
@@ -182,7 +182,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// After a panic, which may end the stage.
+    /// Handles a panic, which may end the stage.
     fn recover(&mut self, message: String) {
         self.outcome = self.panicked(message);
         self.is_broken = self.outcome.is_some();
@@ -209,7 +209,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// Handles one batch, or notices that none has come for too long.
+    /// Handles one batch, or checks for the timeout if there is none.
     fn poll_batch(&mut self) -> Result<Turn, Outcome> {
         if let Some(pause) = self.pause {
             if self.source.is_held_by(&pause) {
@@ -248,11 +248,11 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// Handles one batch; returns how the stage ends, if it does.
+    /// Handles one batch. Returns how the stage ends, if it does.
     #[inline(always)]
     fn handle(&mut self, batch: Range<Sequence>) -> Option<Outcome> {
         self.source.activity().begin_batch();
-        // Left over from a panic in it.
+        // Still set after a panic in `on_batch_start`.
         if H::LOOKS_AT_DEPTH && !mem::take(&mut self.is_announcing) {
             self.is_announcing = true;
             self.work.on_batch_start(batch.end - batch.start, self.source.available());
@@ -260,9 +260,9 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
         self.progress.begin(&batch);
         let source = &self.source;
-        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most,
-        // and the slice is gone when `release` lets go of it. I6: a stage has access `A` only if its
-        // graph allows it.
+        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most, and
+        // the slice is gone when `release` releases the batch. I6: a stage has access `A` only if its graph
+        // allows it.
         let events = unsafe { A::slice(&source.ring().buffer, batch.clone()) };
         let result = if source.may_have_failed(batch.start) {
             let is_failed = |sequence| source.has_failed(sequence);
@@ -282,7 +282,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// The handler had something to say of an event, or of its batch.
+    /// The handler returned an action or an error, for an event or for its batch.
     #[cold]
     fn interrupted(&mut self, Interruption { events, verdict }: Interruption) -> Option<Outcome> {
         let sequence = events.start;
@@ -318,8 +318,8 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
     }
 
-    /// Does what `action` says of `events`, the first of which is not done, or ends the stage with
-    /// the text of a panic; returns how the stage ends, if it does, because of `failure` if there was
+    /// Applies `action` to `events`, the first of which is not finished. An `Err` is the text of a panic,
+    /// which ends the stage. Returns how the stage ends, if it does. The reason is `failure`, if there was
     /// one.
     fn follow(
         &mut self,
@@ -336,7 +336,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             }
         };
         match action {
-            // Not a failure: so far it was a batch.
+            // Without a failure: the end of a batch.
             Action::ReleaseNow if failure.is_none() => {
                 self.source.release(events.end);
                 self.end_batch(events.end);
@@ -365,7 +365,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// Leaves `events` behind as failed. Returns how the stage ends, if it does.
+    /// Skips `events` as failed. Returns how the stage ends, if it does.
     fn skip(&mut self, events: Range<Sequence>) -> Option<Outcome> {
         self.skipped += events.end - events.start;
         self.source.mark_failed(events.clone());

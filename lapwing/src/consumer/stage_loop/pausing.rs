@@ -1,4 +1,5 @@
-//! Pauses before something is given again.
+//! How a stage pauses before it handles an event again. Not here: how long (`pause`), when it does
+//! (`stage_loop`).
 
 use super::StageLoop;
 use crate::activity::Doing;
@@ -10,8 +11,8 @@ use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// Pauses before something is given again. A thread of several stages does not sleep: another has
-    /// its turn.
+    /// Pauses before the stage handles an event again. If several stages share the thread, it does not sleep,
+    /// and the others have their turns.
     pub(super) fn pause(&mut self, pause: Pause) -> Option<Outcome> {
         self.is_announcing = false;
         self.source.activity().set(Doing::Pausing);
@@ -23,7 +24,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.resume(pause)
     }
 
-    /// After a pause, which may have been cut short. Returns how the stage ends, if it does.
+    /// Ends a pause, which may have been cut short. Returns how the stage ends, if it does.
     pub(super) fn resume(&mut self, pause: Pause) -> Option<Outcome> {
         if pause.restarts && !self.source.is_ending() {
             self.source.activity().set(Doing::Handling);

@@ -1,12 +1,12 @@
-//! What a handler is told of a release, once its stage's sequence is stored.
+//! When a handler is notified of a release. This always follows the store of the stage's sequence.
 //!
 //! ```text
-//! at the end of a batch              in the net of the batch: a panic is one between batches
-//! after a failure                    in a net of its own: what was decided of the failure is still to be done
-//! after a poll that found nothing    what the poll itself has let go of
+//! at the end of a batch              caught with the batch: a panic counts as one between batches
+//! after a failure                    caught on its own: the action for the failure is still applied
+//! after a poll that found nothing    for what the poll itself has released
 //! ```
 //!
-//! Not here: the end of a stage, which its handler hears of by `on_shutdown` (`ending`).
+//! Not here: the end of a stage, at which `on_shutdown` is called (`ending`).
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 use crate::error::{PollError, WaitTimeoutError};
 
-/// Counts a batch when it is dropped, also by a panic: its events are finished.
+/// Counts a batch when dropped, also during a panic: its events are finished.
 struct CountedBatch<'a>(&'a Activity);
 
 impl Drop for CountedBatch<'_> {
@@ -31,15 +31,15 @@ impl Drop for CountedBatch<'_> {
 }
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// Ends the batch whose events below `sequence` it has just let go of, and tells the handler.
+    /// Ends the batch whose events below `sequence` were just released, and notifies the handler.
     #[inline(always)]
     pub(super) fn end_batch(&mut self, sequence: Sequence) {
         let _counted = CountedBatch(self.source.activity());
         self.work.on_released(sequence);
     }
 
-    /// Lets go of everything below `sequence` after a failure, and tells the handler if that is
-    /// anything. Returns how the stage ends, if that call panics and the policy ends the stage.
+    /// Releases everything below `sequence` after a failure, and notifies the handler if that is anything.
+    /// Returns how the stage ends, if that call panics and the policy ends the stage.
     #[cold]
     pub(super) fn let_go(&mut self, sequence: Sequence) -> Option<Outcome> {
         let is_anything = sequence > self.source.next();
@@ -47,7 +47,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         if H::HEARS_RELEASES && is_anything {
             self.source.activity().set(Doing::Handling);
             if let Err(message) = catch(|| self.work.on_released(sequence)) {
-                // Between batches, so that nothing more is let go of: this ends.
+                // Counts as a panic between batches: it releases nothing more, and the recursion ends.
                 self.recover(message);
             }
         }
@@ -66,7 +66,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         source.wait_with(deadline, |source| tell_of_passed(source, work))
     }
 
-    /// The next batch, if it is there.
+    /// The next batch, if there is one.
     #[inline(always)]
     pub(super) fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         let polled = self.source.poll();
@@ -77,7 +77,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 }
 
-/// Tells the handler of what a poll that found nothing has let go of.
+/// Notifies the handler of what a poll that found nothing has released.
 #[inline(always)]
 fn tell_of_passed<E, A: Access, S: Source<E>, H: Work<E, A>>(source: &mut S, work: &mut H) {
     if H::HEARS_RELEASES

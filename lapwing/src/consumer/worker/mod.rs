@@ -1,5 +1,5 @@
-//! A worker of a group: where its batches come from, and how it waits for them. Not here: the words that
-//! workers share (`group`), what is different by key (`routing`).
+//! Where the batches of a worker of a group come from. Not here: the words that workers share
+//! (`protocol::group`), what a worker waits for (`wait`), what differs by key (`routing`).
 
 mod routing;
 mod wait;
@@ -30,23 +30,22 @@ use crate::tuning::share::Share;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// A consumer that claims its events from those that its group may have, or gets those whose keys are
-/// its own.
+/// A consumer that claims a share of the events of its group, or gets those whose keys it owns.
 pub(crate) struct Worker<E> {
-    /// What the group may read, seen from `reader.next`, and how to wait for it.
+    /// What the group may read, from `reader.next` on.
     pub(super) reader: Reader<E>,
     strategy: Box<dyn AnyWaitStrategy>,
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
-    /// What it has and has not finished. Without it, its word is idle, except by key.
+    /// Its claim, as far as it is not finished. Without one its word is idle, except by key.
     pub(super) claim: Option<Claim>,
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
-    /// What that was when nothing was left to claim of what it knew the last time.
+    /// The value of `finished` when it last reported what it drained.
     drained: u64,
-    /// How much it claims.
+    /// How many events it claims.
     pub(super) share: Share,
-    /// Whether a poll that found nothing has moved its words, and its stage was not told.
+    /// Whether a poll that found nothing has moved its words, and the handler was not notified.
     pub(super) has_passed: bool,
     has_left: bool,
     pub(super) by_key: Option<ByKey<E>>,
@@ -82,7 +81,7 @@ impl<E> Worker<E> {
         &self.group
     }
 
-    /// Claims the next events that nobody has claimed, or takes over what somebody left behind.
+    /// Claims the next unclaimed events, or takes over a claim that was left behind.
     ///
     /// # Errors
     ///
@@ -122,8 +121,8 @@ impl<E> Worker<E> {
         Err(error)
     }
 
-    /// What this worker should claim from `reader.next` on: its share of what is there, so that the
-    /// others have something to do as well.
+    /// The events to claim from `reader.next` on: this worker's share of what is available, so that the other
+    /// workers get events too.
     fn next_share(&mut self) -> Result<Span, PollError> {
         let reader = &mut self.reader;
         let sharers = self.group.size() as u64;
@@ -147,7 +146,7 @@ impl<E> Worker<E> {
         Ok(Span::Events(reader.ring.buffer.wrap_after(next).min(next + share)))
     }
 
-    /// Takes over what another worker left behind, if there is something.
+    /// Takes over a claim that another worker left behind, if there is one.
     pub(super) fn take_over(&self) -> Option<Claim> {
         if !self.group.has_orphans() {
             return None;
@@ -157,15 +156,15 @@ impl<E> Worker<E> {
         Some(claim)
     }
 
-    /// What it waits for with nothing in hand; `None` if it is not to work.
+    /// What it waits for without a claim; `None` if it is not active.
     fn what_it_waits_for(&self) -> Option<Wait<'_>> {
         let Reader { ring, barrier, advice, .. } = &self.reader;
         let words = self.by_key.as_ref().map(ByKey::words);
         Wait::of(&ring.control, barrier, advice, &self.group, self.worker, words)
     }
 
-    /// Why a worker that finds nothing to claim has nothing: at the end of the ring it stays for as
-    /// long as others are at work, since they may leave events behind.
+    /// The reason why there is nothing to claim. At the end of the ring, a worker stays while others still
+    /// handle events, since they may leave events behind.
     #[cold]
     pub(super) fn nothing_more(&self) -> PollError {
         let life = &self.reader.ring.control.life;
@@ -218,7 +217,7 @@ impl<E> Source<E> for Worker<E> {
         };
         let own = events.end - events.start;
         self.reader.next = events.start;
-        // Of the group's events it has only looked at its own.
+        // Of the events of the group, it has only checked its own.
         self.reader.available_now().max(own)
     }
 
@@ -264,7 +263,7 @@ impl<E> Source<E> for Worker<E> {
     fn drained(&mut self) -> Option<Drained> {
         let events = self.finished - self.drained;
         let is_idle = events > 0 && self.claim.is_none() && self.by_key.is_none();
-        // Nobody keeps away from what is known to be there.
+        // It does not back off while events are known to be available.
         if !is_idle || self.reader.known > self.group.claimed() {
             return None;
         }
@@ -272,7 +271,7 @@ impl<E> Source<E> for Worker<E> {
         self.reader.drained_of(events)
     }
 
-    /// What it leaves, others of its group take.
+    /// No CPU load: other workers of the group take the events that it leaves.
     #[inline]
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>) {
         (&mut *self.strategy, None)
@@ -293,7 +292,7 @@ impl<E> Source<E> for Worker<E> {
 
     #[inline]
     fn release(&mut self, sequence: Sequence) {
-        // Between batches there is nothing to let go of.
+        // Between batches there is nothing to release.
         let Some(Claim { word, events }) = &mut self.claim else {
             return;
         };

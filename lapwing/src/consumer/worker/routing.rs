@@ -1,8 +1,8 @@
-//! What is different for a worker of a group by key: which events are its own, and who says so. Not here: who has which
-//! event (`protocol::group`), what the worker waits for (`wait_by_key`).
+//! How a worker of a group by key gets its events, and how it routes those of others. Not here: the owners of
+//! events (`protocol::group`), what the worker waits for (`wait_by_key`).
 //!
-//! Whichever worker finds events that have no owner yet looks at their keys, before any worker touches
-//! them, and routes them. Then each goes through what is routed, past the events of others.
+//! A worker that finds events without an owner computes their keys, before any worker handles them, and
+//! routes them. Each worker then goes through the routed events, and skips those of others.
 
 use std::ops::Range;
 
@@ -16,16 +16,16 @@ use crate::error::{HaltCause, PollError};
 use crate::protocol::group::{Claim, Router};
 use crate::protocol::stamps::Span;
 
-/// Routes this part of the ring at a time, so that the owners can begin meanwhile.
+/// Routes at most this fraction of the ring at a time, so that the owners can begin meanwhile.
 const ROUTES_PER_RING: u64 = 4;
 
 impl<E> Worker<E> {
-    /// The next events that are its own, which it may have to route itself.
+    /// The next events that it owns. It may route them first.
     ///
     /// # Errors
     ///
-    /// As [`poll`](crate::consumer::source::Source::poll); [`PollError::Empty`] also if it has something to
-    /// [hand over](crate::consumer::source::Source::hand_over) first.
+    /// As [`poll`](crate::consumer::source::Source::poll); [`PollError::Empty`] also if it has state to [hand
+    /// over](crate::consumer::source::Source::hand_over) first.
     pub(super) fn poll_by_key(&mut self) -> Result<Range<Sequence>, PollError> {
         loop {
             let is_wanted = self.group.is_wanted(self.worker);
@@ -36,7 +36,7 @@ impl<E> Worker<E> {
             let mut words = by_key.words.iter();
             let next = words.find_map(|&word| {
                 let events = self.group.next_routed(word, longest)?;
-                // It went past those of others, and nothing else is routed.
+                // It skipped events of others, and no other event is routed.
                 self.has_passed |= events.is_empty();
                 if events.is_empty() {
                     return None;
@@ -44,20 +44,20 @@ impl<E> Worker<E> {
                 let end = events.end.min(self.reader.ring.buffer.wrap_after(events.start));
                 Some(Claim { word, events: events.start..end })
             });
-            // After the look at what is routed, which brings what came before it.
+            // After the load of the group's word, which carries the state that came before it.
             if self.has_transfer() {
                 return Err(PollError::Empty);
             }
             if let Some(claim) = next {
-                // Its end says so as well.
+                // The release of this claim notifies the handler as well.
                 self.has_passed = false;
                 return Ok(self.claim.insert(claim).events.clone());
             }
             match self.route() {
                 Err(PollError::Closed) if self.has_transfer() => return Err(PollError::Empty),
                 Err(PollError::Closed) if self.group.has_left_something() => {
-                    // Whoever comes last, wanted or not: of what is left there are no events to handle.
-                    // Unless another one has just done so.
+                    // The last worker takes over what is left, active or not, since there is no event left to
+                    // handle. Another worker may just have done so.
                     let claim = self.take_over().ok_or(PollError::Closed)?;
                     let by_key = self.by_key.as_mut().expect("the caller has seen it");
                     by_key.words.push(claim.word);
@@ -67,7 +67,7 @@ impl<E> Worker<E> {
         }
     }
 
-    /// Routes events that have no owner yet, or sees that others have.
+    /// Routes events without an owner, or finds that others have routed them.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl<E> Worker<E> {
         };
         let first = router.next();
         if first != reader.next {
-            // Somebody else has routed them meanwhile.
+            // Another worker has routed them meanwhile.
             return Ok(());
         }
         match span {
@@ -111,7 +111,7 @@ impl<E> Worker<E> {
                 let events = unsafe { buffer.slice(first..end) };
                 if let Err(message) = catch(|| by_key.keys.route(events, &router)) {
                     by_key.failure = Some(Outcome::Panicked { message, sequence: router.next() });
-                    // Before somebody else asks the same key.
+                    // Before another worker computes the same key.
                     reader.ring.control.halt(HaltCause::StageFailed);
                     return Err(self.nothing_more());
                 }

@@ -1,4 +1,5 @@
-//! What a worker with nothing in hand waits for. Not here: how it gets its events (`worker`).
+//! What a worker without a claim waits for. Not here: how it gets its events (`worker`), what differs by key
+//! (`wait_by_key`).
 
 use super::wait_by_key::Look;
 use crate::Sequence;
@@ -12,11 +13,11 @@ use crate::protocol::parking::watch::Turn;
 use crate::protocol::reading::Barrier;
 use crate::protocol::stamps::Span;
 
-/// The wait of a worker with nothing in hand: for something to claim, or, once there will be nothing any
-/// more, for the end of the group's work.
+/// The wait of a worker without a claim: for events to claim, or, once there will be none, for the end of the
+/// group's work.
 ///
-/// The second is another wait. Where to sleep is chosen by a look at the group's word, and whether to by
-/// another one: in between, somebody may claim the last event.
+/// These are two waits, chosen before the sleep. The group's word is loaded once to choose where to sleep and
+/// again to decide whether to. In between, another worker may claim the last event.
 #[derive(Debug)]
 pub(in crate::consumer) struct Wait<'a> {
     pub(in crate::consumer) control: &'a Control,
@@ -24,14 +25,14 @@ pub(in crate::consumer) struct Wait<'a> {
     advice: &'a Reads,
     pub(in crate::consumer) group: &'a Group,
     pub(in crate::consumer) worker: usize,
-    /// By key, the words that it looks after.
+    /// By key, the words that it owns.
     pub(in crate::consumer) words: Option<&'a [StageIndex]>,
-    /// Where the ring ends, for a worker that has nothing to claim any more.
+    /// The end of the ring, for a worker that has nothing to claim any more.
     end: Option<Sequence>,
 }
 
 impl<'a> Wait<'a> {
-    /// That of `worker` as things are; `None` if it is not to work, in a ring that is open.
+    /// The present wait of `worker`; `None` if it is not active in an open ring.
     pub(super) fn of(
         control: &'a Control,
         barrier: &'a Barrier,
@@ -49,10 +50,10 @@ impl<'a> Wait<'a> {
         Some(wait)
     }
 
-    /// Whether there is something to claim, or this wait is for nothing.
+    /// Whether there are events to claim, or this wait has no purpose any more.
     fn is_share_over(&self) -> bool {
         let Self { control, barrier, group, .. } = self;
-        // Looked up each time: another worker may have claimed what this one waited for.
+        // Loaded each time: another worker may have claimed what this one waited for.
         let next = group.claimed();
         let is_there = || barrier.span(control, next, next + 1) != Span::Empty;
         let is_over = || !group.is_wanted(self.worker) || group.has_orphans() || is_there();
@@ -61,13 +62,13 @@ impl<'a> Wait<'a> {
             return is_over();
         }
         match control.life.end() {
-            // A close is under way, and wakes everybody when it is done.
+            // A close is under way, and wakes all sleepers when it is done.
             None => false,
             Some(end) => end <= next || is_over(),
         }
     }
 
-    /// Whether the group has finished everything, or somebody left this worker something to do.
+    /// Whether the group has finished everything, or this worker has something left to do.
     fn is_work_over(&self, end: Sequence) -> bool {
         let is_anything_left = || self.group.has_orphans() || self.group.claimed() < end;
         self.group.has_finished(end)
@@ -101,7 +102,8 @@ impl Awaited for Wait<'_> {
         }
     }
 
-    /// By key, an event is for a worker that only a look at it tells, and at the end nobody gets another one.
+    /// Not by key, where the owner of an event is known only once its key is computed, and not at the end,
+    /// where no worker gets another event.
     fn turn(&self) -> Option<Turn<'_>> {
         let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
         let group = self.group.words()[0];

@@ -1,4 +1,4 @@
-//! What a worker by key waits for with nothing in hand.
+//! What a worker by key without a claim waits for. Not here: the other waits of a worker (`wait`).
 
 use super::wait::Wait;
 use crate::consumer::keys::is_in_the_team;
@@ -6,12 +6,12 @@ use crate::protocol::group::Routes;
 use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::stamps::Span;
 
-/// What a look at a group shows its worker.
+/// What a worker finds when it checks its group.
 #[derive(Debug)]
 pub(super) enum Look<'a> {
     /// There is something to do.
     Over,
-    /// Sleep here, if anywhere.
+    /// Nothing to do. Sleep here, if there is a place.
     Behind(Option<&'a EventCount>),
 }
 
@@ -21,19 +21,19 @@ impl<'a> Wait<'a> {
         self.words.is_some_and(|words| is_in_the_team(self.control, words))
     }
 
-    /// Whether something is routed that this worker has to go through.
+    /// Whether there are routed events that this worker has not gone through.
     pub(super) fn has_routed(&self) -> bool {
         let Some(words) = self.words else { return false };
         let routed = self.group.claimed();
         words.iter().any(|&word| self.control.is_behind(word, routed))
     }
 
-    /// Whether this worker has something to hand over.
+    /// Whether this worker has state to hand over.
     pub(super) fn has_transfer(&self) -> bool {
         self.words.is_some_and(|words| self.group.has_transfer(words))
     }
 
-    /// What there is for this worker, in a ring that has not been routed to its end.
+    /// What this worker has to do, in a ring that is not routed to its end.
     pub(super) fn look(&self, routes: &Routes) -> Look<'a> {
         let Self { control, barrier, group, worker, .. } = *self;
         let routers = Look::Behind(Some(&control.stages[group.words()[0]].released.anything));
@@ -44,14 +44,14 @@ impl<'a> Wait<'a> {
         }
         if !control.life.is_open() {
             match control.life.end() {
-                // A close is under way, and wakes everybody when it is done.
+                // A close is under way, and wakes all sleepers when it is done.
                 None => return routers,
                 Some(end) if end <= routed => return Look::Over,
                 Some(_) => {}
             }
         }
         if !is_wanted && !self.is_in_the_team() {
-            // This wait is for nothing.
+            // This wait has no purpose any more.
             return Look::Over;
         }
         if barrier.span(control, routed, routed + 1) == Span::Empty {
@@ -63,7 +63,7 @@ impl<'a> Wait<'a> {
         if group.is_settled(routes) {
             return Look::Over;
         }
-        // Of the team, which has to finish before anything is routed to another one.
+        // Behind a member of the team, which must finish before events are routed to another team.
         Look::Behind(control.behind(group.words_of_workers(), routed.saturating_sub(1)))
     }
 }

@@ -47,10 +47,14 @@ pub trait ClaimAdvice: Debug + Send {
         let _ = (claim, was_expected);
     }
 
-    /// Another producer has claimed first. `others` says how many events others have claimed since the claim was tried.
-    fn lost(&mut self, others: impl FnOnce() -> u64) {
-        let _ = others();
+    /// Backs off after another producer has claimed first.
+    fn back_off(&mut self) {
         pause(1);
+    }
+
+    /// Other producers have claimed `others` events between the claim that was lost and the end of the back-off.
+    fn backed_off(&mut self, others: u64) {
+        let _ = others;
     }
 }
 

@@ -32,14 +32,13 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// Backs off. `others` returns how many events other producers have claimed since the claim was tried.
-    pub(super) fn wait(&mut self, others: impl FnOnce() -> u64) {
+    /// Backs off.
+    pub(super) fn wait(&self) {
         pause(self.hints);
-        self.learn(others());
     }
 
     /// Doubles the next back-off if others claimed a stream of `events` meanwhile, else halves it.
-    fn learn(&mut self, events: u64) {
+    pub(super) fn learn(&mut self, events: u64) {
         self.hints = stream::learnt(self.hints, events, SHORTEST..=LONGEST).max(SHORTEST);
     }
 }

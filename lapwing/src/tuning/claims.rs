@@ -52,7 +52,11 @@ impl ClaimAdvice for TunedClaims {
         }
     }
 
-    fn lost(&mut self, others: impl FnOnce() -> u64) {
-        self.back_off.wait(others);
+    fn back_off(&mut self) {
+        self.back_off.wait();
+    }
+
+    fn backed_off(&mut self, others: u64) {
+        self.back_off.learn(others);
     }
 }

@@ -93,10 +93,11 @@ impl<A: ClaimAdvice> MultiClaims<A> {
     #[cold]
     #[inline(never)]
     fn lost(&mut self, control: &Control, before: Sequence) -> Sequence {
+        self.limit.advice.back_off();
         // O12, Relaxed: as in `claim_from_counter`.
-        let counter = || control.cursor.load(Ordering::Relaxed);
-        self.limit.advice.lost(|| (counter() & !CLAIMS_CLOSED).saturating_sub(before));
-        counter()
+        let counter = control.cursor.load(Ordering::Relaxed);
+        self.limit.advice.backed_off((counter & !CLAIMS_CLOSED).saturating_sub(before));
+        counter
     }
 
     /// Stamps the claims and wakes the threads that wait for them.

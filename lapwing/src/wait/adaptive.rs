@@ -140,6 +140,11 @@ impl Adaptive {
         self.last == Wait::Longer
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn stays_awake(&self) -> bool {
+        self.budget_ns() > 0
+    }
+
     /// Nanoseconds to stay awake; 0 if that does not pay.
     fn budget_ns(&self) -> u32 {
         if self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }

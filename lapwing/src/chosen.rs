@@ -3,7 +3,9 @@
 #[cfg(lapwing_plain)]
 use crate::protocol::advice::{Plain as ClaimsAdvice, Plain as ReadsAdvice};
 use crate::protocol::claims::{MultiClaims, SingleClaims};
+use crate::protocol::control::StageIndex;
 use crate::protocol::reading;
+use crate::protocol::ring::Ring;
 #[cfg(not(lapwing_plain))]
 use crate::tuning::{TunedClaims as ClaimsAdvice, TunedReads as ReadsAdvice};
 
@@ -15,3 +17,25 @@ pub(crate) type Multi = MultiClaims<ClaimsAdvice>;
 pub(crate) type Reader<E> = reading::Reader<E, ReadsAdvice>;
 /// The advice that it takes.
 pub(crate) type Reads = ReadsAdvice;
+
+/// The advice for a new producer of `ring`.
+#[cfg(not(lapwing_plain))]
+pub(crate) fn claims_of<E>(ring: &Ring<E>) -> ClaimsAdvice {
+    ClaimsAdvice::of(ring)
+}
+
+/// The advice for the reader of `stage`.
+#[cfg(not(lapwing_plain))]
+pub(crate) fn reads_of<E>(ring: &Ring<E>, stage: StageIndex) -> ReadsAdvice {
+    ReadsAdvice::of(ring, stage)
+}
+
+#[cfg(lapwing_plain)]
+pub(crate) fn claims_of<E>(_: &Ring<E>) -> ClaimsAdvice {
+    ClaimsAdvice {}
+}
+
+#[cfg(lapwing_plain)]
+pub(crate) fn reads_of<E>(_: &Ring<E>, _: StageIndex) -> ReadsAdvice {
+    ReadsAdvice {}
+}

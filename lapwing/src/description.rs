@@ -1,9 +1,12 @@
-//! What people call a ring and its stages: names, made when the ring is built and never changed, and
-//! those of consumers that join and leave. Not here: which stage comes after which (`control`).
+//! What monitors show of a ring beside its words: the names of the ring and its stages, which never change,
+//! the names of consumers that join and leave, and the A/B tests of its ends. Not here: which stage comes after
+//! which (`control`).
 
 use std::collections::BTreeMap;
 // The standard library's in a model as well: no model is about a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::ab_tests::AbTests;
 
 /// Index of a stage among those of its ring: first the stages of the graph, then words of
 /// acknowledgements, then those of workers, then the seats.
@@ -25,6 +28,7 @@ struct Names {
     stages: Box<[StageDescription]>,
     /// Consumers that joined, by their names.
     guests: Mutex<BTreeMap<String, Guest>>,
+    ab_tests: AbTests,
 }
 
 /// What is known of a consumer that joined, or is about to.
@@ -53,8 +57,18 @@ impl StageDescription {
 }
 
 impl Description {
-    pub(crate) fn new(ring: String, stages: impl Iterator<Item = StageDescription>) -> Self {
-        Self(Arc::new(Names { ring, stages: stages.collect(), guests: Mutex::default() }))
+    pub(crate) fn new(
+        ring: String,
+        stages: impl Iterator<Item = StageDescription>,
+        ab_tests: AbTests,
+    ) -> Self {
+        let (stages, guests) = (stages.collect(), Mutex::default());
+        Self(Arc::new(Names { ring, stages, guests, ab_tests }))
+    }
+
+    /// The A/B tests of its ends.
+    pub(crate) fn ab_tests(&self) -> &AbTests {
+        &self.0.ab_tests
     }
 
     /// Name of the ring.

@@ -65,6 +65,7 @@
 
 #![deny(unsafe_code)]
 
+mod ab_tests;
 mod activity;
 // I13, I14: moves values into slots and out of them.
 #[allow(unsafe_code)]

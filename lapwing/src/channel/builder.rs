@@ -15,7 +15,7 @@ use crate::{MAX_CAPACITY, MAX_RECEIVERS};
 /// Name of the one stage of a channel that moves its values.
 const RECEIVER: &str = "receiver";
 
-/// A channel to be: its capacity, and how its ends wait.
+/// A channel to be: its capacity, how its ends wait, and whether they run A/B tests.
 ///
 /// ```
 /// use lapwing::channel::Builder;
@@ -35,6 +35,7 @@ pub struct Builder<R = Adaptive, S = Adaptive> {
     capacity: usize,
     receiver_wait: R,
     sender_wait: S,
+    ab_tests: bool,
 }
 
 impl Builder {
@@ -49,7 +50,7 @@ impl Builder {
     /// ```
     pub fn new(capacity: usize) -> Self {
         let (receiver_wait, sender_wait) = (Adaptive::default(), Adaptive::default());
-        Self { capacity, receiver_wait, sender_wait }
+        Self { capacity, receiver_wait, sender_wait, ab_tests: true }
     }
 }
 
@@ -67,8 +68,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn receiver_wait<W: WaitStrategy>(self, strategy: W) -> Builder<W, S> {
-        let Self { capacity, sender_wait, .. } = self;
-        Builder { capacity, receiver_wait: strategy, sender_wait }
+        let Self { capacity, sender_wait, ab_tests, .. } = self;
+        Builder { capacity, receiver_wait: strategy, sender_wait, ab_tests }
     }
 
     /// How senders wait on a full channel; [`Adaptive`] by default.
@@ -84,8 +85,22 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sender_wait<W: WaitStrategy>(self, strategy: W) -> Builder<R, W> {
-        let Self { capacity, receiver_wait, .. } = self;
-        Builder { capacity, receiver_wait, sender_wait: strategy }
+        let Self { capacity, receiver_wait, ab_tests, .. } = self;
+        Builder { capacity, receiver_wait, sender_wait: strategy, ab_tests }
+    }
+
+    /// Whether the ends of the channel run A/B tests; they do by default. As [`ab_tests`](crate::Builder::ab_tests) of
+    /// a ring: without the tests, no end prefetches, acquires cache lines before it frees slots, or pauses longer
+    /// between polls.
+    ///
+    /// ```
+    /// let (mut sender, mut receiver) = lapwing::channel::Builder::new(8).ab_tests(false).spsc()?;
+    /// sender.send(7)?;
+    /// assert_eq!(receiver.recv(), Ok(7));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ab_tests(self, are_on: bool) -> Self {
+        Self { ab_tests: are_on, ..self }
     }
 
     /// Makes a channel with one sender and one receiver.
@@ -189,6 +204,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
+        let ring = ring.ab_tests(self.ab_tests);
         let (producer, mut consumers) = ring.stage(RECEIVER).poller_mut().build()?;
         let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
         let receiver = Receiver::new(poller, producer.capacity());
@@ -210,6 +226,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
             graph.stage(name.as_str()).poller();
         }
         let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
+        let ring = ring.ab_tests(self.ab_tests);
         let (producer, mut consumers) = ring.graph(graph).build()?;
         let capacity = producer.capacity();
         let pollers = names

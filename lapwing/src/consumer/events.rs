@@ -6,8 +6,7 @@ use std::slice;
 use crate::tuning::ReadAhead;
 
 /// Goes through a batch, and has the lines of events further on fetched meanwhile, if an event takes a quarter of a line or
-/// more: up to 1.7 times as many a second as with the slice's own iterator `I`, where who writes them is on another CPU. In
-/// batches of more than 32 KiB some CPUs do without as well or better, so there each thread tries it now and then.
+/// more: up to 1.7 times as many a second as with the slice's own iterator `I`, if another CPU has written them.
 ///
 /// `for_each` and `fold` are the slice's own where nothing is fetched; `for` and `next` ask about it at each event, which takes a
 /// tenth more of the time of a loop that only adds.

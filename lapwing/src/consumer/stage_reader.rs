@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::source::Source;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
-use crate::chosen::Reader;
+use crate::chosen::{self, Reader};
 use crate::error::PollError;
 use crate::protocol::control::{Control, StageIndex};
 use crate::protocol::reading::{Drained, Spun, UNLIMITED};
@@ -42,7 +42,8 @@ impl<E> StageReader<E> {
         max_batch: u64,
     ) -> Self {
         let may_delay_others = ring.control.may_delay_others(place.stage());
-        let reader = Reader::new(ring, place, max_batch);
+        let advice = chosen::reads_of(&ring, place.stage());
+        let reader = Reader::new(ring, place, max_batch, advice);
         Self { reader, spins: strategy.spins(), strategy, may_delay_others }
     }
 

@@ -9,6 +9,7 @@ use std::iter;
 use loom::thread;
 
 use super::{PARK, check_less, check_without_fences};
+use crate::ab_tests::AbTests;
 use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::PollError;
@@ -58,7 +59,12 @@ fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64
     let mut control = Control::new(capacity as u64, None, upstream, failures, seating, true);
     control.stage_mut(0).set_workers(&workers);
     let buffer = RingBuffer::new(Reserved::reserve(capacity).unwrap(), Factory::of(|_| 0));
-    Ring::new(control, buffer, None, Description::new(String::new(), iter::empty()))
+    Ring::new(
+        control,
+        buffer,
+        None,
+        Description::new(String::new(), iter::empty(), AbTests::default()),
+    )
 }
 
 pub(super) fn reader(ring: &Ring<u64>, stage: usize) -> StageReader<u64> {

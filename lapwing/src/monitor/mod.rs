@@ -6,12 +6,14 @@
 //!            history ────┘      ├─ stall       one line: who holds up whom, and for how long
 //!                               ├─ bottleneck  what limits a ring that runs
 //!                               └─ throughput  how much two snapshots are apart
+//! Description ──> ab_test                        what the A/B tests of its ends have chosen
 //! ```
 //!
 //! Looks only, and takes no part: the consumers note what they do on lines of their own
 //! (`activity`), and no clock is read but here. So time is known by looking twice, which a monitor
 //! remembers.
 
+mod ab_test;
 mod bottleneck;
 mod drawing;
 mod history;
@@ -27,6 +29,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use ab_test::{AbTest, AbTestSubject, AbTimes};
 pub use bottleneck::Bottleneck;
 pub use snapshot::{Snapshot, StageSnapshot, StageState};
 pub use stall::{Culprit, Stall};

@@ -23,9 +23,7 @@ pub use offer::WhenFull;
 pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
-use crate::protocol::claims::Claims;
 use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::Addresses;
 use crate::wait::AnyWaitStrategy;
 
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
@@ -153,7 +151,7 @@ pub struct Producer<E, S: Sequencer> {
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
-        let claims = S::Claims::new(&ring.control, Addresses::of(&ring.buffer));
+        let claims = S::claims(&ring);
         Self { ring, claims, strategy, is_patient: true, dropped: 0 }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use crate::chosen;
 use crate::protocol::claims::Claims;
+use crate::protocol::ring::Ring;
 
 /// How many may publish: [`Single`] or [`Multi`]. Sealed.
 ///
@@ -55,20 +56,35 @@ impl Sequencer for Single {}
 impl Sequencer for Multi {}
 
 mod sealed {
-    use super::{Claims, Multi, Single, chosen};
+    use super::{Claims, Multi, Ring, Single, chosen};
 
     /// How a producer claims.
     pub trait Sequencer: 'static {
         /// What one producer knows of its ring.
         #[doc(hidden)]
         type Claims: Claims;
+
+        /// That of a new producer of `ring`.
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn claims<E>(ring: &Ring<E>) -> Self::Claims;
     }
 
     impl Sequencer for Single {
         type Claims = chosen::Single;
+
+        #[allow(private_interfaces)]
+        fn claims<E>(ring: &Ring<E>) -> Self::Claims {
+            chosen::Single::new(&ring.control, chosen::claims_of(ring))
+        }
     }
 
     impl Sequencer for Multi {
         type Claims = chosen::Multi;
+
+        #[allow(private_interfaces)]
+        fn claims<E>(ring: &Ring<E>) -> Self::Claims {
+            chosen::Multi::new(&ring.control, chosen::claims_of(ring))
+        }
     }
 }

@@ -8,7 +8,6 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::ring_buffer::Addresses;
 use crate::Sequence;
 use crate::sync::{pause, spin_loop};
 
@@ -17,10 +16,6 @@ pub(crate) const POLLS: u32 = if cfg!(loom) { 1 } else { 256 };
 
 /// Advice for the claims of one producer.
 pub trait ClaimAdvice: Debug + Send {
-    /// That of a producer of a ring with these `slots` and, if it has several producers, `stamps`, whose first claim begins
-    /// at `first`.
-    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self;
-
     /// `claim` is granted, and no consumer is in the way up to `limit`. Returns the end of the *claim window*: claims up to
     /// there are granted without a check. The protocol uses what is not below the end of `claim` and not above `limit`.
     fn window(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
@@ -60,9 +55,6 @@ pub trait ClaimAdvice: Debug + Send {
 
 /// Advice for one reader of a ring.
 pub(crate) trait ReadAdvice: Send + Sync {
-    /// That of a reader of `slots` and `stamps` that begins at `first`.
-    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self;
-
     /// The reader waits for the event of `next`, which the last look did not show.
     fn waits_for(&self, next: Sequence) {
         let _ = next;
@@ -109,18 +101,9 @@ pub(crate) trait ReadAdvice: Send + Sync {
 }
 
 /// No advice: each default of the two traits.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[cfg_attr(not(lapwing_plain), allow(dead_code, unreachable_pub))]
 pub struct Plain;
 
-impl ClaimAdvice for Plain {
-    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
-        Self
-    }
-}
-
-impl ReadAdvice for Plain {
-    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
-        Self
-    }
-}
+impl ClaimAdvice for Plain {}
+impl ReadAdvice for Plain {}

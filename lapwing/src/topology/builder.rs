@@ -203,6 +203,27 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
+    /// Whether the ends of the ring run A/B tests; they do by default.
+    ///
+    /// A producer and a consumer of a stream can prefetch, acquire cache lines before they release slots, or pause
+    /// longer between polls. What pays depends on the machine and on its load, so each end times both ways for some
+    /// thousand events now and then and keeps the faster one. [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests)
+    /// shows the choices. Without the tests each of these stays off: throughput is lower, and no event is handled
+    /// in a way that is only being tried.
+    ///
+    /// ```
+    /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
+    ///     .ab_tests(false)
+    ///     .stage("all").poller()
+    ///     .build()?;
+    /// assert!(producer.monitor().ab_tests().is_empty());
+    /// # Ok::<(), lapwing::error::BuildError>(())
+    /// ```
+    pub fn ab_tests(mut self, are_on: bool) -> Self {
+        self.parts.ab_tests.are_off = !are_on;
+        self
+    }
+
     /// Begins a stage that runs alone, after all before it: a name, or a [`Stage`] with settings. More settings may
     /// follow; a verb such as [`read`](Stage::read) or [`write`](Stage::write) adds the stage and returns the builder.
     ///

@@ -23,6 +23,7 @@ use std::ops::Range;
 use super::ab_test::{AbTest, EVENTS_PER_STRETCH};
 use super::prefetch::Prefetch;
 use crate::Sequence;
+use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of slots that the only producer of a ring prefetches together.
@@ -54,22 +55,37 @@ pub(super) struct ClaimWindow {
 
 impl ClaimWindow {
     /// The window of a producer whose first claim begins at `first`.
-    pub(super) fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
+    pub(super) fn new(
+        slots: Addresses,
+        stamps: Option<Addresses>,
+        first: Sequence,
+        tests: &EndTests<'_>,
+    ) -> Self {
         let bytes = if stamps.is_some() { BYTES_AHEAD_OF_SEVERAL } else { BYTES_AHEAD };
-        Self::of_bytes(slots, stamps, first, bytes)
+        Self::of_bytes(slots, stamps, first, bytes, tests)
     }
 
-    fn of_bytes(slots: Addresses, stamps: Option<Addresses>, first: Sequence, bytes: u64) -> Self {
-        let slots = Prefetch(slots);
+    fn of_bytes(
+        slots: Addresses,
+        stamps: Option<Addresses>,
+        first: Sequence,
+        bytes: u64,
+        tests: &EndTests<'_>,
+    ) -> Self {
+        let (slots, stamps) = (Prefetch(slots), stamps.map(Prefetch));
         let (stride, most) = (slots.slots_in(bytes), slots.slots_in(BYTES_AT_ONCE));
-        let test = if stride == 0 { AbTest::default() } else { AbTest::starting_at(first) };
-        Self { prefetched: first, slots, stamps: stamps.map(Prefetch), stride, most, test }
+        let test = if stride == 0 {
+            AbTest::default()
+        } else {
+            AbTest::starting_at(first).recorded(tests.add(AbTestSubject::PrefetchSlots))
+        };
+        Self { prefetched: first, slots, stamps, stride, most, test }
     }
 
     /// The end of the window after the granted `claim`, for a producer that may claim up to `limit`.
     pub(super) fn after(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
         if !self.test.covers(claim.end) {
-            self.test = self.test.next(claim.start);
+            self.test.next(claim.start);
         }
         if self.test.is_first() {
             return limit.min(claim.end + EVENTS_PER_STRETCH);
@@ -101,11 +117,12 @@ impl ClaimWindow {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::ab_tests::AbTests;
 
     /// The window of a producer of `capacity` slots of 8 bytes, which may prefetch four of them together.
     fn window(capacity: usize) -> ClaimWindow {
         let slots = Addresses::of_slice(&vec![0_u64; capacity]);
-        ClaimWindow::of_bytes(slots, None, 0, 32)
+        ClaimWindow::of_bytes(slots, None, 0, 32, &AbTests::default().of_end(None))
     }
 
     #[test]

@@ -8,7 +8,9 @@ use super::expected_counter::ExpectedCounter;
 use super::own_count::OwnCount;
 use crate::Sequence;
 use crate::protocol::advice::ClaimAdvice;
+use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
+use crate::protocol::stamps::Stamps;
 
 /// A claim window that prefetches, a count of the producer's own, an expected counter, and a back-off.
 #[derive(Debug)]
@@ -20,16 +22,23 @@ pub struct TunedClaims {
     back_off: BackOff,
 }
 
-impl ClaimAdvice for TunedClaims {
-    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
+impl TunedClaims {
+    /// The advice for a new producer of `ring`.
+    pub(crate) fn of<E>(ring: &Ring<E>) -> Self {
+        let slots = Addresses::of(&ring.buffer);
+        let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
+        let first = ring.control.claimed();
+        let tests = ring.description.ab_tests().of_end(None);
         Self {
-            window: ClaimWindow::new(slots, stamps, first),
+            window: ClaimWindow::new(slots, stamps, first, &tests),
             count: OwnCount::starting_at(first),
             expected: ExpectedCounter::default(),
             back_off: BackOff::default(),
         }
     }
+}
 
+impl ClaimAdvice for TunedClaims {
     fn window(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
         self.window.after(claim, limit)
     }

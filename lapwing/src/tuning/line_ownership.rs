@@ -28,6 +28,7 @@ use super::ab_test::AbTest;
 use super::prefetch::Prefetch;
 use super::stream;
 use crate::Sequence;
+use crate::ab_tests::{AbTestSubject, EndTests};
 
 /// Fewest events finished together whose lines are acquired: those of a stream. In a model, one.
 const FEWEST: u64 = if cfg!(loom) { 1 } else { stream::FEWEST };
@@ -43,8 +44,13 @@ pub(super) struct LineOwnership {
 
 impl LineOwnership {
     /// The choice of a consumer of a ring of `slots`, whose first event is `first`.
-    pub(super) fn of(slots: u64, first: Sequence) -> Self {
-        Self { test: AbTest::over_laps(slots, first) }
+    pub(super) fn of(slots: u64, first: Sequence, tests: &EndTests<'_>) -> Self {
+        let test = if Prefetch::ACQUIRES_LINES {
+            AbTest::over_laps(slots, first).recorded(tests.add(AbTestSubject::AcquireLines))
+        } else {
+            AbTest::default()
+        };
+        Self { test }
     }
 
     /// Whether to acquire the lines of `done`.

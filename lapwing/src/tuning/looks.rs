@@ -21,6 +21,7 @@
 
 use super::ab_test::AbTest;
 use crate::Sequence;
+use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::advice::POLLS;
 use crate::sync::{dawdle, pause};
 
@@ -40,8 +41,9 @@ pub(super) struct Looks {
 
 impl Looks {
     /// The polling of a consumer whose first event is `first`.
-    pub(super) fn starting_at(first: Sequence) -> Self {
-        Self { test: AbTest::starting_at(first) }
+    pub(super) fn new(first: Sequence, tests: &EndTests<'_>) -> Self {
+        let record = tests.add(AbTestSubject::PauseLonger);
+        Self { test: AbTest::starting_at(first).recorded(record) }
     }
 
     /// Polls with `look` for the event of `next` until it `is_there`; calls `missed` after each poll that
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_consumer_that_waits_tries_both_ways_and_begins_with_the_first() {
-        let mut looks = Looks::starting_at(7);
+        let mut looks = Looks { test: AbTest::starting_at(7) };
         let ways: Vec<_> = (7..7 + 4 * EVENTS_PER_STRETCH)
             .map(|next| {
                 assert_eq!(looks.poll(next, || next, |_| true, || {}), Some(next));

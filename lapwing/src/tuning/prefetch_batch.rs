@@ -16,6 +16,7 @@ use super::ab_test::AbTest;
 use super::prefetch::Prefetch;
 use super::stream;
 use crate::Sequence;
+use crate::ab_tests::{AbTestSubject, EndTests};
 use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of events that are prefetched before the first one is read.
@@ -37,11 +38,16 @@ pub(super) struct PrefetchBatch {
 
 impl PrefetchBatch {
     /// For a consumer of `slots` whose first event is `first`.
-    pub(super) fn of(slots: Addresses, first: Sequence) -> Self {
+    pub(super) fn of(slots: Addresses, first: Sequence, tests: &EndTests<'_>) -> Self {
         let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
-        let test = AbTest::over_laps(slots.slots(), first);
+        let most = if is_small { Prefetch(slots).slots_in(BYTES_AHEAD) } else { 0 };
+        let test = if most == 0 {
+            AbTest::default()
+        } else {
+            let record = tests.add(AbTestSubject::PrefetchBatch);
+            AbTest::over_laps(slots.slots(), first).recorded(record)
+        };
         let slots = Prefetch(slots);
-        let most = if is_small { slots.slots_in(BYTES_AHEAD) } else { 0 };
         Self { slots, most, decided: first, test }
     }
 
@@ -68,10 +74,15 @@ impl PrefetchBatch {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::ab_tests::AbTests;
 
     /// For a consumer of `capacity` events of 8 bytes, which prefetches if the CPU has hints.
     fn prefetching(capacity: usize) -> PrefetchBatch {
-        let batch = PrefetchBatch::of(Addresses::of_slice(&vec![0_u64; capacity]), 0);
+        let batch = PrefetchBatch::of(
+            Addresses::of_slice(&vec![0_u64; capacity]),
+            0,
+            &AbTests::default().of_end(None),
+        );
         PrefetchBatch { test: AbTest::always_other(), ..batch }
     }
 

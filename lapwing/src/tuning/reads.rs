@@ -8,7 +8,10 @@ use super::prefetch::Prefetch;
 use super::prefetch_batch::PrefetchBatch;
 use crate::Sequence;
 use crate::protocol::advice::ReadAdvice;
+use crate::protocol::control::StageIndex;
+use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
+use crate::protocol::stamps::Stamps;
 
 /// How to poll, what to prefetch, and which cache lines to acquire before they are released.
 ///
@@ -24,17 +27,25 @@ pub(crate) struct TunedReads {
     lines: LineOwnership,
 }
 
-impl ReadAdvice for TunedReads {
-    fn new(slots: Addresses, stamps: Option<Addresses>, first: Sequence) -> Self {
+impl TunedReads {
+    /// The advice for `stage` of `ring`.
+    pub(crate) fn of<E>(ring: &Ring<E>, stage: StageIndex) -> Self {
+        let slots = Addresses::of(&ring.buffer);
+        let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);
+        let first = ring.control.finished_by(stage);
+        let (name, _) = ring.description.consumer(stage);
+        let tests = ring.description.ab_tests().of_end(Some(name));
         Self {
             slots: Prefetch(slots),
             stamps: stamps.map(Prefetch),
-            looks: Looks::starting_at(first),
-            batch: PrefetchBatch::of(slots, first),
-            lines: LineOwnership::of(slots.slots(), first),
+            looks: Looks::new(first, &tests),
+            batch: PrefetchBatch::of(slots, first, &tests),
+            lines: LineOwnership::of(slots.slots(), first, &tests),
         }
     }
+}
 
+impl ReadAdvice for TunedReads {
     #[inline(always)]
     fn waits_for(&self, next: Sequence) {
         self.slots.first_line(next);

@@ -86,17 +86,12 @@ mod tests {
     use super::*;
     use crate::protocol::advice::Plain;
     use crate::protocol::claims::tests::control_of_one_producer;
-    use crate::protocol::ring_buffer::Addresses;
 
     /// Advice that chooses a fixed window.
     #[derive(Debug)]
     struct Window(Sequence);
 
     impl ClaimAdvice for Window {
-        fn new(_: Addresses, _: Option<Addresses>, first: Sequence) -> Self {
-            Self(first)
-        }
-
         fn window(&mut self, _: &Range<Sequence>, _: Sequence) -> Sequence {
             self.0
         }

@@ -25,16 +25,12 @@ pub(crate) use window::ClaimWindow;
 use crate::Sequence;
 use crate::error::{RingError, TryPublishError};
 use crate::protocol::control::Control;
-use crate::protocol::ring_buffer::Addresses;
 
 /// The claiming side of one producer. Other threads do not touch it.
 #[allow(private_interfaces)]
 pub trait Claims: Debug + Send {
     /// Whether several producers of one ring may claim this way.
     const IS_MULTI: bool;
-
-    /// The claims of a new producer of the ring of `control`, whose slots are at `slots`.
-    fn new(control: &Control, slots: Addresses) -> Self;
 
     /// Claims `count` sequences, `1..=capacity`, and returns the first. Never waits.
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError>;

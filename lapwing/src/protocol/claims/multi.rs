@@ -16,7 +16,6 @@ use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::{CLAIMS_CLOSED, Control};
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::ENDED;
-use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::{Fate, Stamps};
 use crate::sync::Ordering;
 
@@ -29,6 +28,14 @@ pub struct MultiClaims<A> {
 }
 
 impl<A: ClaimAdvice> MultiClaims<A> {
+    /// The claims of one more producer of the ring of `control`.
+    pub(crate) fn new(control: &Control, advice: A) -> Self {
+        let open = OpenClaim::default();
+        control.open_claims.add(&open);
+        // The counter is shared, so the first claim reads the gate.
+        Self { limit: ClaimLimit::new(advice, 0), open }
+    }
+
     #[inline(always)]
     fn stamps(control: &Control) -> &Stamps {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
@@ -137,14 +144,6 @@ impl<A: ClaimAdvice> MultiClaims<A> {
 #[allow(private_interfaces)]
 impl<A: ClaimAdvice> Claims for MultiClaims<A> {
     const IS_MULTI: bool = true;
-
-    fn new(control: &Control, slots: Addresses) -> Self {
-        let advice = A::new(slots, Some(Self::stamps(control).addresses()), control.claimed());
-        let open = OpenClaim::default();
-        control.open_claims.add(&open);
-        // The counter is shared, so the first claim reads the gate.
-        Self { limit: ClaimLimit::new(advice, 0), open }
-    }
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {

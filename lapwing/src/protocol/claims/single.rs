@@ -11,7 +11,6 @@ use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::Control;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::ENDED;
-use crate::protocol::ring_buffer::Addresses;
 use crate::sync::{Ordering, fence, own};
 
 /// The claims of the only producer of a ring. A claim that is given up is claimed again.
@@ -24,6 +23,11 @@ pub struct SingleClaims<A> {
 }
 
 impl<A: ClaimAdvice> SingleClaims<A> {
+    /// The claims of the producer of the ring of `control`.
+    pub(crate) fn new(control: &Control, advice: A) -> Self {
+        Self { limit: ClaimLimit::new(advice, control.claimed()), count: None }
+    }
+
     /// The next sequence to claim. Without a count it is the cursor, which only this producer stores.
     fn next(&self, control: &Control) -> Sequence {
         self.count.unwrap_or_else(|| own(&control.cursor))
@@ -73,11 +77,6 @@ impl<A: ClaimAdvice> SingleClaims<A> {
 #[allow(private_interfaces)]
 impl<A: ClaimAdvice> Claims for SingleClaims<A> {
     const IS_MULTI: bool = false;
-
-    fn new(control: &Control, slots: Addresses) -> Self {
-        let first = control.claimed();
-        Self { limit: ClaimLimit::new(A::new(slots, None, first), first), count: None }
-    }
 
     #[inline(always)]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {

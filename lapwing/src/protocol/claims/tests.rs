@@ -7,7 +7,6 @@ use crate::protocol::advice::{ClaimAdvice, Plain};
 use crate::protocol::control::{CLAIMS_CLOSED, Control, StageIndex};
 use crate::protocol::memory::Reserved;
 use crate::protocol::reading::Barrier;
-use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::{Span, Stamps};
 use crate::sync::Ordering;
@@ -16,7 +15,7 @@ type Single = SingleClaims<Plain>;
 type Multi = MultiClaims<Plain>;
 
 /// The shared words of a ring with one stage, which is also the gate.
-fn control<S: Claims>(capacity: u64) -> Control {
+fn control<S: Tested>(capacity: u64) -> Control {
     graph::<S>(capacity, &[&[]])
 }
 
@@ -25,19 +24,32 @@ pub(super) fn control_of_one_producer(capacity: u64) -> Control {
     control::<Single>(capacity)
 }
 
-/// The claims of a new producer of the ring of `control`.
-fn claims<S: Claims>(control: &Control) -> S {
-    S::new(control, Addresses::default())
+/// Claims that these tests can make.
+trait Tested: Claims {
+    /// The claims of a new producer of the ring of `control`.
+    fn of(control: &Control) -> Self;
+}
+
+impl<A: ClaimAdvice + Default> Tested for SingleClaims<A> {
+    fn of(control: &Control) -> Self {
+        Self::new(control, A::default())
+    }
+}
+
+impl<A: ClaimAdvice + Default> Tested for MultiClaims<A> {
+    fn of(control: &Control) -> Self {
+        Self::new(control, A::default())
+    }
 }
 
 /// The shared words of a ring, and the claims of its producer.
-fn ring<S: Claims>(capacity: u64) -> (S, Control) {
+fn ring<S: Tested>(capacity: u64) -> (S, Control) {
     let control = control::<S>(capacity);
-    (claims(&control), control)
+    (S::of(&control), control)
 }
 
 /// The shared words of a ring with this graph: for each stage, the stages before it.
-fn graph<S: Claims>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
+fn graph<S: Tested>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Reserved::reserve(capacity as usize).unwrap(), 0));
     Control::of_graph(capacity, stamps, upstream)
 }
@@ -52,13 +64,13 @@ fn seen(control: &Control, next: Sequence) -> Span {
     barrier_after(&[]).span(control, next, next + control.capacity)
 }
 
-fn claim_and_publish<S: Claims>(sequencer: &mut S, control: &Control, count: u64) -> Sequence {
+fn claim_and_publish<S: Tested>(sequencer: &mut S, control: &Control, count: u64) -> Sequence {
     let first = sequencer.try_claim(control, count).unwrap();
     sequencer.publish(control, first, count).unwrap();
     first
 }
 
-fn claims_are_numbered_from_zero_without_gaps<S: Claims>() {
+fn claims_are_numbered_from_zero_without_gaps<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(16);
     assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
     assert_eq!(claim_and_publish(&mut sequencer, &control, 4), 1);
@@ -66,7 +78,7 @@ fn claims_are_numbered_from_zero_without_gaps<S: Claims>() {
     assert_eq!(seen(&control, 0), Span::Events(6));
 }
 
-fn nothing_is_claimed_beyond_a_lap<S: Claims>() {
+fn nothing_is_claimed_beyond_a_lap<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     claim_and_publish(&mut sequencer, &control, 4);
     assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
@@ -78,20 +90,20 @@ fn nothing_is_claimed_beyond_a_lap<S: Claims>() {
     assert_eq!(control.claimed(), 5, "a refused claim has moved nothing");
 }
 
-fn trap_11_the_first_lap_overwrites_nothing<S: Claims>() {
+fn trap_11_the_first_lap_overwrites_nothing<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(1);
     assert_eq!(claim_and_publish(&mut sequencer, &control, 1), 0);
     assert_eq!(sequencer.try_claim(&control, 1), Err(TryPublishError::Full));
 }
 
-fn trap_10_the_first_event_alone_is_seen<S: Claims>() {
+fn trap_10_the_first_event_alone_is_seen<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(8);
     assert_eq!(seen(&control, 0), Span::Empty);
     claim_and_publish(&mut sequencer, &control, 1);
     assert_eq!(seen(&control, 0), Span::Events(1));
 }
 
-fn a_claim_is_invisible_until_published<S: Claims>() {
+fn a_claim_is_invisible_until_published<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     let first = sequencer.try_claim(&control, 2).unwrap();
     assert_eq!(seen(&control, 0), Span::Empty);
@@ -99,7 +111,7 @@ fn a_claim_is_invisible_until_published<S: Claims>() {
     assert_eq!(seen(&control, 0), Span::Events(2));
 }
 
-fn the_slots_of_the_last_lap_are_not_seen_again<S: Claims>() {
+fn the_slots_of_the_last_lap_are_not_seen_again<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(2);
     for lap in 0..10 {
         assert_eq!(seen(&control, 2 * lap), Span::Empty);
@@ -109,7 +121,7 @@ fn the_slots_of_the_last_lap_are_not_seen_again<S: Claims>() {
     }
 }
 
-fn a_closed_ring_grants_nothing<S: Claims>() {
+fn a_closed_ring_grants_nothing<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     claim_and_publish(&mut sequencer, &control, 3);
     control.close();
@@ -119,7 +131,7 @@ fn a_closed_ring_grants_nothing<S: Claims>() {
     assert_eq!(seen(&control, 0), Span::Events(3));
 }
 
-fn a_halted_ring_grants_nothing<S: Claims>() {
+fn a_halted_ring_grants_nothing<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     control.halt(HaltCause::Requested);
     assert_eq!(
@@ -129,7 +141,7 @@ fn a_halted_ring_grants_nothing<S: Claims>() {
     assert!(is_claimable(&control, 4), "a wait for slots is over");
 }
 
-fn a_ring_whose_consumers_left_grants_nothing<S: Claims>() {
+fn a_ring_whose_consumers_left_grants_nothing<S: Tested>() {
     let (mut sequencer, control) = ring::<S>(4);
     control.detach(0);
     assert_eq!(
@@ -193,7 +205,7 @@ fn a_multi_claim_that_is_given_up_is_a_tombstone() {
 #[test]
 fn a_stage_downstream_sees_tombstones_too() {
     let control = graph::<Multi>(8, &[&[], &[0]]);
-    let mut sequencer = claims::<Multi>(&control);
+    let mut sequencer = Multi::of(&control);
     let second = barrier_after(&[0]);
     claim_and_publish(&mut sequencer, &control, 1);
     control.advance(0, 1);
@@ -207,7 +219,7 @@ fn a_stage_downstream_sees_tombstones_too() {
 #[test]
 fn a_stalled_producer_holds_back_what_comes_after_it() {
     let control = control::<Multi>(8);
-    let [mut slow, mut fast] = [0; 2].map(|_| claims::<Multi>(&control));
+    let [mut slow, mut fast] = [0; 2].map(|_| Multi::of(&control));
     claim_and_publish(&mut fast, &control, 1);
     let held = slow.try_claim(&control, 1).unwrap();
     claim_and_publish(&mut fast, &control, 2);
@@ -217,14 +229,10 @@ fn a_stalled_producer_holds_back_what_comes_after_it() {
 }
 
 /// Advice that always expects the counter at the end of the last claim.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct LastEnd(Option<Sequence>);
 
 impl ClaimAdvice for LastEnd {
-    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
-        Self(None)
-    }
-
     fn expected_counter(&self) -> Option<Sequence> {
         self.0
     }
@@ -236,21 +244,17 @@ impl ClaimAdvice for LastEnd {
 
 type Expecting = MultiClaims<LastEnd>;
 
-/// Advice that alternates between keeping a count and not, after a fixed number of claims.
-#[derive(Debug)]
-struct CountsByTurns(u64);
+/// Advice that alternates between keeping a count and not, after three claims each.
+#[derive(Debug, Default)]
+struct CountsByTurns;
 
 impl ClaimAdvice for CountsByTurns {
-    fn new(_: Addresses, _: Option<Addresses>, _: Sequence) -> Self {
-        Self(3)
-    }
-
     fn window(&mut self, claim: &Range<Sequence>, _: Sequence) -> Sequence {
         claim.end
     }
 
     fn keeps_count(&mut self, claim: &Range<Sequence>, _: impl FnOnce() -> u64) -> bool {
-        claim.start / self.0 % 2 == 1
+        claim.start / 3 % 2 == 1
     }
 }
 
@@ -281,7 +285,7 @@ fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
 #[test]
 fn who_expects_to_be_alone_finds_out() {
     let (control, mut first, mut next) = alone(1 << 10);
-    let mut second = claims::<Multi>(&control);
+    let mut second = Multi::of(&control);
     for others in [1, 3, 20, 5] {
         for count in (0..others).map(|_| 1).chain([2]) {
             assert_eq!(claim_and_publish(&mut second, &control, count), next);
@@ -299,7 +303,7 @@ fn who_expects_to_be_alone_finds_out() {
 fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
     let (control, mut first, next) = alone(32);
     assert_eq!(first.try_claim(&control, 9), Err(TryPublishError::Full));
-    assert_eq!(claim_and_publish(&mut claims::<Multi>(&control), &control, 8), next);
+    assert_eq!(claim_and_publish(&mut Multi::of(&control), &control, 8), next);
     assert_eq!(first.try_claim(&control, 1), Err(TryPublishError::Full));
     assert_eq!(control.claimed(), 32, "a refused claim has moved nothing");
 
@@ -317,7 +321,7 @@ fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
 #[test]
 fn laps_beyond_32_bits_are_told_apart() {
     let control = control::<Multi>(1);
-    let mut sequencer = claims::<Multi>(&control);
+    let mut sequencer = Multi::of(&control);
     // Around the laps at which the 31-bit lap of the stamps wraps to 0.
     let around = (1_u64 << 31) - 3..(1 << 31) + 3;
     control.cursor.store(around.start, Ordering::Relaxed);
@@ -333,7 +337,7 @@ fn laps_beyond_32_bits_are_told_apart() {
 #[test]
 fn stages_wait_for_whom_a_stage_that_left_waited_for() {
     let control = graph::<Single>(8, &[&[], &[0], &[1]]);
-    let mut sequencer = claims::<Single>(&control);
+    let mut sequencer = Single::of(&control);
     let last = barrier_after(&[1]);
     claim_and_publish(&mut sequencer, &control, 4);
     control.advance(0, 3);
@@ -350,7 +354,7 @@ fn stages_wait_for_whom_a_stage_that_left_waited_for() {
 #[test]
 fn closing_keeps_the_claims_of_several_producers() {
     let control = control::<Multi>(8);
-    let mut sequencer = claims::<Multi>(&control);
+    let mut sequencer = Multi::of(&control);
     let held = sequencer.try_claim(&control, 1).unwrap();
     control.close();
     assert_eq!(control.life.end(), Some(1), "the close waits for the claim");
@@ -366,7 +370,7 @@ fn many_layers_that_left_are_looked_through_once_each() {
     let mut upstream: Vec<&[StageIndex]> = vec![&[], &[]];
     upstream.extend(layers.iter().flat_map(|layer| [&layer[..]; 2]));
     let control = graph::<Single>(8, &upstream);
-    let mut sequencer = claims::<Single>(&control);
+    let mut sequencer = Single::of(&control);
     claim_and_publish(&mut sequencer, &control, 4);
     control.advance(0, 2);
     control.advance(1, 3);
@@ -418,7 +422,7 @@ fn a_stage_that_all_others_come_before_holds_up_nobody() {
 fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
     for closes_first in [false, true] {
         let control = control::<Single>(4);
-        let mut single = claims::<Single>(&control);
+        let mut single = Single::of(&control);
         claim_and_publish(&mut single, &control, 1);
         let late = single.try_claim(&control, 1).unwrap();
         if closes_first {
@@ -435,7 +439,7 @@ fn a_halt_counts_what_was_published_before_it_and_refuses_the_rest() {
 #[test]
 fn a_claim_of_several_producers_that_a_halt_overtakes_is_not_published() {
     let control = control::<Multi>(4);
-    let mut multi = claims::<Multi>(&control);
+    let mut multi = Multi::of(&control);
     let late = multi.try_claim(&control, 1).unwrap();
     control.halt(HaltCause::StageFailed);
     let refused = multi.publish(&control, late, 1);
@@ -466,7 +470,7 @@ fn where_threads_are_shared_whoever_lets_go_has_more_to_do() {
 #[test]
 fn the_oldest_claim_is_known_until_it_is_settled() {
     let control = control::<Multi>(8);
-    let (mut first, mut second) = (claims::<Multi>(&control), claims::<Multi>(&control));
+    let (mut first, mut second) = (Multi::of(&control), Multi::of(&control));
     assert_eq!(oldest_own_claim(&control), None);
     let one = first.try_claim(&control, 1).unwrap();
     let two = second.try_claim(&control, 2).unwrap();
@@ -480,7 +484,7 @@ fn the_oldest_claim_is_known_until_it_is_settled() {
 #[test]
 fn a_claim_whose_slot_was_claimed_again_is_not_open() {
     let control = control::<Multi>(1);
-    let (mut first, mut second) = (claims::<Multi>(&control), claims::<Multi>(&control));
+    let (mut first, mut second) = (Multi::of(&control), Multi::of(&control));
     for sequence in 0..4 {
         let producer = if sequence == 0 { &mut first } else { &mut second };
         assert_eq!(producer.try_claim(&control, 1), Ok(sequence));
@@ -494,7 +498,7 @@ fn a_claim_whose_slot_was_claimed_again_is_not_open() {
 #[test]
 fn claims_of_other_threads_are_not_ones_own() {
     let control = control::<Multi>(8);
-    let mut first = claims::<Multi>(&control);
+    let mut first = Multi::of(&control);
     first.try_claim(&control, 1).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| assert_eq!(oldest_own_claim(&control), None));

@@ -12,9 +12,7 @@ use crate::protocol::control::{DETACHED, StageControl, StageIndex};
 use crate::protocol::failures::Failures;
 use crate::protocol::parking::Awaited;
 use crate::protocol::ring::Ring;
-use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::seats::Place;
-use crate::protocol::stamps::Stamps;
 use crate::sync::Arc;
 
 /// Batch limit of a stage without one of its own.
@@ -86,11 +84,11 @@ pub(crate) struct Drained {
 }
 
 impl<E, A: ReadAdvice> Reader<E, A> {
-    pub(crate) fn new(ring: Ring<E>, place: Place, max_batch: u64) -> Self {
+    /// The reader of the stage of `place`.
+    pub(crate) fn new(ring: Ring<E>, place: Place, max_batch: u64, advice: A) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
         let control = &ring.control;
         let first = control.finished_by(stage);
-        let stamps = control.stamps.as_ref().map(Stamps::addresses);
         Self {
             stage,
             turn,
@@ -108,7 +106,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             last: LastLook::Part,
             max_batch,
             given_up: 0,
-            advice: A::new(Addresses::of(&ring.buffer), stamps, first),
+            advice,
             ring,
         }
     }

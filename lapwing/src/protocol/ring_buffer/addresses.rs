@@ -8,7 +8,7 @@ use crate::Sequence;
 /// ring and is harmless.
 #[derive(Debug, Clone, Copy, Default)]
 #[cfg_attr(lapwing_plain, allow(dead_code))]
-pub struct Addresses {
+pub(crate) struct Addresses {
     /// Address of the first slot. Not a pointer: no event is read through it.
     first: usize,
     /// Number of slots minus one.

@@ -1,0 +1,126 @@
+//! The A/B tests of a ring, as they are shown.
+
+use std::fmt;
+
+use super::Monitor;
+use super::text::visible;
+use crate::ab_tests::Record;
+
+pub use crate::ab_tests::AbTestSubject;
+
+/// The state of one A/B test of one end of a ring. Made by [`Monitor::ab_tests`].
+///
+/// Whether a prefetch pays depends on the CPU, on where the threads run, and on other load. An end therefore
+/// times both ways for some thousand events now and then, and keeps the faster one.
+/// [`Builder::ab_tests`](crate::Builder::ab_tests) turns that off.
+///
+/// It prints as one line:
+///
+/// ```text
+/// stage "journal": acquire lines before release is on; 12 tests, the last one 3.1 ns an event on, 4.0 ns off
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AbTest {
+    /// The end that runs it: the name of a stage, or `None` for a producer.
+    pub stage: Option<String>,
+    /// What it turns on or off.
+    pub subject: AbTestSubject,
+    /// Whether that is on. During a test, whether it was on before.
+    pub is_on: bool,
+    /// Number of tests that this end has finished.
+    pub tests: u64,
+    /// What the last test measured; `None` before the first one has ended.
+    pub last: Option<AbTimes>,
+}
+
+/// Times of one A/B test, in nanoseconds an event. See [`AbTest`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct AbTimes {
+    /// With the subject on.
+    pub on: f64,
+    /// With the subject off.
+    pub off: f64,
+}
+
+impl AbTest {
+    fn of(record: &Record) -> Self {
+        let seen = record.seen();
+        let [off, on] = seen.nanoseconds;
+        Self {
+            stage: record.stage.clone(),
+            subject: record.subject,
+            is_on: seen.is_on,
+            tests: seen.tests,
+            last: (seen.tests > 0).then_some(AbTimes { on, off }),
+        }
+    }
+}
+
+impl fmt::Display for AbTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.stage {
+            Some(stage) => write!(f, "stage \"{}\"", visible(stage))?,
+            None => f.write_str("producer")?,
+        }
+        write!(f, ": {} is {}; ", self.subject, if self.is_on { "on" } else { "off" })?;
+        match (self.tests, self.last) {
+            (tests, Some(AbTimes { on, off })) => {
+                let noun = if tests == 1 { "test" } else { "tests" };
+                write!(f, "{tests} {noun}, the last one {on:.1} ns an event on, {off:.1} ns off")
+            }
+            (_, None) => f.write_str("not tested yet"),
+        }
+    }
+}
+
+impl Monitor {
+    /// The state of each A/B test of the ring, for the ends that exist now.
+    ///
+    /// The figures of one test are read one after another: during the end of a test they may belong to two
+    /// tests. The list is empty where [`Builder::ab_tests`](crate::Builder::ab_tests) turned the tests off. It
+    /// has no tests that this CPU or a ring of this size has no use for. Does not wait for the ring.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1024, || 0_u64).stage("sum").poller().build()?;
+    /// let mut sum = consumers.take_poller("sum")?;
+    /// for _ in 0..100 {
+    ///     producer.publish_batch(512, |_| {})?;
+    ///     sum.poll()?.consume_all();
+    /// }
+    /// for test in producer.monitor().ab_tests() {
+    ///     assert!(matches!(test.stage.as_deref(), None | Some("sum")), "{test}");
+    ///     assert_eq!(test.last.is_some(), test.tests > 0);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ab_tests(&self) -> Vec<AbTest> {
+        self.description.ab_tests().records().iter().map(|record| AbTest::of(record)).collect()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_prints_as_one_line() {
+        let last = Some(AbTimes { on: 3.12, off: 4.0 });
+        let (stage, subject) = (Some("a\tb".to_owned()), AbTestSubject::AcquireLines);
+        let mut test = AbTest { stage, subject, is_on: true, tests: 12, last };
+        let text = "stage \"a\\tb\": acquire lines before release is on; 12 tests, the last one 3.1 ns an \
+                    event on, 4.0 ns off";
+        assert_eq!(test.to_string(), text);
+        (test.stage, test.is_on, test.tests) = (None, false, 1);
+        assert!(
+            test.to_string().starts_with("producer: acquire lines before release is off; 1 test,")
+        );
+        (test.tests, test.last) = (0, None);
+        assert!(test.to_string().ends_with(" is off; not tested yet"));
+    }
+}

@@ -95,20 +95,20 @@ pub(crate) struct Figures {
 
 impl Activity {
     /// A batch goes to the user's code.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn begin_batch(&self) {
         self.set(Doing::Handling);
     }
 
     /// The batch is done.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn end_batch(&self) {
         let batches = (load(&self.word) >> DOING_BITS) + 1;
         store(&self.word, batches << DOING_BITS | Doing::Between as u64);
     }
 
     /// The consumer does something else.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn set(&self, doing: Doing) {
         store(&self.word, load(&self.word) & !DOING_MASK | doing as u64);
     }
@@ -151,13 +151,13 @@ impl Sleeper for Activity {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn load(figure: &Figure) -> u64 {
     // O13, Relaxed: a look, or the thread's own word.
     figure.load(Ordering::Relaxed)
 }
 
-#[inline(always)]
+#[inline]
 fn store(figure: &Figure, value: u64) {
     // O13, Relaxed: a figure to look at; nothing comes with it.
     figure.store(value, Ordering::Relaxed);

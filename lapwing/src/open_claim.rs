@@ -25,7 +25,7 @@ constant_thread_local! {
 }
 
 /// A number that no other living thread has; not 0.
-#[inline(always)]
+#[inline]
 fn this_thread() -> u64 {
     HERE.with(|here| ptr::from_ref(here).addr() as u64)
 }
@@ -44,7 +44,7 @@ struct Record {
 
 impl OpenClaim {
     /// Notes that this thread has claimed from `first` on.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn note(&self, first: Sequence) {
         if !notes_claims() {
             return;

@@ -46,7 +46,7 @@ pub(crate) use constant_thread_local;
 
 /// Whether producers note their claims (`open_claim`).
 #[cfg(not(loom))]
-#[inline(always)]
+#[inline]
 pub(crate) const fn notes_claims() -> bool {
     true
 }
@@ -80,7 +80,7 @@ pub(crate) fn pause(times: u32) {
 /// Stores a word and loads it again, a few times: some ten cycles of a CPU, on whichever. A pause hint stops all that the CPU
 /// does, and what comes after it waits; here the loads that come after are under way meanwhile. In a model and under Miri as
 /// [`pause`].
-#[inline(always)]
+#[inline]
 #[cfg_attr(lapwing_plain, allow(dead_code))]
 pub(crate) fn dawdle() {
     if cfg!(any(loom, miri)) {
@@ -93,7 +93,7 @@ pub(crate) fn dawdle() {
 
 /// Reads a word that only the calling thread writes, or threads before it that have handed it over.
 #[cfg(not(loom))]
-#[inline(always)]
+#[inline]
 pub(crate) fn own(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed) // O1, Relaxed: no other thread stores it
 }

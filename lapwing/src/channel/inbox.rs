@@ -74,7 +74,7 @@ impl<T, A: Access> Inbox<T, A> {
     }
 
     /// Hands the first event to `pass` and lets go of it, if it is known: what a receiver does with all but the first of a look.
-    #[inline(always)]
+    #[inline]
     pub(super) fn pass_known<R>(
         &mut self,
         pass: impl FnOnce(Sequence, &Letter<T>) -> R,

@@ -51,7 +51,7 @@ impl PendingNotice {
     /// # Safety
     ///
     /// The ring of the letter is still there (I4).
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn give(self, sequence: Sequence) {
         if let Some(notice) = self.0 {
             // SAFETY: I4, by the caller; I13: it is shared only.
@@ -102,7 +102,7 @@ impl<T> Letter<T> {
     /// # Safety
     ///
     /// The caller has claimed the slot (I1), and a value of [`Keeping::Moved`] that was here has been taken.
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn put(&self, value: T, keeping: Keeping) -> Option<T> {
         let former = match keeping {
             // A look at the slot would wait for its line.
@@ -138,7 +138,7 @@ impl<T> Letter<T> {
 
     /// Gives the notice of `sequence`, which will be published in this slot with an event before it whose notice is still
     /// to come: nobody gets here before.
-    #[inline(always)]
+    #[inline]
     pub(super) fn give_notice_ahead<S: Sequencer>(&self, sequence: Sequence) {
         if gives_notices::<S>() {
             self.notice.give(sequence);
@@ -146,7 +146,7 @@ impl<T> Letter<T> {
     }
 
     /// The notice, for when the value is published.
-    #[inline(always)]
+    #[inline]
     pub(super) fn pending_notice<S: Sequencer>(&self) -> PendingNotice {
         PendingNotice(gives_notices::<S>().then(|| NonNull::from(&self.notice)))
     }
@@ -157,7 +157,7 @@ impl<T> Letter<T> {
     ///
     /// The slot is the caller's, claimed (I1) or as the only receiver of a settled one (I2), with a value that nobody
     /// has taken yet nor will drop (I14).
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn take(&self) -> T {
         // SAFETY: I1 or I2, by the caller; I14: it is there.
         unsafe { self.value.get().cast::<T>().read() }
@@ -169,7 +169,7 @@ impl<T> Letter<T> {
     ///
     /// For the whole of the borrow the caller is a receiver that has the slot, settled (I2), and nobody takes its value
     /// (I14).
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn value(&self) -> &T {
         let value = self.value.get();
         // SAFETY: I2, by the caller: nobody writes it.

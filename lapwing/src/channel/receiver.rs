@@ -161,7 +161,7 @@ impl<T> Receiver<T> {
     }
 
     /// The next value, if the last look has shown it: all but the first of a stream come so.
-    #[inline(always)]
+    #[inline]
     fn take_known(&mut self) -> Option<T> {
         let Self { inbox, taken } = self;
         loop {

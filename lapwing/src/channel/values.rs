@@ -28,7 +28,7 @@ impl Taken {
     /// # Safety
     ///
     /// The caller is the only receiver, and has the slot (I2).
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn take_one<T>(
         &mut self,
         sequence: Sequence,

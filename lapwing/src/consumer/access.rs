@@ -100,7 +100,7 @@ impl Access for Shared {
     type Slice<'a, E: 'a> = &'a [E];
     type Events<'a, E: 'a> = Events<slice::Iter<'a, E>, E>;
 
-    #[inline(always)]
+    #[inline]
     fn events<'a, E: 'a>(slice: &'a [E]) -> Self::Events<'a, E> {
         Events::shared(slice)
     }
@@ -115,7 +115,7 @@ impl Access for Exclusive {
     type Slice<'a, E: 'a> = &'a mut [E];
     type Events<'a, E: 'a> = Events<slice::IterMut<'a, E>, E>;
 
-    #[inline(always)]
+    #[inline]
     fn events<'a, E: 'a>(slice: &'a mut [E]) -> Self::Events<'a, E> {
         Events::exclusive(slice)
     }
@@ -157,13 +157,13 @@ mod sealed {
 impl sealed::Access for Shared {
     const IS_EXCLUSIVE: bool = false;
 
-    #[inline(always)]
+    #[inline]
     unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
         unsafe { ring.slice(range) }
     }
 
-    #[inline(always)]
+    #[inline]
     fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>) {
         ring.watch_read(range);
     }
@@ -173,13 +173,13 @@ impl sealed::Access for Shared {
 impl sealed::Access for Exclusive {
     const IS_EXCLUSIVE: bool = true;
 
-    #[inline(always)]
+    #[inline]
     unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> &mut [E] {
         // SAFETY: I2, by the caller.
         unsafe { ring.slice_mut(range) }
     }
 
-    #[inline(always)]
+    #[inline]
     fn watch<E>(ring: &RingBuffer<E>, range: Range<Sequence>) {
         ring.watch_write(range);
     }

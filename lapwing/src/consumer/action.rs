@@ -138,34 +138,34 @@ pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 impl IntoAction for () {
     const ALWAYS_CONTINUES: bool = true;
 
-    #[inline(always)]
+    #[inline]
     fn is_done(&self) -> bool {
         true
     }
 
-    #[inline(always)]
+    #[inline]
     fn continues(&self) -> bool {
         true
     }
 
-    #[inline(always)]
+    #[inline]
     fn into_action(self) -> Result<Action, BoxError> {
         Ok(Action::Continue)
     }
 }
 
 impl IntoAction for Action {
-    #[inline(always)]
+    #[inline]
     fn is_done(&self) -> bool {
         matches!(self, Self::Continue | Self::ReleaseNow)
     }
 
-    #[inline(always)]
+    #[inline]
     fn continues(&self) -> bool {
         *self == Self::Continue
     }
 
-    #[inline(always)]
+    #[inline]
     fn into_action(self) -> Result<Action, BoxError> {
         Ok(self)
     }
@@ -174,17 +174,17 @@ impl IntoAction for Action {
 impl<T: IntoAction, X: Into<BoxError>> IntoAction for Result<T, X> {
     const MAY_BE_ERROR: bool = true;
 
-    #[inline(always)]
+    #[inline]
     fn is_done(&self) -> bool {
         self.as_ref().is_ok_and(T::is_done)
     }
 
-    #[inline(always)]
+    #[inline]
     fn continues(&self) -> bool {
         self.as_ref().is_ok_and(T::continues)
     }
 
-    #[inline(always)]
+    #[inline]
     fn into_action(self) -> Result<Action, BoxError> {
         match self {
             Ok(value) => value.into_action(),

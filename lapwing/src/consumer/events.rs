@@ -35,14 +35,14 @@ pub struct Events<I, E> {
 }
 
 impl<'a, E> Events<slice::Iter<'a, E>, E> {
-    #[inline(always)]
+    #[inline]
     pub(super) fn shared(events: &'a [E]) -> Self {
         Self { ahead: ReadAhead::of(events), events: events.iter() }
     }
 }
 
 impl<'a, E> Events<slice::IterMut<'a, E>, E> {
-    #[inline(always)]
+    #[inline]
     pub(super) fn exclusive(events: &'a mut [E]) -> Self {
         Self { ahead: ReadAhead::of(events), events: events.iter_mut() }
     }
@@ -51,7 +51,7 @@ impl<'a, E> Events<slice::IterMut<'a, E>, E> {
 impl<I: ExactSizeIterator, E> Iterator for Events<I, E> {
     type Item = I::Item;
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Option<I::Item> {
         let event = self.events.next()?;
         self.ahead.go_on();

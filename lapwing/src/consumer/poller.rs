@@ -183,7 +183,7 @@ impl<E, A: Access> Poller<E, A> {
     }
 
     /// Waits by the strategy of the stage.
-    #[inline(always)]
+    #[inline]
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,
@@ -229,7 +229,7 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Hands the next event to `pass` and lets go of it, if the last look has shown it: no batch is in anybody's hand
     /// meanwhile, and no look or note of what the thread does comes with it.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
         let known = self.source.reader.next_known()?;
         // SAFETY: I2: a look has shown it, and it is let go of below.

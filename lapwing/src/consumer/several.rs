@@ -112,7 +112,7 @@ where
 
 /// The word of a pair whose first handler is done with the event: that of the second, if it is not
 /// merely done as well; so a release is not forgotten.
-#[inline(always)]
+#[inline]
 fn both<R: IntoAction>(first: R, second: R) -> R {
     if second.continues() { first } else { second }
 }

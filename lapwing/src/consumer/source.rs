@@ -98,7 +98,7 @@ pub(crate) trait Source<E> {
     /// As [`poll`](Self::poll), but waits with the strategy of the stage, until `deadline` if there is one.
     /// The time is also over when this consumer [is asked to leave](Self::is_stopping) or [has keys to give
     /// or take](Self::has_transfer).
-    #[inline(always)]
+    #[inline]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
         self.wait_with(deadline, |_| {})
     }
@@ -139,7 +139,7 @@ pub(crate) trait Source<E> {
     /// Polls until the next event is there, for at most some microseconds, if the consumer only polls or its
     /// strategy asks for it. Runs after a [`poll`](Self::poll) that found nothing. Its loop does not check
     /// for a close or a stop.
-    #[inline(always)]
+    #[inline]
     fn await_next(&mut self) -> Spun {
         Spun::Nothing
     }
@@ -205,7 +205,7 @@ pub(crate) trait Source<E> {
     fn take_passed(&mut self) -> Option<Sequence>;
 
     /// Whether there is state to [hand over](Self::hand_over) before it gets events.
-    #[inline(always)]
+    #[inline]
     fn has_transfer(&self) -> bool {
         false
     }
@@ -230,7 +230,7 @@ pub(crate) trait Source<E> {
     }
 
     /// Its activity, for monitors.
-    #[inline(always)]
+    #[inline]
     fn activity(&self) -> &Activity {
         &self.control().stages[self.stage()].activity
     }

@@ -61,7 +61,7 @@ impl<E> StageReader<E> {
     }
 
     /// Runs a few rounds of polls, before a wait with the strategy.
-    #[inline(always)]
+    #[inline]
     fn spin_first(&mut self) -> Spun {
         for _ in 0..ROUNDS_BEFORE_A_WAIT {
             match self.reader.spin() {
@@ -90,7 +90,7 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.turn
     }
 
-    #[inline(always)]
+    #[inline]
     fn is_stopping(&self) -> bool {
         self.reader.is_stopping()
     }
@@ -168,7 +168,7 @@ impl<E> Source<E> for StageReader<E> {
         (&mut *self.strategy, load)
     }
 
-    #[inline(always)]
+    #[inline]
     fn activity(&self) -> &Activity {
         self.reader.activity()
     }
@@ -186,7 +186,7 @@ impl<E> Source<E> for StageReader<E> {
         self.reader.mark_failed(events);
     }
 
-    #[inline(always)]
+    #[inline]
     fn release(&mut self, sequence: Sequence) {
         self.reader.release(sequence);
     }

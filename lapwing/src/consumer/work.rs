@@ -46,7 +46,7 @@ struct Noted<'a> {
 }
 
 impl Drop for Noted<'_> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         self.progress.at.set(self.at);
     }
@@ -102,7 +102,7 @@ pub(crate) trait Work<E, A: Access> {
         self.on_batch(events, first, progress)
     }
 
-    #[inline(always)]
+    #[inline]
     fn on_released(&mut self, next_sequence: Sequence) {
         let _ = next_sequence;
     }
@@ -117,7 +117,7 @@ pub(crate) trait Work<E, A: Access> {
 }
 
 /// Calls `on_event` for each of `events`, until one of them is not simply done.
-#[inline(always)]
+#[inline]
 fn each<'a, E: 'a, A: Access, R: IntoAction>(
     events: A::Slice<'a, E>,
     first: Sequence,

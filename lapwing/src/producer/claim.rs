@@ -62,7 +62,7 @@ pub struct Claim<'a, E, S: Sequencer> {
 }
 
 impl<'a, E, S: Sequencer> Claim<'a, E, S> {
-    #[inline(always)]
+    #[inline]
     pub(super) fn new(producer: &'a mut Producer<E, S>, sequence: Sequence) -> Self {
         let Producer { ring, claims, .. } = producer;
         let Ring { control, buffer, .. } = &*ring;
@@ -125,7 +125,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
 
     /// As [`publish`](Self::publish), but an error hands the claim back, so that the caller can take out of the slot what
     /// it put there.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, RingError)> {
         // Published, so not abandoned.
         let mut claim = ManuallyDrop::new(self);
@@ -141,7 +141,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
 impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
     type Target = E;
 
-    #[inline(always)]
+    #[inline]
     fn deref(&self) -> &E {
         // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
         // `self`; `publish_or_keep` hands it back only if the slot was not settled.
@@ -150,7 +150,7 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
 }
 
 impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
-    #[inline(always)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut E {
         // SAFETY: I1: as in `deref`, and `self` is borrowed as mutable.
         unsafe { self.buffer.event_mut(self.sequence) }

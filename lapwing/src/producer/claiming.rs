@@ -31,7 +31,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// As [`publish`](Self::publish).
-    #[inline(always)]
+    #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
@@ -62,7 +62,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Errors
     ///
     /// As [`try_publish`](Self::try_publish).
-    #[inline(always)]
+    #[inline]
     pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
         let sequence = self.try_claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
@@ -186,12 +186,12 @@ impl<E, S: Sequencer> Producer<E, S> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn try_claim_sequences(&mut self, count: u64) -> Result<Sequence, TryPublishError> {
         self.claims.try_claim(&self.ring.control, count)
     }
 
-    #[inline(always)]
+    #[inline]
     fn claim_sequences(&mut self, count: u64) -> Result<Sequence, PublishError> {
         self.try_claim_sequences(count).or_else(|_| self.wait_to_claim(count))
     }

@@ -36,7 +36,7 @@ pub(crate) struct Life {
 
 impl Life {
     /// Whether the ring is neither closing, closed nor halted.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         // O8, Relaxed: at the gate, a producer's load is advice. A consumer's load after the cursor is
         // ordered by the light fence before it; a sleeper's follows the epoch (O7).

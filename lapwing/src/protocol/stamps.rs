@@ -80,7 +80,7 @@ impl Stamps {
 
     /// The slots of `sequences` up to the end of their first lap, and the stamp of that lap. They are
     /// contiguous, so a loop over them only compares or stores.
-    #[inline(always)]
+    #[inline]
     fn of_one_lap(&self, sequences: Range<Sequence>, fate: Fate) -> (&[AtomicU32], u32) {
         let slots = &self.stamps[(sequences.start as usize) & (self.stamps.len() - 1)..];
         let count = (sequences.end - sequences.start).min(slots.len() as u64);
@@ -88,7 +88,7 @@ impl Stamps {
     }
 
     /// Stamps claims with their outcome. The caller owns them.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
         if fate == Fate::Tombstone {
             // O5, Relaxed: released by the stamps below.
@@ -109,7 +109,7 @@ impl Stamps {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn settle_one(&self, claim: Sequence, fate: Fate) {
         // O4, Release: as in `settle`.
         self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);

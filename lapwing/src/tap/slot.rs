@@ -244,12 +244,12 @@ impl<E: Copy> Slot<E> {
 
     /// Nothing outside a model.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[inline]
     fn watch_read(&self) {}
 
     /// Nothing outside a model.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[inline]
     fn watch_write(&self) {}
 }
 

@@ -103,13 +103,13 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     }
 
     /// Whether to use the first way at present.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
 
     /// Whether to use the first way at the event `next`, which may begin a new stretch.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_first_at(&mut self, next: Sequence) -> bool {
         if !self.covers(next) {
             self.next(next);
@@ -124,7 +124,7 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     }
 
     /// Whether events up to `end` are part of this stretch.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn covers(&self, end: Sequence) -> bool {
         end <= self.until
     }

@@ -47,12 +47,12 @@ impl ClaimAdvice for TunedClaims {
         self.count.is_kept(claim, backlog)
     }
 
-    #[inline(always)]
+    #[inline]
     fn expected_counter(&self) -> Option<Sequence> {
         self.expected.get()
     }
 
-    #[inline(always)]
+    #[inline]
     fn claimed(&mut self, claim: &Range<Sequence>, was_expected: bool) {
         if was_expected {
             self.expected.confirm(claim.end);

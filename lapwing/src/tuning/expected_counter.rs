@@ -29,19 +29,19 @@ pub(super) struct ExpectedCounter {
 
 impl ExpectedCounter {
     /// The expected counter, if there is one.
-    #[inline(always)]
+    #[inline]
     pub(super) fn get(&self) -> Option<Sequence> {
         (self.length > EXPECTED_AFTER).then_some(self.end)
     }
 
     /// The producer has claimed up to `end`, from the expected counter.
-    #[inline(always)]
+    #[inline]
     pub(super) fn confirm(&mut self, end: Sequence) {
         self.end = end;
     }
 
     /// The producer has claimed `claim`, after a load of the counter.
-    #[inline(always)]
+    #[inline]
     pub(super) fn follow(&mut self, claim: &Range<Sequence>) {
         self.length = if claim.start == self.end { self.length.saturating_add(1) } else { 1 };
         self.end = claim.end;

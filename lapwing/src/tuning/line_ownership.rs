@@ -54,7 +54,7 @@ impl LineOwnership {
     }
 
     /// Whether to acquire the lines of `done`.
-    #[inline(always)]
+    #[inline]
     pub(super) fn wants(&mut self, done: Range<Sequence>) -> bool {
         done.end - done.start >= FEWEST && self.decide(done.end)
     }

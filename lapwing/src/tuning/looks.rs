@@ -72,14 +72,14 @@ impl Looks {
 }
 
 /// Runs after each poll of the first way. A mispredicted poll takes some nanoseconds by itself.
-#[inline(always)]
+#[inline]
 fn after_a_poll() {
     if cfg!(feature = "predicted-branch") { dawdle() } else { pause(1) }
 }
 
 /// `is_there`, which the CPU predicts to be true.
 #[cfg(feature = "predicted-branch")]
-#[inline(always)]
+#[inline]
 fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     let prediction = super::predicted_branch::Prediction::new();
     move |seen| prediction.holds(is_there(seen))
@@ -87,7 +87,7 @@ fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
 
 /// `is_there`, unchanged.
 #[cfg(not(feature = "predicted-branch"))]
-#[inline(always)]
+#[inline]
 fn predicted<T>(is_there: impl Fn(&T) -> bool) -> impl Fn(&T) -> bool {
     is_there
 }

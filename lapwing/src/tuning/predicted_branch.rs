@@ -42,13 +42,13 @@ impl Prediction {
     pub(crate) const NONE: Self = Self { is_possible: false, thread: PhantomData };
 
     /// For the calling thread, at present.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new() -> Self {
         Self { is_possible: cpu::lets_returns_go_elsewhere(), ..Self::NONE }
     }
 
     /// `is_found`, which the CPU predicts to be true. Has no effect if `is_found` comes from a branch.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn holds(self, is_found: bool) -> bool {
         if !self.is_possible {
             return is_found;
@@ -67,7 +67,7 @@ mod cpu {
     use std::arch::asm;
 
     /// Whether the calling thread has no shadow stack.
-    #[inline(always)]
+    #[inline]
     pub(super) fn lets_returns_go_elsewhere() -> bool {
         let shadow_stack: u64;
         // SAFETY: I16: reads the pointer of the shadow stack. Without one, and on CPUs that have none, it
@@ -95,7 +95,7 @@ mod cpu {
     /// # Safety
     ///
     /// The calling thread has no shadow stack, so a return may go to another address (I16).
-    #[inline(always)]
+    #[inline]
     pub(super) unsafe fn predicted(is_found: bool) -> bool {
         // SAFETY: I16: writes only the call's own return address, which is popped by the end of the block on
         // both paths.
@@ -134,7 +134,7 @@ mod cpu {
 )))]
 mod cpu {
     /// Always false.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn lets_returns_go_elsewhere() -> bool {
         false
     }
@@ -144,7 +144,7 @@ mod cpu {
     /// # Safety
     ///
     /// As in the other module (I16).
-    #[inline(always)]
+    #[inline]
     pub(super) const unsafe fn predicted(is_found: bool) -> bool {
         is_found
     }

@@ -34,7 +34,7 @@ impl Prefetch {
     }
 
     /// Prefetches the first line of the slot of `sequence`, to read.
-    #[inline(always)]
+    #[inline]
     pub(super) fn first_line(self, sequence: Sequence) {
         cpu::hint_to_read(self.0.of_slot(sequence));
     }
@@ -91,7 +91,7 @@ pub(super) mod cpu {
     ///
     /// `address` is in memory that is allocated and exposed, and no other thread writes to it meanwhile
     /// (I15).
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) unsafe fn store_what_is_there(address: usize) {
         // Not a Rust load and store: the compiler would remove them, and they would conflict with concurrent
         // reads.
@@ -108,7 +108,7 @@ pub(super) mod cpu {
     }
 
     /// Hints that the line at `address` will be read soon.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
         // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
         // (Intel SDM 2B, PREFETCHh).
@@ -116,7 +116,7 @@ pub(super) mod cpu {
     }
 
     /// Hints that the line at `address` will be written soon.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
         // Not `_mm_prefetch`: compiled for baseline x86-64, it would be a hint to read. Intel CPUs from
         // before 2015 execute this instruction as a no-op.
@@ -140,11 +140,11 @@ pub(super) mod cpu {
     /// # Safety
     ///
     /// As on x86-64 (I15).
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
 
     /// Hints that the line at `address` will be read soon.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
         // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
         // (Arm ARM, C6.2, PRFM).
@@ -154,7 +154,7 @@ pub(super) mod cpu {
     }
 
     /// Hints that the line at `address` will be written soon.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
         // SAFETY: I4: the address of a slot. At any other address the instruction neither reads, writes nor
         // faults (Arm ARM, C6.2, PRFM).
@@ -179,15 +179,15 @@ pub(super) mod cpu {
     /// # Safety
     ///
     /// As on x86-64 (I15).
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
 
     /// Does nothing.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_read(_: usize) {}
 
     /// Does nothing.
-    #[inline(always)]
+    #[inline]
     pub(in crate::tuning) fn hint_to_write(_: usize) {}
 }
 

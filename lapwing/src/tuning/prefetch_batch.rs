@@ -53,7 +53,7 @@ impl PrefetchBatch {
 
     /// Prefetches events of `known`, whose first is read next, if they form a stream and the A/B test chose
     /// to.
-    #[inline(always)]
+    #[inline]
     pub(super) fn found(&mut self, known: Range<Sequence>) {
         let end = known.end.min(known.start + self.most);
         if end >= self.decided.max(known.start) + stream::FEWEST {

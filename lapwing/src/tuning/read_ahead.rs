@@ -29,7 +29,7 @@ pub(crate) struct ReadAhead<E> {
 
 impl<E> ReadAhead<E> {
     /// For a batch that is read from its first event on.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of(events: &[E]) -> Self {
         let batch = events.as_ptr_range();
         let events_ahead = (BYTES_AHEAD / size_of::<E>().max(1)).max(1);
@@ -39,7 +39,7 @@ impl<E> ReadAhead<E> {
 
     /// Prefetches an event further on, as the next event of the batch is read. Small events share their
     /// lines: there, a hint for each event would cost more than it saves.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn go_on(&mut self) {
         if self.is_done() {
             return;
@@ -50,7 +50,7 @@ impl<E> ReadAhead<E> {
     }
 
     /// Whether nothing is left to prefetch.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_done(&self) -> bool {
         !is_large(size_of::<E>()) || self.next >= self.end
     }

@@ -46,7 +46,7 @@ impl TunedReads {
 }
 
 impl ReadAdvice for TunedReads {
-    #[inline(always)]
+    #[inline]
     fn waits_for(&self, next: Sequence) {
         self.slots.first_line(next);
     }
@@ -62,12 +62,12 @@ impl ReadAdvice for TunedReads {
         self.looks.poll(next, look, is_there, || slots.first_line(next))
     }
 
-    #[inline(always)]
+    #[inline]
     fn found(&mut self, known: Range<Sequence>) {
         self.batch.found(known);
     }
 
-    #[inline(always)]
+    #[inline]
     fn wants_lines_of(&mut self, done: Range<Sequence>) -> bool {
         self.lines.wants(done)
     }

@@ -74,7 +74,7 @@ pub struct Batch<'a, E, A: Access> {
 }
 
 impl<'a, E, A: Access> Batch<'a, E, A> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn new(source: &'a mut StageReader<E>, range: Range<Sequence>) -> Self {
         source.activity().begin_batch();
         Self { source, range, consumed: 0, events: PhantomData }
@@ -264,7 +264,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
     }
 
     /// Lets go of what is consumed, if anything is.
-    #[inline(always)]
+    #[inline]
     fn let_go(&mut self) {
         if self.consumed > 0 {
             let end = self.first_sequence();
@@ -327,7 +327,7 @@ impl<E> Batch<'_, E, Exclusive> {
 }
 
 impl<E, A: Access> Drop for Batch<'_, E, A> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         self.let_go();
         self.source.activity().end_batch();

@@ -24,7 +24,7 @@ use crate::error::{PollError, WaitTimeoutError};
 struct CountedBatch<'a>(&'a Activity);
 
 impl Drop for CountedBatch<'_> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
         self.0.end_batch();
     }
@@ -32,7 +32,7 @@ impl Drop for CountedBatch<'_> {
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     /// Ends the batch whose events below `sequence` were just released, and notifies the handler.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end_batch(&mut self, sequence: Sequence) {
         let _counted = CountedBatch(self.source.activity());
         self.work.on_released(sequence);
@@ -59,7 +59,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 
     /// Waits for a batch.
-    #[inline(always)]
+    #[inline]
     pub(super) fn wait(&mut self) -> Result<Range<Sequence>, WaitTimeoutError> {
         let deadline = self.timeout_from_now();
         let Self { source, work, .. } = self;
@@ -67,7 +67,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 
     /// The next batch, if there is one.
-    #[inline(always)]
+    #[inline]
     pub(super) fn poll(&mut self) -> Result<Range<Sequence>, PollError> {
         let polled = self.source.poll();
         if matches!(polled, Err(PollError::Empty)) {

@@ -41,7 +41,7 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
     /// # Errors
     ///
     /// As [`gate::read_limit`].
-    #[inline(always)]
+    #[inline]
     pub(super) fn reach(
         &mut self,
         control: &Control,

@@ -36,7 +36,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
         Self { limit: ClaimLimit::new(advice, 0), open }
     }
 
-    #[inline(always)]
+    #[inline]
     fn stamps(control: &Control) -> &Stamps {
         control.stamps.as_ref().expect("a multi-producer ring has stamps")
     }
@@ -45,7 +45,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
     /// exceeds the limit. `end_of` gets the limit and may read the gate again. A closed counter is beyond
     /// every limit, and the check of the limit then finds the reason. No claim loads the state of the ring
     /// otherwise.
-    #[inline(always)]
+    #[inline]
     fn claim(
         &mut self,
         control: &Control,
@@ -61,7 +61,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
 
     /// Claims from the expected value of the counter. `None` if there is no such value or if it is wrong. It
     /// may be stale, so an error of `end_of` also gives `None`.
-    #[inline(always)]
+    #[inline]
     fn claim_as_expected(
         &mut self,
         control: &Control,
@@ -145,7 +145,7 @@ impl<A: ClaimAdvice> MultiClaims<A> {
 impl<A: ClaimAdvice> Claims for MultiClaims<A> {
     const IS_MULTI: bool = true;
 
-    #[inline(always)]
+    #[inline]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         // `move`: a borrowed count would be stored before each swap, and the swap waits for stores.
         let claim = self.claim(control, move |limit, claimed| {
@@ -187,7 +187,7 @@ impl<A: ClaimAdvice> Claims for MultiClaims<A> {
 }
 
 /// Claims `claimed..end` if the counter is still `claimed`.
-#[inline(always)]
+#[inline]
 fn try_swap(control: &Control, claimed: Sequence, end: Sequence) -> bool {
     // O12, Relaxed: as in `claim_from_counter`, for both outcomes.
     let ordering = Ordering::Relaxed;

@@ -78,7 +78,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
 impl<A: ClaimAdvice> Claims for SingleClaims<A> {
     const IS_MULTI: bool = false;
 
-    #[inline(always)]
+    #[inline]
     fn try_claim(&mut self, control: &Control, count: u64) -> Result<Sequence, TryPublishError> {
         let end = control.window.end();
         if end != 0 {
@@ -102,7 +102,7 @@ impl<A: ClaimAdvice> Claims for SingleClaims<A> {
         Ok(claim)
     }
 
-    #[inline(always)]
+    #[inline]
     fn publish(&mut self, control: &Control, first: Sequence, count: u64) -> Result<(), RingError> {
         debug_assert_eq!(first, own(&control.cursor), "a single producer publishes in order");
         let end = first + count;

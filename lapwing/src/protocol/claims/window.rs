@@ -23,7 +23,7 @@ pub(crate) struct ClaimWindow(AtomicU64);
 
 impl ClaimWindow {
     /// First sequence that may not be claimed without a check.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end(&self) -> Sequence {
         // O33, Relaxed: the value is the producer's own, or a 0 that only forces a check.
         self.0.load(Ordering::Relaxed)

@@ -237,7 +237,7 @@ impl Control {
     }
 
     /// As [`advance`](Self::advance), for a caller that holds the `words` of `stage`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn advance_words(
         &self,
         words: &StageControl,
@@ -316,13 +316,13 @@ impl Control {
 
     /// Wakes the threads that wait for a publication. The caller has run the light fence after its
     /// publication (O6). Where no thread parks, the check is as cheap as a test of `is_signalled`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn notify_published(&self) {
         self.published.notify();
     }
 
     /// Wakes the threads that run several stages.
-    #[inline(always)]
+    #[inline]
     fn notify_shared_threads(&self) {
         if self.has_shared_threads {
             self.notify_published();

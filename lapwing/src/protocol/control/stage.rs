@@ -42,7 +42,7 @@ pub(crate) struct StageControl {
 
 impl StageControl {
     /// Whether the consumer that holds turn `turn` is asked to leave.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_stopping(&self, turn: u64) -> bool {
         // O10, Relaxed: the flag publishes no other data.
         self.stop.load(Ordering::Relaxed) >= turn

@@ -78,7 +78,7 @@ impl AsymmetricFence {
     }
 
     /// The frequent side: runs between its store and its load.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn light(self) {
         match self {
             // O6, compiler order only: `heavy` on the other side runs the CPU fence on this thread.

@@ -79,13 +79,13 @@ impl EventCount {
     }
 
     /// Whether a thread sleeps here or is about to.
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_awaited(&self) -> bool {
         self.epoch.is_marked()
     }
 
     /// The mark and the flags; 0 if no thread [sleeps](Self::is_awaited) and no flag is raised.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn flags(&self) -> u32 {
         self.epoch.flags()
     }
@@ -102,7 +102,7 @@ impl EventCount {
 
     /// Wakes the sleepers if the word is marked; returns whether this call did. The caller has advanced the
     /// sequence and then run the light fence.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn notify(&self) -> bool {
         self.epoch.is_marked() && self.epoch.wake_marked()
     }

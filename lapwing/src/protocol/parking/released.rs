@@ -19,14 +19,14 @@ pub(crate) struct Released {
 
 impl Released {
     /// The marks and flags of both; 0 if no thread sleeps and no flag is raised.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn flags(&self) -> u32 {
         self.anything.flags() | self.room.flags()
     }
 
     /// Wakes the waiters whose wait is over. The caller has released events and then run the light fence. It
     /// loads two words on one cache line, which rarely change.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn notify(&self, has_room: impl FnOnce() -> bool) {
         self.anything.notify();
         if self.room.is_awaited() && has_room() {

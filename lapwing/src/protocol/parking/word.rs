@@ -50,13 +50,13 @@ impl Epoch {
     }
 
     /// Whether a thread sleeps here or is about to.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_marked(&self) -> bool {
         self.flags() & MARK != 0
     }
 
     /// The mark and the flags: 0 if there is nothing to do.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn flags(&self) -> u32 {
         // O6, O8 and O33, Relaxed: ordered after the caller's store by the light fence.
         self.word.load(Ordering::Relaxed) & (EPOCH - 1)

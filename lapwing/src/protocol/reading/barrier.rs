@@ -31,14 +31,14 @@ impl Barrier {
     }
 
     /// Whether it is a first stage, which waits only for publications.
-    #[inline(always)]
+    #[inline]
     pub(super) fn is_first(&self) -> bool {
         self.upstream.is_empty()
     }
 
     /// The notices of the events, if they have them. A notice that shows proves that its event may be read;
     /// one that does not show proves nothing.
-    #[inline(always)]
+    #[inline]
     pub(super) fn notices(&self) -> Option<Notices> {
         self.notices
     }
@@ -58,7 +58,7 @@ impl Barrier {
     }
 
     /// First sequence that may not be read, in a ring without stamps.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end(&self, control: &Control) -> Sequence {
         if self.is_first() {
             return cursor::end(control);

@@ -82,7 +82,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// The rest of what the last load showed, at most up to the wrap, if any is left and the ring is open.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn rest(&mut self) -> Option<Range<Sequence>> {
         let is_there = self.known > self.next && self.is_still_open();
         let rest = self.next..self.known.min(self.limit(UNLIMITED));
@@ -90,14 +90,14 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Returns `batch`, which is read next, and tells the advice of it.
-    #[inline(always)]
+    #[inline]
     fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
         self.advice.found(batch.start..self.known);
         batch
     }
 
     /// First sequence beyond the next batch, if the batch may have at most `max` events.
-    #[inline(always)]
+    #[inline]
     fn limit(&self, max: u64) -> Sequence {
         let longest = self.next + max.min(self.max_batch);
         self.ring.buffer.wrap_after(self.next).min(longest)
@@ -108,7 +108,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// A word that says how far is published shows all readable events. It is not loaded again until these
     /// are finished, since each load pulls its cache line from the producer. Stamps are loaded one by one,
     /// none before it is needed.
-    #[inline(always)]
+    #[inline]
     fn horizon(&self, from: Sequence, limit: Sequence) -> Sequence {
         let control = &self.ring.control;
         if from >= limit || control.stamps.is_some() { limit } else { from + control.capacity }
@@ -152,7 +152,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 
     /// The events below `end`, as many as a batch may have. A load has just shown them to a reader that had
     /// found nothing. `None` if the ring is not open, since they may not count.
-    #[inline(always)]
+    #[inline]
     fn poll_shown(&mut self, end: Sequence) -> Option<Range<Sequence>> {
         if end <= self.next || !self.is_still_open() {
             return None;
@@ -165,7 +165,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
 
     /// The next event alone, if its notice shows and the reader needs no more than one. The producer keeps
     /// the cursor's cache line for the next event.
-    #[inline(always)]
+    #[inline]
     fn poll_lone(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
         if !is_one_enough || !self.barrier.notices()?.show(self.next) || !self.is_still_open() {
@@ -177,7 +177,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Whether the ring was still open after a load that showed events.
-    #[inline(always)]
+    #[inline]
     fn is_still_open(&self) -> bool {
         let control = &self.ring.control;
         // O8: between the load of the cursor, or of a notice, which follows it, and the check for a close.

@@ -137,7 +137,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Whether it is asked to leave.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
         self.words.is_stopping(self.turn)
     }
@@ -153,7 +153,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// What its consumer is doing, for monitors.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn activity(&self) -> &Activity {
         &self.words.activity
     }
@@ -164,7 +164,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     ///
     /// The reader owns the right to read `batch`, which does not cross the wrap, for as long as the slice is
     /// used (I2).
-    #[inline(always)]
+    #[inline]
     pub(crate) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
         unsafe { self.ring.buffer.slice(batch) }
@@ -214,7 +214,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     }
 
     /// Releases everything below `sequence`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn release(&mut self, sequence: Sequence) {
         debug_assert!(sequence >= self.next, "a stage never goes back: sequence={sequence}");
         if self.advice.wants_lines_of(self.next..sequence) {

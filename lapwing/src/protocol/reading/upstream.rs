@@ -7,7 +7,7 @@ use crate::protocol::control::{Control, DETACHED, StageIndex};
 /// their ancestors have left: then publication decides.
 ///
 /// Each word brings its stage's writes (O3), and what that stage had acquired.
-#[inline(always)]
+#[inline]
 pub(super) fn end(control: &Control, stages: &[StageIndex]) -> Option<Sequence> {
     let finished = control.finished_by_all(stages);
     (finished != DETACHED).then_some(finished)

@@ -187,12 +187,12 @@ impl<E> RingBuffer<E> {
 
     /// Does nothing outside a model.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn watch_read(&self, _: Range<Sequence>) {}
 
     /// Does nothing outside a model.
     #[cfg(not(loom))]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn watch_write(&self, _: Range<Sequence>) {}
 }
 

@@ -28,14 +28,14 @@ pub(crate) struct Notice(AtomicU32);
 impl Notice {
     /// Gives the notice of `sequence`. It is published, or will be together with an earlier event that has no
     /// notice yet.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn give(&self, sequence: Sequence) {
         // O30, Release: pairs with the Acquire in `shows`; carries the cursor, and with it the event.
         self.0.store(shown(sequence), Ordering::Release);
     }
 
     /// Whether `sequence`, which the caller may have reached, is published.
-    #[inline(always)]
+    #[inline]
     fn shows(&self, sequence: Sequence) -> bool {
         // O30, Acquire: pairs with the Release in `give`; brings the cursor, and with it the event.
         self.0.load(Ordering::Acquire) == shown(sequence)
@@ -43,7 +43,7 @@ impl Notice {
 }
 
 /// The notice of `sequence`.
-#[inline(always)]
+#[inline]
 fn shown(sequence: Sequence) -> u32 {
     (sequence as u32).wrapping_add(1)
 }
@@ -80,12 +80,12 @@ impl Notices {
     }
 
     /// Whether `sequence`, which the caller has reached, is published.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn show(self, sequence: Sequence) -> bool {
         self.at(sequence).shows(sequence)
     }
 
-    #[inline(always)]
+    #[inline]
     fn at(&self, sequence: Sequence) -> &Notice {
         let offset = (sequence & self.mask) as usize * self.stride;
         // SAFETY: I4: the offset is within the `mask + 1` slots of `stride` bytes each.

@@ -12,6 +12,8 @@
 //! A further benchmark is a folder in `commands`: its flags, what it times (a `measure::row::Subject`, or a
 //! `measure::harness::Timed` if it is no table of speeds), its record, its table.
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+// `contenders::lapwing_plain` compiles the adapter of `contenders::lapwing` for a second library.
+#![allow(clippy::duplicate_mod)]
 
 mod cli; // the subcommands, and what is refused before anything runs
 mod commands; // the benchmarks

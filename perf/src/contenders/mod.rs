@@ -3,7 +3,7 @@
 //! [`ContenderName::enlist`]; every topology then runs over it.
 //!
 //! ```text
-//! Contender --+-- Lapwing                one ring for the whole graph
+//! Contender --+-- OneRing                this project, tuned or plain: one ring for the whole graph
 //!             +-- OverQueues<Q: Queue>   one queue for each arc: bounded_queue, std_mpsc,
 //!             |                          crossbeam_channel, crossbeam_array_queue, flume, kanal
 //!             +-- Disruptor              another ring for the whole graph
@@ -22,6 +22,7 @@ mod flume; // a lock around a queue
 mod foreign; // rivals in other languages
 mod kanal; // values handed from stack to stack
 mod lapwing; // this project
+mod lapwing_plain; // this project without its tuning
 mod over_queues; // a rival queue at every arc
 mod over_rings; // a ring for each stage that sends
 mod photon_ring; // stamped slots, several readers
@@ -50,6 +51,8 @@ pub(crate) enum ContenderName {
     LapwingRings,
     /// This project's channel for each arc: values are moved through it.
     LapwingChannel,
+    /// This project without its tuning, as `--cfg lapwing_plain` builds it. Runs only if it is named.
+    LapwingPlain,
     /// The baseline: a ring in a mutex with two condition variables, for each arc.
     BoundedQueue,
     /// `std::sync::mpsc::sync_channel` for each arc.
@@ -85,7 +88,7 @@ pub(crate) enum ContenderName {
 }
 
 impl ContenderName {
-    /// The rivals of a full comparison, in the order of the columns of a table.
+    /// The contenders of a full comparison, in the order of the columns of a table.
     pub(crate) const ALL: [Self; 17] = [
         Self::Lapwing,
         Self::BoundedQueue,
@@ -109,7 +112,8 @@ impl ContenderName {
     /// Those of the quick evaluation, which is to take a minute.
     pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
 
-    /// How the contender of this name takes part: Lapwing once for each of `settings`, any other once.
+    /// How the contender of this name takes part: Lapwing, with its tuning and without, once for each of `settings`,
+    /// any other once.
     ///
     /// # Errors
     ///
@@ -119,6 +123,10 @@ impl ContenderName {
         match self {
             Self::Lapwing => {
                 let entry = |setting: &Setting| Entry::only(lapwing::contender(*setting));
+                Ok(settings.iter().map(entry).collect())
+            }
+            Self::LapwingPlain => {
+                let entry = |setting: &Setting| Entry::only(lapwing_plain::contender(*setting));
                 Ok(settings.iter().map(entry).collect())
             }
             Self::BoundedQueue => only(over_queues::contender::<bounded_queue::BoundedQueue>()),

@@ -107,6 +107,11 @@ fn lapwing_is_right_at_every_size() {
 }
 
 #[test]
+fn lapwing_plain_is_right_at_every_size() {
+    assert_right_at_every_size(ContenderName::LapwingPlain);
+}
+
+#[test]
 fn bounded_queue_is_right_at_every_size() {
     assert_right_at_every_size(ContenderName::BoundedQueue);
 }

@@ -6,10 +6,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lapwing::consumer::{Consumer, Finished, Outcome};
-use lapwing::producer::Sequencer;
-use lapwing::{Consumers, Producer};
-
+use super::library::consumer::{Consumer, Finished, Outcome};
+use super::library::producer::Sequencer;
+use super::library::{Consumers, Producer};
 use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Crew, Disconnected, Finish, RunError};
 
@@ -129,9 +128,8 @@ mod tests {
     use std::sync::Mutex;
     use std::thread;
 
-    use lapwing::Disruptor;
-    use lapwing::graph::Placement as OfStages;
-
+    use super::super::library::Disruptor;
+    use super::super::library::graph::Placement as OfStages;
     use super::*;
 
     /// The error of a ring with such a placement whose first consumer panics while its producer waits for a

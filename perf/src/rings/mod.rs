@@ -2,3 +2,5 @@
 
 pub(crate) mod crew; // threads for the ends of a ring
 pub(crate) mod tally; // what a consumer of a ring keeps
+
+use lapwing as library;

@@ -4,12 +4,11 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use lapwing::graph::Placement;
-use lapwing::producer::Sequencer;
-use lapwing::{Builder, Disruptor};
+use clap::ValueEnum;
+use lapwing::Disruptor;
 use thiserror::Error;
 
-use super::WaitName;
+use super::one_ring;
 
 /// The most threads that can be asked for: as many as a command has consumers at most.
 const MAX_THREADS: usize = 64;
@@ -21,6 +20,23 @@ pub(crate) struct Setting {
     pub(crate) wait: WaitName,
     /// Which consumers share a thread.
     pub(crate) placement: PlacementName,
+}
+
+/// A wait strategy on the command line, for Lapwing's consumers and producers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WaitName {
+    /// Spins for a moment, yields for a while, then parks.
+    Adaptive,
+    /// Spins without end.
+    BusySpin,
+    /// Spins for a moment, then yields the CPU without end.
+    Yielding,
+    /// Spins, yields, then sleeps for short times.
+    Sleeping,
+    /// Parks until woken.
+    Blocking,
+    /// Spins for 5 µs, yields for 50 µs, then parks.
+    PhasedBackoff,
 }
 
 /// A placement on the command line.
@@ -39,6 +55,30 @@ pub(crate) enum PlacementName {
 #[error("expected `own`, `auto` or a number of threads in 1..={MAX_THREADS}")]
 pub(crate) struct PlacementSyntax;
 
+impl WaitName {
+    /// All of them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Adaptive,
+        Self::BusySpin,
+        Self::Yielding,
+        Self::Sleeping,
+        Self::Blocking,
+        Self::PhasedBackoff,
+    ];
+
+    /// The name on the command line and in every report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::BusySpin => "busy-spin",
+            Self::Yielding => "yielding",
+            Self::Sleeping => "sleeping",
+            Self::Blocking => "blocking",
+            Self::PhasedBackoff => "phased-backoff",
+        }
+    }
+}
+
 impl Setting {
     /// Each of `waits` with each of `placements`.
     pub(crate) fn each(waits: &[WaitName], placements: &[PlacementName]) -> Vec<Self> {
@@ -46,29 +86,11 @@ impl Setting {
         waits.iter().flat_map(with).collect()
     }
 
-    /// Sets `builder`, of a ring with so many `producers`.
-    pub(super) fn applied_to<'env, E, S>(
-        self,
-        builder: Builder<'env, E, S>,
-        producers: usize,
-    ) -> Builder<'env, E, S>
-    where
-        E: Send + 'env,
-        S: Sequencer,
-    {
-        let builder = self.wait.applied_to(builder);
-        match self.placement {
-            PlacementName::Own => builder, // the default, whatever a builder has by itself
-            PlacementName::Auto => builder.placement(Placement::automatic().producers(producers)),
-            PlacementName::Threads(count) => builder.placement(Placement::threads(count.get())),
-        }
-    }
-
     /// Threads of a run with so many `producers` and `consumers`, all told. The library says it, of a small
     /// ring: how many threads there are depends on nothing else.
     pub(crate) fn threads(self, producers: usize, consumers: usize) -> usize {
         let builder = Disruptor::single_producer(1, u64::default);
-        let ring = self.applied_to(builder, producers).side_by_side(|side| {
+        let ring = one_ring::setting::applied(self, builder, producers).side_by_side(|side| {
             let names = (0..consumers).map(|number| format!("stage-{number}"));
             names.fold(side, |side, name| side.stage(name).read(|_, _, _| {}))
         });

@@ -5,6 +5,7 @@ use lapwing::error::BuildError;
 use lapwing::{Consumers, Disruptor, SingleProducer};
 
 use super::Setting;
+use super::one_ring::setting;
 use crate::load::lone::{Heard, Lone};
 use crate::load::paced::{Clock, LastStage, Letter, Pace, Paced, Sender};
 use crate::machine::placement::Placement;
@@ -66,8 +67,7 @@ where
     H: FnMut(&E) + Send + 'env,
 {
     let builder = Disruptor::single_producer(slots, E::default);
-    setting
-        .applied_to(builder, 1)
+    setting::applied(setting, builder, 1)
         .side_by_side(|side| {
             (1..).zip(handlers).fold(side, |side, (number, mut handler)| {
                 side.stage(format!("stage-{number}")).read(move |event, _, _| handler(event))

@@ -4,8 +4,8 @@
 
 use lapwing::Disruptor;
 
-use super::feed::feed;
-use super::wiring::refused;
+use super::one_ring::feed::feed;
+use super::one_ring::wiring::refused;
 use crate::contenders::contender::Contender;
 use crate::load::event::{Event, PAD_8, PAD_32, PAD_64, PAD_256};
 use crate::load::exchange::Exchange;

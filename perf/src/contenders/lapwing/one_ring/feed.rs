@@ -1,14 +1,13 @@
 //! What a producer of a topology publishes: one event at a time, or in batches.
 
-use lapwing::Producer;
-use lapwing::producer::Sequencer;
-
+use super::crew;
+use super::library::Producer;
+use super::library::producer::Sequencer;
 use crate::load::workload::Publish;
 use crate::measure::crew::Disconnected;
-use crate::rings::crew;
 
 /// The producer of the events numbered `0..events`, each written in place by `write`.
-pub(super) fn feed<'a, E, S: Sequencer>(
+pub(in crate::contenders) fn feed<'a, E, S: Sequencer>(
     name: &'static str,
     producer: Producer<E, S>,
     events: u32,

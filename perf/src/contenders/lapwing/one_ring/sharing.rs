@@ -2,15 +2,16 @@
 //! of each, so that all cells of a table are the same program.
 
 use crossbeam_utils::CachePadded;
-use lapwing::error::BuildError;
-use lapwing::producer::Multi;
-use lapwing::{Disruptor, MultiProducer};
 
-use super::Setting;
+use super::crew::{self, Feed};
+use super::library::error::BuildError;
+use super::library::producer::Multi;
+use super::library::{Disruptor, MultiProducer};
+use super::setting;
+use crate::contenders::Setting;
 use crate::load::sharing::{self, Checksum, Sharing};
 use crate::measure::crew::{Answers, Disconnected, Finish, RunError};
 use crate::measure::run::Pass;
-use crate::rings::crew::{self, Feed};
 use crate::rings::tally::Tally;
 
 /// Shares the events of `sharing` once.
@@ -23,8 +24,8 @@ pub(super) fn run(setting: Setting, sharing: &Sharing) -> Result<Pass, RunError>
     let mut tallies = (0..consumers).map(|_| Tally::<Checksum>::new()).collect::<Vec<_>>();
     let mut untaken = tallies.iter_mut();
     let builder = Disruptor::multi_producer(sharing.ring, u64::default);
-    let (producer, consumers) = setting
-        .applied_to(builder, sharing.crowd.producers as usize)
+    let producers = sharing.crowd.producers as usize;
+    let (producer, consumers) = setting::applied(setting, builder, producers)
         .stage("consumer")
         .workers(consumers)
         .read(|_| {

@@ -1,9 +1,9 @@
 //! A number through one ring and back through another: both ends poll, and wait in the same way.
 
-use lapwing::error::BuildError;
-use lapwing::{Disruptor, Poller, SingleProducer};
-
-use super::WaitName;
+use super::library::error::BuildError;
+use super::library::{Disruptor, Poller, SingleProducer};
+use super::setting;
+use crate::contenders::WaitName;
 use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
@@ -12,7 +12,8 @@ use crate::measure::run::Pass;
 fn ring(wait: WaitName, slots: usize) -> Result<(SingleProducer<u64>, Poller<u64>), RunError> {
     let refused = |error: BuildError| RunError::Build(error.to_string());
     let builder = Disruptor::single_producer(slots, || 0).stage("numbers").poller();
-    let (producer, mut consumers) = wait.applied_to(builder).build().map_err(refused)?;
+    let (producer, mut consumers) =
+        setting::wait_applied(wait, builder).build().map_err(refused)?;
     let poller = consumers.take_poller("numbers");
     Ok((producer, poller.map_err(|error| RunError::Build(error.to_string()))?))
 }

@@ -1,12 +1,12 @@
 //! Timed events through three stages of one ring.
 
-use lapwing::Disruptor;
-use lapwing::error::BuildError;
-
-use super::Setting;
+use super::crew::{self, Feed};
+use super::library::Disruptor;
+use super::library::error::BuildError;
+use super::setting;
+use crate::contenders::Setting;
 use crate::load::paced::{Clock, Letter, Pace, Paced, Sender, Stages};
 use crate::measure::crew::{Disconnected, RunError};
-use crate::rings::crew::{self, Feed};
 
 /// Runs `pace` once.
 ///
@@ -20,8 +20,7 @@ pub(super) fn run(setting: Setting, pace: &Pace) -> Result<Paced, RunError> {
     let (first, second, third) = stages.each();
 
     let builder = Disruptor::single_producer(pace.ring, Letter::default);
-    let (producer, consumers) = setting
-        .applied_to(builder, 1)
+    let (producer, consumers) = setting::applied(setting, builder, 1)
         .stage("stage-1")
         .write(|letter, _, _| first.receive(letter))
         .stage("stage-2")

@@ -1,13 +1,14 @@
 //! The five topologies over one ring: a stage for each consumer, in the order in which events pass
 //! them. The work is that of `topologies`, called on the event in its slot.
 
-use lapwing::consumer::{Access, Shared};
-use lapwing::error::BuildError;
-use lapwing::producer::Single;
-use lapwing::{Builder, Disruptor, SingleProducer};
-
-use super::Setting;
+use super::crew::{self, Feed};
 use super::feed::feed;
+use super::library::consumer::{Access, Shared};
+use super::library::error::BuildError;
+use super::library::producer::Single;
+use super::library::{Builder, Disruptor, SingleProducer};
+use super::setting;
+use crate::contenders::Setting;
 use crate::load::event::{Event, SharedEvent};
 use crate::load::fold::Fold;
 use crate::load::topologies::diamond::{self, FizzBuzz};
@@ -17,7 +18,6 @@ use crate::load::topologies::{Topology, pipeline};
 use crate::load::workload::{Publish, Workload};
 use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
-use crate::rings::crew::{self, Feed};
 use crate::rings::tally::Tally;
 
 /// Everything that a wiring depends on beside its topology.
@@ -30,7 +30,7 @@ pub(super) struct Wiring<'a> {
 }
 
 /// The ring refused to be built.
-pub(super) fn refused(error: BuildError) -> RunError {
+pub(in crate::contenders) fn refused(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }
 
@@ -53,7 +53,7 @@ impl Wiring<'_> {
     /// A ring for one producer, without stages.
     fn ring<'env, E: Default + Send + 'static>(self) -> Builder<'env, E, Single> {
         let builder = Disruptor::single_producer(self.workload.ring, E::default);
-        self.setting.applied_to(builder, 1)
+        setting::applied(self.setting, builder, 1)
     }
 
     /// The consumer folds: by the event or, where events are published so, by the batch.
@@ -113,9 +113,8 @@ impl Wiring<'_> {
         let workload = self.workload;
         let mut sum = Tally::<FoldPerProducer>::new();
         let builder = Disruptor::multi_producer(workload.ring, Event::<PAD>::default);
-        let (producer, consumers) = self
-            .setting
-            .applied_to(builder, Topology::Sequencer.producers())
+        let producers = Topology::Sequencer.producers();
+        let (producer, consumers) = setting::applied(self.setting, builder, producers)
             .stage("consumer")
             .read(|event, _, end_of_batch| {
                 sum.answer.add(event.left(), event.digest());

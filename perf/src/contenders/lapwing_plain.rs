@@ -1,0 +1,29 @@
+//! This project without its tuning: the adapter of `lapwing` once more, for the library with `--cfg lapwing_plain`
+//! (`perf/plain`). It takes the same settings, so the tuning is all that the two differ by.
+
+#[path = "../rings/crew.rs"]
+mod crew; // threads for the ends of a ring
+#[path = "lapwing/one_ring/mod.rs"]
+mod one_ring; // one ring for the whole graph
+
+use lapwing_plain as library;
+
+pub(super) use self::one_ring::contender;
+
+/// The name on the command line and in every report.
+const NAME: &str = "lapwing-plain";
+
+#[cfg(test)]
+mod tests {
+    use super::library::Disruptor;
+
+    #[test]
+    fn it_has_nothing_to_tune() {
+        let (producer, _consumers) =
+            Disruptor::single_producer(8, || 0_u64).stage("all").poller().build().unwrap();
+        assert!(producer.monitor().ab_tests().is_empty());
+        let (producer, _consumers) =
+            lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build().unwrap();
+        assert!(!producer.monitor().ab_tests().is_empty());
+    }
+}

@@ -46,7 +46,10 @@ impl<A: ClaimAdvice> SingleClaims<A> {
     }
 
     /// The slow path of a publication up to `end`, taken when a flag is raised or a thread sleeps.
-    #[inline]
+    ///
+    /// Not inlined: a loop that publishes would keep less in registers. Unicast 1.09 on an EPYC (Zen 4).
+    #[cold]
+    #[inline(never)]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), RingError> {
         if let Some(count) = &mut self.count {
             *count = end;

@@ -5,8 +5,9 @@
 
 use std::fmt;
 // The standard library's in a model as well: no model is about a figure.
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
+use crate::registry::Registry;
 use crate::sync::{Figure, Ordering};
 
 /// What an A/B test turns on or off.
@@ -45,7 +46,7 @@ impl fmt::Display for AbTestSubject {
 pub(crate) struct AbTests {
     /// Whether its ends run none.
     pub(crate) are_off: bool,
-    records: Mutex<Vec<Weak<Record>>>,
+    records: Registry<Record>,
 }
 
 impl AbTests {
@@ -59,16 +60,13 @@ impl AbTests {
             return None;
         }
         let record = Arc::new(Record::new(stage, subject));
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.retain(|record| record.strong_count() > 0);
-        records.push(Arc::downgrade(&record));
+        self.records.add(&record);
         Some(record)
     }
 
     /// The records of the ends that still exist.
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
-        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        records.iter().filter_map(Weak::upgrade).collect()
+        self.records.all()
     }
 }
 
@@ -148,7 +146,7 @@ mod tests {
         assert_eq!(left, [Some("b".into())]);
         drop(second);
         tests.add(None, AbTestSubject::PrefetchSlots).unwrap();
-        assert_eq!(tests.records.lock().unwrap().len(), 1, "the next one removes the old ones");
+        assert_eq!(tests.records.lock().len(), 1, "the next one removes the old ones");
     }
 
     #[test]

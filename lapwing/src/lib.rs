@@ -91,6 +91,7 @@ mod placement;
 pub mod producer;
 // The hand-off itself.
 mod protocol;
+mod registry;
 // I1: in a model, a look at one's own word that loom does not take for an access.
 #[cfg_attr(loom, allow(unsafe_code))]
 mod sync;

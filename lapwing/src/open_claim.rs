@@ -12,11 +12,12 @@
 //!
 //! A ring with one producer needs no record: its claim borrows the only producer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::{mem, ptr};
+use std::ptr;
+use std::sync::Arc;
 
 use crate::Sequence;
 use crate::padded::Padded;
+use crate::registry::Registry;
 use crate::sync::{AtomicU64, Ordering, constant_thread_local, notes_claims};
 
 constant_thread_local! {
@@ -72,44 +73,15 @@ impl Record {
     }
 }
 
-/// A record that is there as long as its producer.
-type Entry = Weak<Padded<Record>>;
-
 /// The last claims of all producers of a ring.
-///
-/// Nothing is allocated or freed while the lock is held: a global allocator may publish, and so ask for the lock.
 #[derive(Debug, Default)]
-pub(crate) struct OpenClaims(Mutex<Vec<Entry>>);
+pub(crate) struct OpenClaims(Registry<Padded<Record>>);
 
 impl OpenClaims {
-    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds one more producer, in the place of one that is gone if there is such a place.
+    /// Adds one more producer.
     pub(crate) fn add(&self, claim: &OpenClaim) {
-        if !notes_claims() {
-            return;
-        }
-        let mut entry = Arc::downgrade(&claim.0);
-        let mut larger = Vec::new();
-        loop {
-            let mut entries = self.lock();
-            if let Some(gone) = entries.iter_mut().find(|entry| entry.strong_count() == 0) {
-                mem::swap(gone, &mut entry);
-                break;
-            }
-            if larger.capacity() > entries.len() {
-                larger.append(&mut entries);
-                mem::swap(&mut *entries, &mut larger);
-            }
-            if entries.capacity() > entries.len() {
-                entries.push(entry);
-                break;
-            }
-            let wanted = 2 * entries.len() + 1;
-            drop(entries);
-            larger = Vec::with_capacity(wanted);
+        if notes_claims() {
+            self.0.add(&claim.0);
         }
     }
 
@@ -121,7 +93,7 @@ impl OpenClaims {
         if !notes_claims() {
             return None;
         }
-        let entries = self.lock();
+        let entries = self.0.lock();
         // Nothing is freed here, even if a producer goes meanwhile: the list keeps the memory of its record.
         let own = entries.iter().filter_map(|entry| entry.upgrade()?.of_this_thread());
         own.filter(|&first| is_open(first)).min()
@@ -141,7 +113,7 @@ mod tests {
             several.iter().zip(1..).for_each(|(claim, first)| claim.note(first));
             assert_eq!(claims.oldest_of_this_thread(|first| first > 40), Some(41));
         }
-        assert_eq!(claims.lock().len(), 100);
+        assert_eq!(claims.0.lock().len(), 100);
     }
 
     #[test]

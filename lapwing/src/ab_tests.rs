@@ -82,6 +82,11 @@ impl EndTests<'_> {
     pub(crate) fn add(&self, subject: AbTestSubject) -> Option<Arc<Record>> {
         self.tests.add(self.stage.clone(), subject)
     }
+
+    /// The same, for a test that may be of no use on this CPU or in a ring of this size. Then there is no record either.
+    pub(crate) fn add_if(&self, is_of_use: bool, subject: AbTestSubject) -> Option<Arc<Record>> {
+        is_of_use.then(|| self.add(subject)).flatten()
+    }
 }
 
 /// What one test has shown. Written by one end, one word after another; read by monitors.

@@ -137,21 +137,21 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
     }
 
     fn next_at(&mut self, first: Sequence, now: Instant) {
-        let mut stretches = 1;
-        self.stretch = match self.stretch {
-            Stretch::Rest => Stretch::Kept(now),
+        let (stretch, stretches) = match self.stretch {
+            Stretch::Rest => (Stretch::Kept(now), 1),
             Stretch::Kept(start) => {
                 let kept_ns = self.ns_per_event(start, first, now);
                 self.is_first = !self.is_first;
-                Stretch::Other { start: now, kept_ns }
+                (Stretch::Other { start: now, kept_ns }, 1)
             }
             Stretch::Other { start, kept_ns } => {
                 let other_ns = self.ns_per_event(start, first, now);
                 self.settle(kept_ns, other_ns);
-                stretches = (1 << self.trust).max(self.rest_after_loss(kept_ns, other_ns));
-                Stretch::Rest
+                let rest = (1 << self.trust).max(self.rest_after_loss(kept_ns, other_ns));
+                (Stretch::Rest, rest)
             }
         };
+        self.stretch = stretch;
         self.until = first + self.stretch_events * stretches;
     }
 
@@ -302,27 +302,19 @@ mod tests {
         let mut end = End::new(4, 3);
         end.test = end.test.recorded(record);
         let seen = || tests.records()[0].seen();
+        let took = |wanted: [f64; 2]| {
+            let times = seen().nanoseconds.into_iter().zip(wanted);
+            times.map(|(time, wanted)| (time - wanted).abs()).all(|difference| difference < 0.01)
+        };
         end.work(3 * EVENTS_PER_STRETCH);
         assert_eq!(seen().tests, 0, "the test has not ended");
         end.work(EVENTS_PER_STRETCH);
         assert_eq!((seen().tests, seen().is_on), (1, true));
-        assert!(
-            seen()
-                .nanoseconds
-                .into_iter()
-                .zip([4.0, 3.0])
-                .all(|(a, b): (f64, f64)| (a - b).abs() < 0.01)
-        );
+        assert!(took([4.0, 3.0]), "{:?}", seen());
         (end.first_ns, end.other_ns) = (3, 5);
         end.work(MANY);
         assert!(seen().tests > 1 && !seen().is_on);
-        assert!(
-            seen()
-                .nanoseconds
-                .into_iter()
-                .zip([3.0, 5.0])
-                .all(|(a, b): (f64, f64)| (a - b).abs() < 0.01)
-        );
+        assert!(took([3.0, 5.0]), "{:?}", seen());
     }
 
     #[test]

@@ -74,11 +74,8 @@ impl ClaimWindow {
     ) -> Self {
         let (slots, stamps) = (Prefetch(slots), stamps.map(Prefetch));
         let (stride, most) = (slots.slots_in(bytes), slots.slots_in(BYTES_AT_ONCE));
-        let test = if stride == 0 {
-            AbTest::default()
-        } else {
-            AbTest::starting_at(first).recorded(tests.add(AbTestSubject::PrefetchSlots))
-        };
+        let record = tests.add_if(stride > 0, AbTestSubject::PrefetchSlots);
+        let test = AbTest::starting_at(first).recorded(record);
         Self { prefetched: first, slots, stamps, stride, most, test }
     }
 

@@ -45,12 +45,8 @@ pub(super) struct LineOwnership {
 impl LineOwnership {
     /// The choice of a consumer of a ring of `slots`, whose first event is `first`.
     pub(super) fn of(slots: u64, first: Sequence, tests: &EndTests<'_>) -> Self {
-        let test = if Prefetch::ACQUIRES_LINES {
-            AbTest::over_laps(slots, first).recorded(tests.add(AbTestSubject::AcquireLines))
-        } else {
-            AbTest::default()
-        };
-        Self { test }
+        let record = tests.add_if(Prefetch::ACQUIRES_LINES, AbTestSubject::AcquireLines);
+        Self { test: AbTest::over_laps(slots, first).recorded(record) }
     }
 
     /// Whether to acquire the lines of `done`.

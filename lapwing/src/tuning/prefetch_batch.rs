@@ -41,12 +41,8 @@ impl PrefetchBatch {
     pub(super) fn of(slots: Addresses, first: Sequence, tests: &EndTests<'_>) -> Self {
         let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
         let most = if is_small { Prefetch(slots).slots_in(BYTES_AHEAD) } else { 0 };
-        let test = if most == 0 {
-            AbTest::default()
-        } else {
-            let record = tests.add(AbTestSubject::PrefetchBatch);
-            AbTest::over_laps(slots.slots(), first).recorded(record)
-        };
+        let record = tests.add_if(most > 0, AbTestSubject::PrefetchBatch);
+        let test = AbTest::over_laps(slots.slots(), first).recorded(record);
         let slots = Prefetch(slots);
         Self { slots, most, decided: first, test }
     }

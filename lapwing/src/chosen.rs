@@ -32,10 +32,10 @@ pub(crate) fn reads_of<E>(ring: &Ring<E>, stage: StageIndex) -> ReadsAdvice {
 
 #[cfg(lapwing_plain)]
 pub(crate) fn claims_of<E>(_: &Ring<E>) -> ClaimsAdvice {
-    ClaimsAdvice {}
+    ClaimsAdvice
 }
 
 #[cfg(lapwing_plain)]
 pub(crate) fn reads_of<E>(_: &Ring<E>, _: StageIndex) -> ReadsAdvice {
-    ReadsAdvice {}
+    ReadsAdvice
 }

@@ -1,5 +1,5 @@
 //! What monitors show of a ring beside its words: the names of the ring and its stages, which never change,
-//! the names of consumers that join and leave, and the A/B tests of its ends. Not here: which stage comes after
+//! the names of consumers that join and leave, and the A/B tests of its ends. Not here: which stage depends on
 //! which (`control`).
 
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ pub(crate) fn worker_name(group: &str, worker: usize) -> String {
     format!("{group}-{worker}")
 }
 
-/// Names of one ring and its stages; a clone is the same.
+/// What monitors show of one ring beside its words; a clone is the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Description(Arc<Names>);
+pub(crate) struct Description(Arc<Contents>);
 
 #[derive(Debug)]
-struct Names {
+struct Contents {
     ring: String,
     /// At the index that the stage has in the ring.
     stages: Box<[StageDescription]>,
@@ -63,7 +63,7 @@ impl Description {
         ab_tests: AbTests,
     ) -> Self {
         let (stages, guests) = (stages.collect(), Mutex::default());
-        Self(Arc::new(Names { ring, stages, guests, ab_tests }))
+        Self(Arc::new(Contents { ring, stages, guests, ab_tests }))
     }
 
     /// The A/B tests of its ends.

@@ -199,13 +199,19 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self.with_receivers(ring, receivers)
     }
 
+    /// `ring`, with the settings of the channel.
+    fn set<'env, E: Send + 'env, Q: Sequencer>(
+        self,
+        ring: RingBuilder<'env, E, Q>,
+    ) -> RingBuilder<'env, E, Q> {
+        ring.wait(self.receiver_wait).producer_wait(self.sender_wait).ab_tests(self.ab_tests)
+    }
+
     fn with_one_receiver<'env, T: Send + 'env, Q: Sequencer>(
         self,
         ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
-        let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
-        let ring = ring.ab_tests(self.ab_tests);
-        let (producer, mut consumers) = ring.stage(RECEIVER).poller_mut().build()?;
+        let (producer, mut consumers) = self.set(ring).stage(RECEIVER).poller_mut().build()?;
         let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
         let receiver = Receiver::new(poller, producer.capacity());
         Ok((Sender::new(producer, Keeping::Moved), receiver))
@@ -225,9 +231,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         for name in &names {
             graph.stage(name.as_str()).poller();
         }
-        let ring = ring.wait(self.receiver_wait).producer_wait(self.sender_wait);
-        let ring = ring.ab_tests(self.ab_tests);
-        let (producer, mut consumers) = ring.graph(graph).build()?;
+        let (producer, mut consumers) = self.set(ring).graph(graph).build()?;
         let capacity = producer.capacity();
         let pollers = names
             .iter()

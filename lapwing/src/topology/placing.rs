@@ -53,7 +53,7 @@ impl Settings {
     }
 }
 
-/// What people call the ring and its stages.
+/// What monitors show of the ring beside its words.
 pub(super) fn describe<E>(
     ring: String,
     nodes: &[Node<'_, E>],

@@ -47,7 +47,7 @@ impl<A: ClaimAdvice> SingleClaims<A> {
 
     /// The slow path of a publication up to `end`, taken when a flag is raised or a thread sleeps.
     ///
-    /// Not inlined: a loop that publishes would keep less in registers. Unicast 1.09 on an EPYC (Zen 4).
+    /// Not inlined: a loop that publishes would keep less in registers. Unicast 1.1 on an EPYC (Zen 4).
     #[cold]
     #[inline(never)]
     fn follow_up(&mut self, control: &Control, end: Sequence) -> Result<(), RingError> {

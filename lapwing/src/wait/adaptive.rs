@@ -3,17 +3,22 @@
 //! ```text
 //! polls of the consumer ────┐
 //!   no gap, no load         ├──> awake, while that pays ──> park
-//! gap ──> near polls ───────┘     │
-//!  │        no load               ├ spin: a CPU is spare, no load
-//!  │                              └ yield: otherwise
-//!  └ learnt from streams          learnt from how long waits take
+//! gap ──> near polls ───────┤     │
+//!  │        no load         │     ├ spin: a CPU is spare, no load
+//!  │                        │     └ yield: otherwise
+//!  │                        │     learnt from how long waits take
+//!  └ learnt from streams    │
+//!                           └──> beside busy threads: spin ──> sleep once ──> park
+//!                                                     left out while they do not pay
 //! ```
 //!
-//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`).
+//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`), the wait where a yield
+//! takes a time slice (`beside_busy_threads`).
 
 use std::mem;
 use std::time::{Duration, Instant};
 
+use super::beside_busy_threads::BesideBusyThreads;
 use super::cpu_load::{CpuLoad, Yield};
 use super::spinner::Spinner;
 use super::{Pacing, WaitStrategy, Waiting};
@@ -47,9 +52,6 @@ const LEARNING: u32 = 8;
 /// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time that the
 /// other thread ran is not lost.
 const SWITCH_NS: u32 = 500;
-/// A thread that gets its CPU back only after this shares the CPU with one that does not yield. It parks,
-/// since the system schedules a thread that wakes up sooner.
-const HOGGED: Duration = Duration::from_millis(1);
 /// Of this many waits that need no yield, one begins with a yield: a thread that only spins would not notice
 /// a load.
 const WAITS_PER_PROBE: u32 = 64;
@@ -86,6 +88,10 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// itself. It yields its CPU even if events come without end: after each batch of a stream, and after each
 /// second lone event.
 ///
+/// [Beside busy threads](super#beside-busy-threads) of other programs, where a yield takes a time slice of some
+/// milliseconds, it does not yield. It spins for up to 50 µs if a CPU is spare, sleeps once for 50 µs, and
+/// parks. It leaves out the first two steps, more and more often, while they do not pay.
+///
 /// From about 20,000 events a second on, an event is seen about as soon as by a thread that spins. At lower
 /// rates each event costs a wake-up, 10 to 30 µs.
 ///
@@ -116,11 +122,21 @@ pub struct Adaptive {
     usual_ns: u32,
     /// Number of waits, to choose those that probe for a load.
     waits: u32,
+    /// How it waits beside busy threads.
+    beside: BesideBusyThreads,
 }
 
 impl Default for Adaptive {
     fn default() -> Self {
-        Self { gap: 0, pace: 0, last: Wait::None, is_lone: true, usual_ns: 0, waits: 0 }
+        Self {
+            gap: 0,
+            pace: 0,
+            last: Wait::None,
+            is_lone: true,
+            usual_ns: 0,
+            waits: 0,
+            beside: BesideBusyThreads::default(),
+        }
     }
 }
 
@@ -140,14 +156,14 @@ impl Adaptive {
         self.last == Wait::Longer
     }
 
-    #[cfg(all(test, not(loom)))]
+    /// Whether it pays to stay awake.
     pub(super) fn stays_awake(&self) -> bool {
-        self.budget_ns() > 0
+        self.usual_ns <= PARKING_NS
     }
 
     /// Nanoseconds to stay awake; 0 if that does not pay.
     fn budget_ns(&self) -> u32 {
-        if self.usual_ns <= PARKING_NS { PARKING_NS } else { 0 }
+        if self.stays_awake() { PARKING_NS } else { 0 }
     }
 
     /// Updates the estimate with a wait of `wait_ns`. Longer waits count as twice the cost of parking.
@@ -175,9 +191,14 @@ impl Adaptive {
                 return Some(spent_ns);
             }
             if spent_ns >= self.budget_ns() || waiting.is_expired() {
-                return None;
+                break;
             }
         }
+        // A thread that only spins would not notice that others wait for its CPU.
+        if spinner.is_some() {
+            give_way(load);
+        }
+        None
     }
 
     /// Shortens both gaps: producers may wait for the events that came meanwhile.
@@ -227,12 +248,13 @@ fn spin(waiting: &Waiting<'_>) -> u32 {
     nanoseconds(start.elapsed())
 }
 
-/// Yields, and records whether another thread ran. Returns the cost, in nanoseconds.
+/// Yields, and records whether another thread ran. Returns the cost, in nanoseconds. It is more than any
+/// budget if a yield takes a time slice.
 fn give_way(load: CpuLoad<'_>) -> u32 {
     match load.give_way() {
         Yield::Alone(time) => nanoseconds(time),
-        Yield::LetRun(time) if time > HOGGED => u32::MAX,
-        Yield::LetRun(_) => SWITCH_NS,
+        Yield::LetRun => SWITCH_NS,
+        Yield::Slice | Yield::Refused => u32::MAX,
     }
 }
 
@@ -261,8 +283,8 @@ impl WaitStrategy for Adaptive {
     fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
         // In a stream, a poll takes a line that is being written. One wait in many probes for a load instead.
         let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
-        let is_soon = self.budget_ns() > 0;
-        let is_first = !is_oversubscribed && is_lone && is_soon && !self.is_next_a_probe();
+        let is_first =
+            !is_oversubscribed && is_lone && self.stays_awake() && !self.is_next_a_probe();
         if is_first {
             self.waits = self.waits.wrapping_add(1);
             self.last = Wait::Own;
@@ -282,6 +304,9 @@ impl WaitStrategy for Adaptive {
         self.gap /= 2;
         if !has_looked && self.look_near(waiting) {
             return self.learn(NEAR_NS);
+        }
+        if waiting.load.is_beside_busy_threads() {
+            return self.beside.wait(waiting);
         }
         if let Some(cost_ns) = self.stay_awake(waiting) {
             return self.learn(NEAR_NS.saturating_add(cost_ns));

@@ -4,6 +4,9 @@ use super::{WaitStrategy, Waiting};
 
 /// Polls a few times with a yield in between, then parks until what it waits for advances.
 ///
+/// Beside [busy threads](super#beside-busy-threads) of other programs, where a yield takes a time slice, it
+/// parks at once.
+///
 /// It parks on an empty ring, on an upstream stage and on a full ring. While no thread sleeps, it costs the
 /// other side one load of a cache line that is rarely written. With [`yields`](Self::yields) of 0 it parks at
 /// once, and each lone event pays for a wake-up.

@@ -1,8 +1,18 @@
-//! Whether the threads of a ring need more CPUs than they get: oversubscription. No strategy of this library
-//! then spins, except `BusySpin`, and `PhasedBackoff` in its first phase. Not here: how many threads may spin
-//! otherwise (`spinner`).
+//! What the yields of a ring's threads show about the CPUs that they run on. Not here: how many threads may
+//! spin (`spinner`).
 //!
-//! Each thread measures how long its own yields take, and records the result in a word of the ring. All
+//! | yields | the ring is | waiters |
+//! |---|---|---|
+//! | let no other thread run | alone | spin |
+//! | let others run, and return soon | oversubscribed | yield at once: the threads of the ring take turns |
+//! | take a time slice | beside busy threads | do not yield: they spin, sleep once, and park |
+//!
+//! A yield beside a thread that never yields gives it a time slice, which is 4 ms on Linux at 250 Hz. A thread
+//! that sleeps is scheduled within microseconds of its wake-up instead, as long as it has used less than its
+//! share of the CPU. Therefore a yield that took more than a millisecond forbids yields in the whole ring: for
+//! 8 ms at first, and for up to a second if it happens again. Then one thread tries.
+//!
+//! Each thread measures how long its own yields take, and records the result in two words of the ring. All
 //! threads of the ring therefore know. A thread with a CPU to itself would otherwise spin there while two
 //! others share the next CPU.
 
@@ -23,6 +33,11 @@ const LONG: Duration = Duration::from_nanos(1_500);
 /// Two long yields of one thread within this time are oversubscription. A tick of the system clock also makes
 /// a yield long, but comes at most once a millisecond.
 const TOGETHER: Duration = Duration::from_micros(900);
+/// A longer yield gave a time slice to a thread that does not yield.
+const SLICE: Duration = Duration::from_millis(1);
+/// If this many laps of the ring or more were claimed meanwhile, that thread was one of the ring, which made
+/// good use of its time slice.
+const PRODUCTIVE_LAPS: u64 = 2;
 
 thread_local! {
     /// The end of this thread's last long yield that was considered.
@@ -38,48 +53,76 @@ thread_local! {
 }
 
 /// The result of a yield, and how long it took.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Yield {
     /// No other thread ran.
     Alone(Duration),
     /// Another thread ran.
-    LetRun(Duration),
+    LetRun,
+    /// Another thread ran for a time slice.
+    Slice,
+    /// There was no yield, since it would take a time slice.
+    Refused,
 }
 
-/// The oversubscription of one ring: the number of yields that must let no other thread run until it is over;
-/// 0 for none.
+/// What the threads of one ring have recorded about their yields.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CpuLoad<'a>(&'a Figure);
+pub(crate) struct CpuLoad<'a> {
+    control: &'a Control,
+    /// The number of yields that must let no other thread run until the oversubscription is over; 0 for none.
+    yields_left: &'a Figure,
+    /// Until when no thread yields, as a [`Ban`]; 0 if yields are allowed.
+    ban: &'a Figure,
+}
 
 impl<'a> CpuLoad<'a> {
     /// The load of the ring of `control`.
     pub(crate) fn of(control: &'a Control) -> Self {
-        Self(&control.oversubscription)
+        let [yields_left, ban] = &*control.cpu_load;
+        Self { control, yields_left, ban }
     }
 
-    /// The load that the word `yields_left` holds.
-    #[cfg(all(test, not(loom)))]
-    pub(super) fn by(yields_left: &'a Figure) -> Self {
-        Self(yields_left)
-    }
-
-    /// Whether threads wait for a CPU.
+    /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and return
+    /// soon.
     pub(super) fn is_oversubscribed(self) -> bool {
-        self.left() > 0
+        self.left() > 0 && !self.is_beside_busy_threads()
     }
 
-    /// Yields, and records whether another thread ran.
+    /// Whether a yield would take a time slice.
+    pub(super) fn is_beside_busy_threads(self) -> bool {
+        Ban::of(self.ban).is_some()
+    }
+
+    /// Yields, and records whether another thread ran. Does nothing if the yield would take a time slice.
     pub(super) fn give_way(self) -> Yield {
-        #[cfg(all(test, not(loom)))]
-        YIELDS.set(YIELDS.get() + 1);
-        let start = Instant::now();
-        yield_now();
-        self.note(start, Instant::now())
+        if !self.may_yield() {
+            return Yield::Refused;
+        }
+        let (start, claimed) = (Instant::now(), self.control.claimed());
+        let end = after_yield(start);
+        let laps = (self.control.claimed() - claimed) / self.control.capacity;
+        self.note(start, end, laps)
     }
 
-    /// Records a yield. A single long one is not oversubscription.
-    fn note(self, start: Instant, end: Instant) -> Yield {
+    /// Whether yields are allowed. Once a ban has passed, they are for the first thread that asks.
+    fn may_yield(self) -> bool {
+        let Some(ban) = Ban::of(self.ban) else { return true };
+        let now = self.now_ms();
+        ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
+    }
+
+    /// Records a yield, during which `laps` of the ring were claimed. A single long one is not
+    /// oversubscription.
+    fn note(self, start: Instant, end: Instant, laps: u64) -> Yield {
         let time = end - start;
+        if time > SLICE && laps < PRODUCTIVE_LAPS {
+            self.saw_a_slice();
+            return Yield::Slice;
+        }
+        if let Some(ban) = Ban::of(self.ban) {
+            ban.after_turn(self.now_ms())
+                .map_or_else(|| Ban::lift(self.ban), |ban| ban.store(self.ban));
+        }
         if time <= LONG {
             self.saw_nobody();
             return Yield::Alone(time);
@@ -91,7 +134,12 @@ impl<'a> CpuLoad<'a> {
             }
             self.saw_others();
         }
-        Yield::LetRun(time)
+        Yield::LetRun
+    }
+
+    /// Records that a yield took a time slice.
+    pub(super) fn saw_a_slice(self) {
+        Ban::after_slice(Ban::of(self.ban), self.now_ms()).store(self.ban);
     }
 
     /// Records that another thread ran.
@@ -113,15 +161,35 @@ impl<'a> CpuLoad<'a> {
         }
     }
 
+    /// Milliseconds since the ring was made.
+    fn now_ms(self) -> u64 {
+        u64::try_from(self.control.made_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     fn left(self) -> u64 {
         // O13, Relaxed: a figure. If a store of another thread overwrites one, the next corrects it.
-        self.0.load(Ordering::Relaxed)
+        self.yields_left.load(Ordering::Relaxed)
     }
 
     fn set(self, left: u64) {
         // O13, Relaxed: as in `left`.
-        self.0.store(left, Ordering::Relaxed);
+        self.yields_left.store(left, Ordering::Relaxed);
     }
+}
+
+/// Yields at `start`; returns the time afterwards.
+#[cfg(not(all(test, not(loom))))]
+fn after_yield(_start: Instant) -> Instant {
+    yield_now();
+    Instant::now()
+}
+
+/// The same in a test: the yield lets no other thread run, however busy the machine is.
+#[cfg(all(test, not(loom)))]
+fn after_yield(start: Instant) -> Instant {
+    yield_now();
+    YIELDS.set(YIELDS.get() + 1);
+    start + Duration::from_nanos(500)
 }
 
 /// Whether a long yield that has ended now came shortly after another one of this thread.
@@ -130,23 +198,114 @@ fn is_second(now: Instant) -> bool {
     last.is_some_and(|last| now.saturating_duration_since(last) <= TOGETHER)
 }
 
+/// A time without yields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ban {
+    /// When it ends.
+    until_ms: u64,
+    /// How often a yield took a time slice of late. Each doubles the length of the next ban.
+    level: u32,
+}
+
+impl Ban {
+    /// Length of the first ban: twice a time slice.
+    const FIRST_MS: u64 = 8;
+    /// Level of the longest ban: a second. Then one yield in a second takes a time slice, which is 0.4 % of
+    /// the time of one thread.
+    const HIGHEST: u32 = 7;
+    /// What a yield that took a time slice adds to the level. One that did not takes one away, so that the
+    /// level also rises if every second yield takes a slice.
+    const STEP: u32 = 2;
+    /// The word holds the level in its lowest bits.
+    const LEVELS: u64 = 8;
+
+    /// The ban in `word`, passed or not.
+    fn of(word: &Figure) -> Option<Self> {
+        // O13, Relaxed: a figure.
+        Self::decode(word.load(Ordering::Relaxed))
+    }
+
+    fn decode(word: u64) -> Option<Self> {
+        let (until_ms, level) = (word / Self::LEVELS, (word % Self::LEVELS) as u32);
+        (word != 0).then_some(Self { until_ms, level })
+    }
+
+    fn encode(self) -> u64 {
+        self.until_ms * Self::LEVELS + u64::from(self.level)
+    }
+
+    fn new(now_ms: u64, level: u32) -> Self {
+        Self { until_ms: now_ms + (Self::FIRST_MS << level), level }
+    }
+
+    /// The ban once a yield has taken a time slice.
+    fn after_slice(before: Option<Self>, now_ms: u64) -> Self {
+        let level = before.map_or(0, |ban| (ban.level + Self::STEP).min(Self::HIGHEST));
+        Self::new(now_ms, level)
+    }
+
+    /// The ban once a yield has taken none. It has passed, so the next thread may try as well. `None` after
+    /// enough such yields.
+    fn after_turn(self, now_ms: u64) -> Option<Self> {
+        let level = self.level.checked_sub(1)?;
+        Some(Self { until_ms: now_ms.max(1), level })
+    }
+
+    /// The same ban once more, while one thread tries.
+    fn again(self, now_ms: u64) -> Self {
+        Self::new(now_ms, self.level)
+    }
+
+    fn has_passed(self, now_ms: u64) -> bool {
+        now_ms >= self.until_ms
+    }
+
+    fn store(self, word: &Figure) {
+        // O13, Relaxed: a figure. If threads store at once, one of them counts.
+        word.store(self.encode(), Ordering::Relaxed);
+    }
+
+    fn lift(word: &Figure) {
+        // O13, Relaxed: as in `store`.
+        word.store(0, Ordering::Relaxed);
+    }
+
+    /// Stores it in place of `other`; false if another thread was first.
+    fn replaces(self, other: Self, word: &Figure) -> bool {
+        let (from, to) = (other.encode(), self.encode());
+        // O13, Relaxed: one modification order decides which thread tries.
+        word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::thread;
 
     use super::*;
 
+    /// The words of a ring of 8 slots.
+    fn ring() -> Control {
+        Control::of_graph(8, None, &[&[]])
+    }
+
     /// Records a yield of the given nanoseconds, the given microseconds after `began`.
     fn note(ring: CpuLoad<'_>, began: Instant, (ns, after): (u64, u64)) {
         let start = began + Duration::from_micros(after);
-        _ = ring.note(start, start + Duration::from_nanos(ns));
+        _ = ring.note(start, start + Duration::from_nanos(ns), 0);
+    }
+
+    /// Records a yield of `time` in which this many `laps` were claimed.
+    fn note_laps(ring: CpuLoad<'_>, time: Duration, laps: u64) -> Yield {
+        let start = Instant::now();
+        ring.note(start, start + time, laps)
     }
 
     /// Whether there is oversubscription after these yields, the first of this thread.
     fn is_oversubscribed_after(yields: &[(u64, u64)]) -> bool {
         LAST_LONG.set(None);
-        let (word, began) = (Figure::new(0), Instant::now());
-        let ring = CpuLoad::by(&word);
+        let (control, began) = (ring(), Instant::now());
+        let ring = CpuLoad::of(&control);
         yields.iter().for_each(|&one| note(ring, began, one));
         ring.is_oversubscribed()
     }
@@ -163,8 +322,8 @@ mod tests {
 
     #[test]
     fn yields_that_let_nobody_run_are_noted_many_at_a_time() {
-        let word = Figure::new(0);
-        let ring = CpuLoad::by(&word);
+        let control = ring();
+        let ring = CpuLoad::of(&control);
         ring.saw_others();
         let left_after = |yields: u64| {
             (0..yields).for_each(|_| ring.saw_nobody());
@@ -181,8 +340,8 @@ mod tests {
     #[test]
     fn oversubscription_that_fades_is_not_renewed_by_a_tick() {
         LAST_LONG.set(None);
-        let (word, began) = (Figure::new(0), Instant::now());
-        let ring = CpuLoad::by(&word);
+        let (control, began) = (ring(), Instant::now());
+        let ring = CpuLoad::of(&control);
         let long = |after| note(ring, began, (4_000, after));
         long(10);
         long(20);
@@ -192,5 +351,68 @@ mod tests {
         assert_eq!(ring.left(), YIELDS_ALONE / 2 - YIELDS_PER_STORE);
         long(1_030);
         assert_eq!(ring.left(), YIELDS_ALONE);
+    }
+
+    /// Each wait of each stage gave a time slice away: a ring of 1,024 slots made one lap in 4 ms for each stage.
+    #[test]
+    fn a_yield_that_takes_a_time_slice_is_the_last_for_a_while() {
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        ring.saw_others();
+        assert_eq!(note_laps(ring, 2 * SLICE, 0), Yield::Slice);
+        assert!(ring.is_beside_busy_threads() && !ring.is_oversubscribed());
+        YIELDS.set(0);
+        assert_eq!((ring.give_way(), YIELDS.get()), (Yield::Refused, 0));
+    }
+
+    /// A sender that filled the ring again and again while the other ones were waiting for their turn.
+    #[test]
+    fn a_time_slice_that_the_ring_made_good_use_of_is_no_reason_not_to_yield() {
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        ring.saw_others();
+        assert_ne!(note_laps(ring, 2 * SLICE, PRODUCTIVE_LAPS), Yield::Slice);
+        assert!(ring.is_oversubscribed());
+    }
+
+    #[test]
+    fn yields_are_forbidden_for_longer_and_longer_and_one_thread_tries_again() {
+        let slice = |ban: Option<Ban>, now_ms| Ban::after_slice(ban, now_ms);
+        let mut ban = slice(None, 0);
+        let mut lengths = vec![ban.until_ms];
+        for _ in 0..5 {
+            let before = ban.until_ms;
+            ban = slice(Some(ban), before);
+            lengths.push(ban.until_ms - before);
+        }
+        assert_eq!(lengths, [8, 32, 128, 512, 1024, 1024]);
+
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        slice(None, 0).store(ring.ban);
+        while !slice(None, 0).has_passed(ring.now_ms()) {
+            yield_now();
+        }
+        let tries = [ring.may_yield(), ring.may_yield(), ring.may_yield()];
+        assert_eq!(
+            tries,
+            [true, false, false],
+            "the first of those that ask tries for all of them"
+        );
+    }
+
+    #[test]
+    fn yields_that_take_no_time_slice_are_allowed_again_one_level_at_a_time() {
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        let level = || Ban::of(ring.ban).map(|ban| ban.level);
+        (0..2).for_each(|_| _ = note_laps(ring, 2 * SLICE, 0));
+        assert_eq!(level(), Some(2));
+        let after: [_; 3] = std::array::from_fn(|_| {
+            _ = note_laps(ring, Duration::ZERO, 0);
+            level()
+        });
+        assert_eq!(after, [Some(1), Some(0), None]);
+        assert!(ring.may_yield() && !ring.is_beside_busy_threads());
     }
 }

@@ -36,6 +36,31 @@
 //! an upstream stage and on a full ring. It never ends a wait early, and an available event takes precedence
 //! over it.
 //!
+//! # Beside busy threads
+//!
+//! A ring or a channel of 16 to 1,024 slots is full, or empty, after some microseconds. So its threads wait
+//! often, and what a wait costs decides its speed. Three things can happen to a thread that yields its CPU:
+//!
+//! | a yield | because | then the threads of the ring |
+//! |---|---|---|
+//! | returns at once | the thread has a CPU to itself | spin for up to 50 µs, then park |
+//! | lets another thread run, and returns soon | the threads of the ring need more CPUs than they get | yield instead of spinning, then park |
+//! | takes a time slice, 3 to 4 ms on Linux | a thread of another program keeps the CPU busy | do not yield |
+//!
+//! In the third case a yield costs more than anything else. A thread that sleeps is scheduled within
+//! microseconds of its wake-up instead, as long as it has used less than its share of the CPU. So after a yield
+//! of any of its threads has taken more than a millisecond, in which the ring made less than two laps, no
+//! thread of the ring yields: for 8 ms at first, and for up to a second if it happens again. Then one thread
+//! tries. That costs at most one time slice in a second. Meanwhile:
+//!
+//! - [`Adaptive`] spins for up to 50 µs if a CPU is spare, then sleeps once for 50 µs, then parks. The sleep
+//!   costs the other side nothing, where a wake-up costs both sides 20 to 30 µs if they run on different CPUs,
+//!   and it ends with a batch of events rather than with the first one. A step that does not pay is left out,
+//!   more and more often up to 63 waits out of 64.
+//! - [`Blocking`] parks at once.
+//! - [`Yielding`] and [`Sleeping`] sleep.
+//! - [`BusySpin`] spins, as ever.
+//!
 //! # The strategies of LMAX
 //!
 //! | LMAX | here |
@@ -53,11 +78,13 @@
 //! | `PhasedBackoffWaitStrategy.withSleep` | `PhasedBackoff::new(spin, yielding, Sleeping { spins: 0, yields: 0, ..Sleeping::default() })` |
 
 mod adaptive;
+mod beside_busy_threads;
 mod blocking;
 mod busy_spin;
 pub(crate) mod cpu_load;
 mod pacing;
 mod phased_backoff;
+mod polls;
 mod sleeping;
 pub(crate) mod spinner;
 mod strategy;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::waiting::SPINS_PER_CLOCK;
+use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
-use crate::sync::{spin_loop, yield_now};
+use crate::sync::spin_loop;
 
 /// Spins for a duration, then yields the CPU between polls for another, then waits with `F`.
 ///
 /// It counts time where the other strategies count polls, so it means the same on every machine. Each poll of
-/// each phase sees the end of the wait: the event, a close, a halt or the time limit of the caller.
+/// each phase sees the end of the wait: the event, a close, a halt or the time limit of the caller. Beside
+/// [busy threads](super#beside-busy-threads), the second phase polls without yields.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,7 +70,7 @@ impl<F: WaitStrategy> WaitStrategy for PhasedBackoff<F> {
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
         let is_ended = waiting.repeat_for(self.spin, SPINS_PER_CLOCK, spin_loop)
-            || waiting.repeat_for(self.yielding, 1, yield_now);
+            || waiting.repeat_for(self.yielding, 1, || _ = waiting.load.give_way());
         if !is_ended {
             self.fallback.wait(waiting);
         }

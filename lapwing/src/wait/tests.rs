@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::cpu_load::{CpuLoad, YIELDS};
-use super::{Adaptive, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use super::{Adaptive, Blocking, Pacing, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding};
+use crate::protocol::control::Control;
 use crate::protocol::life::Life;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::{EventCount, UNSEEN_SLEEP};
-use crate::sync::Figure;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -43,13 +43,18 @@ impl Awaited for There {
     }
 }
 
+/// The words of a ring of 8 slots.
+fn ring() -> Control {
+    Control::of_graph(8, None, &[&[]])
+}
+
 /// Has `wait` wait in a ring in which nobody looks for sleepers, for `limit` if there is one.
 fn wait_for<R>(
     awaited: &There,
     limit: Option<Duration>,
     wait: impl FnOnce(&Waiting<'_>) -> R,
 ) -> R {
-    wait_beside(CpuLoad::by(&Figure::new(0)), awaited, limit, wait)
+    wait_beside(CpuLoad::of(&ring()), awaited, limit, wait)
 }
 
 /// The same in a ring with this `load`.
@@ -189,8 +194,8 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     life.begin_close();
     let deadline = Some(Instant::now() + 10_000 * MS);
     let fence = AsymmetricFence::detect();
-    let load = Figure::new(0);
-    let load = CpuLoad::by(&load);
+    let control = ring();
+    let load = CpuLoad::of(&control);
     let (is_signalled, sleeper) = (false, None);
     let waiting = Waiting { awaited, deadline, life, fence, is_signalled, load, sleeper };
     waiting.sleep(Duration::MAX);
@@ -248,8 +253,8 @@ fn default_keeps_away_less_when_it_came_late() {
 /// A stage that kept up with its producers never waited, so it kept its CPU until the ring was full.
 #[test]
 fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() {
-    let (mut adaptive, word) = (Adaptive::default(), Figure::new(0));
-    let load = CpuLoad::by(&word);
+    let (mut adaptive, control) = (Adaptive::default(), ring());
+    let load = CpuLoad::of(&control);
     load.saw_others();
     for _ in 0..6 {
         let load = Some(load);
@@ -265,8 +270,8 @@ fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() 
 /// It did after each, also if one more had come by then, which saw a whole turn of everybody's pass by.
 #[test]
 fn default_when_oversubscribed_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
-    let (mut adaptive, word) = (Adaptive::default(), Figure::new(0));
-    let load = CpuLoad::by(&word);
+    let (mut adaptive, control) = (Adaptive::default(), ring());
+    let load = CpuLoad::of(&control);
     load.saw_others();
     let mut gives_way_after = |events, waits: bool| {
         if waits {
@@ -380,8 +385,8 @@ fn yields_of(mut strategy: impl WaitStrategy, load: CpuLoad<'_>) -> u64 {
 
 #[test]
 fn who_looks_before_it_yields_does_not_when_oversubscribed() {
-    let (nobody, others) = (Figure::new(0), Figure::new(0));
-    let loads = [&nobody, &others].map(CpuLoad::by);
+    let rings = [ring(), ring()];
+    let loads = rings.each_ref().map(CpuLoad::of);
     loads[1].saw_others();
     let yielding = Yielding { spins: 10 };
     assert_eq!(loads.map(|load| yields_of(yielding, load)), [0, 7]);
@@ -391,8 +396,8 @@ fn who_looks_before_it_yields_does_not_when_oversubscribed() {
 
 #[test]
 fn oversubscription_is_there_until_many_yields_let_nobody_run() {
-    let load = Figure::new(0);
-    let load = CpuLoad::by(&load);
+    let control = ring();
+    let load = CpuLoad::of(&control);
     load.saw_nobody();
     assert!(!load.is_oversubscribed());
     load.saw_others();
@@ -404,11 +409,62 @@ fn oversubscription_is_there_until_many_yields_let_nobody_run() {
 
 #[test]
 fn one_that_sees_others_now_and_then_keeps_the_oversubscription_there() {
-    let load = Figure::new(0);
-    let load = CpuLoad::by(&load);
+    let control = ring();
+    let load = CpuLoad::of(&control);
     for _ in 0..10 {
         load.saw_others();
         (0..1_000).for_each(|_| load.saw_nobody());
         assert!(load.is_oversubscribed());
     }
+}
+
+/// A ring in which a yield has just taken a time slice.
+fn beside_busy_threads(control: &Control) -> CpuLoad<'_> {
+    let load = CpuLoad::of(control);
+    load.saw_others();
+    load.saw_a_slice();
+    load
+}
+
+/// They yielded, which took a time slice for each wait.
+#[test]
+fn no_strategy_yields_beside_busy_threads() {
+    let control = ring();
+    let load = beside_busy_threads(&control);
+    let backoff = PhasedBackoff::new(Duration::ZERO, MS, Blocking::default());
+    let yields = [
+        yields_of(Adaptive::default(), load),
+        yields_of(Blocking::default(), load),
+        yields_of(Yielding::default(), load),
+        yields_of(Sleeping::default(), load),
+        yields_of(backoff, load),
+    ];
+    assert_eq!(yields, [0; 5]);
+}
+
+#[test]
+fn yields_end_at_once_beside_busy_threads() {
+    let (control, awaited) = (ring(), There::never());
+    let load = beside_busy_threads(&control);
+    assert!(!wait_beside(load, &awaited, None, |waiting| waiting.yield_up_to(u32::MAX)));
+    assert_eq!(awaited.looks.get(), 1);
+    let over = There::at_look(1);
+    assert!(wait_beside(load, &over, None, |waiting| waiting.yield_up_to(1)));
+}
+
+#[test]
+fn every_wait_beside_busy_threads_ends_at_the_time_limit() {
+    fn expires(mut strategy: impl WaitStrategy) {
+        let control = ring();
+        let load = beside_busy_threads(&control);
+        wait_beside(load, &There::never(), Some(2 * MS), |waiting| {
+            while !waiting.is_expired() {
+                strategy.wait(waiting);
+            }
+        });
+    }
+    expires(Adaptive::default());
+    expires(Blocking::default());
+    expires(Yielding::default());
+    expires(Sleeping::default());
 }

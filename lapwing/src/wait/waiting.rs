@@ -1,11 +1,12 @@
 //! What a strategy can do during one wait: poll, yield the CPU, sleep and park. Not here: what the wait is
-//! for (`Awaited`).
+//! for (`Awaited`), the loops of polls (`polls`).
 
 use std::fmt;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::cpu_load::CpuLoad;
+use super::cpu_load::{CpuLoad, Yield};
+use super::polls::SPINS_PER_CLOCK;
 use crate::activity::Sleeper;
 use crate::protocol::control::Control;
 use crate::protocol::life::Life;
@@ -14,9 +15,6 @@ use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::UNSEEN_SLEEP;
 use crate::sync::{spin_loop, yield_now};
 
-/// Polls of a spinning strategy between two reads of the clock, which costs as much as one or two polls. A
-/// yielding strategy reads the clock each time, since other threads may have had the CPU for long.
-pub(super) const SPINS_PER_CLOCK: u32 = 64;
 /// Longest sleep once the ring accepts no more events: the rest of them arrive soon, and no thread wakes a
 /// sleeper without a mark.
 const DRAINING_SLEEP: Duration = Duration::from_millis(1);
@@ -173,11 +171,25 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn spin(&self, times: u32) -> bool {
-        self.look_up_to(times, SPINS_PER_CLOCK, spin_loop)
+        let mut left = times;
+        while left > 0 {
+            let block = left.min(SPINS_PER_CLOCK);
+            if self.look(block, spin_loop) {
+                return true;
+            }
+            if self.is_expired() {
+                return false;
+            }
+            left -= block;
+        }
+        false
     }
 
     /// Polls up to `times` times, with a yield of the CPU after each poll. Returns true as soon as the wait
     /// is over, and false after the last poll or at the time limit of the caller.
+    ///
+    /// Returns false without a yield beside busy threads of other programs, where a yield takes a time slice
+    /// of some milliseconds. The [module](super#beside-busy-threads) says how the ring knows.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -198,68 +210,23 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn yield_up_to(&self, times: u32) -> bool {
-        self.look_up_to(times, 1, || _ = self.load.give_way())
-    }
-
-    /// As [`is_over`](Self::is_over), for a thread that polls.
-    pub(super) fn seems_over(&self) -> bool {
-        self.awaited.seems_over()
-    }
-
-    /// Polls `times` times and calls `step` after each poll; true as soon as the wait is over.
-    pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
         for _ in 0..times {
             if self.seems_over() {
                 return true;
             }
-            step();
+            if self.load.give_way() == Yield::Refused || self.is_expired() {
+                return false;
+            }
         }
         false
     }
 
-    /// As [`look`](Self::look), but also stops at the deadline. Reads the clock after every `per_clock`
-    /// steps.
-    fn look_up_to(&self, times: u32, per_clock: u32, step: impl Fn()) -> bool {
-        let mut left = times;
-        while left > 0 {
-            let block = left.min(per_clock);
-            if self.look(block, &step) {
-                return true;
-            }
-            if self.is_expired() {
-                return false;
-            }
-            left -= block;
-        }
-        false
-    }
-
-    /// Repeats `step` until the wait is over or has expired. Reads the clock after every `per_clock` steps,
-    /// and never without a deadline.
-    pub(super) fn repeat(&self, per_clock: u32, step: impl Fn()) {
-        while !self.look(per_clock, &step) && !self.is_expired() {}
-    }
-
-    /// Repeats `step`. Returns true when the wait is over or has expired, false when `phase` has passed.
-    /// Reads the clock after every `per_clock` steps, not before the first: a short wait does not pay for it.
-    pub(super) fn repeat_for(&self, phase: Duration, per_clock: u32, step: impl Fn()) -> bool {
-        if phase.is_zero() {
-            return false;
-        }
-        let has_passed = |end: Option<Instant>, now| end.is_some_and(|end| now >= end);
-        let mut end_of_phase = None;
-        while !self.look(per_clock, &step) {
-            let now = Instant::now();
-            if has_passed(self.deadline, now) {
-                return true;
-            }
-            // A phase that is too long for the clock has no end.
-            let end = *end_of_phase.get_or_insert_with(|| now.checked_add(phase));
-            if has_passed(end, now) {
-                return false;
-            }
-        }
-        true
+    /// Sleeps once for about 50 µs, unless the wait is over. Costs the other side nothing. Returns how long it
+    /// took.
+    pub(super) fn nap(&self) -> Duration {
+        let start = Instant::now();
+        self.sleep(UNSEEN_SLEEP);
+        start.elapsed()
     }
 
     /// Sleeps for `duration`, less if the time limit of the caller ends sooner, and not at all if the wait is

@@ -4,7 +4,8 @@ use super::{WaitStrategy, Waiting};
 
 /// Polls `spins` times, then yields the CPU before each further poll. Under oversubscription, when the
 /// threads of the ring need more CPUs than they get, it yields at once: the thread that it waits for may need
-/// this CPU.
+/// this CPU. Beside [busy threads](super#beside-busy-threads) of other programs, where a yield takes a time
+/// slice, it sleeps for 50 µs instead.
 ///
 /// ```
 /// use lapwing::wait::Yielding;
@@ -28,9 +29,11 @@ impl WaitStrategy for Yielding {
     const PARKS: bool = false;
 
     fn wait(&mut self, waiting: &Waiting<'_>) {
-        let load = waiting.load;
-        if load.is_oversubscribed() || !waiting.spin(self.spins) {
-            waiting.repeat(1, || _ = load.give_way());
+        if !waiting.load.is_oversubscribed() && waiting.spin(self.spins) {
+            return;
+        }
+        while !waiting.yield_up_to(u32::MAX) && !waiting.is_expired() {
+            waiting.nap();
         }
     }
 }

@@ -18,7 +18,7 @@
 //! 1         dropped                 producers that drop       monitors
 //! 1 each    stage: activity         its consumer              monitors
 //! 1         waiting producers       producers that wait       monitors
-//! 1         oversubscription        threads that yield        waiters
+//! 1         cpu load                threads that yield        waiters
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! in a slot notice (channels with   the sender                a receiver that waits
 //!           one sender)
@@ -29,6 +29,8 @@
 mod ending;
 mod progress;
 mod stage;
+
+use std::time::Instant;
 
 use crate::Sequence;
 use crate::error::HaltCause;
@@ -82,8 +84,10 @@ pub(crate) struct Control {
     pub(crate) dropped: Padded<AtomicU64>,
     /// Number of producers that wait for a free slot now.
     pub(crate) waiting_producers: Padded<Figure>,
-    /// Whether the threads of the ring are oversubscribed, as waiters record it (`wait`). Advice only.
-    pub(crate) oversubscription: Padded<Figure>,
+    /// When the ring was made.
+    pub(crate) made_at: Instant,
+    /// What waiters record about their yields (`wait`). Advice only.
+    pub(crate) cpu_load: Padded<[Figure; 2]>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// For each of several producers, its last claim and the thread that made it.
@@ -133,7 +137,8 @@ impl Control {
             published: Padded::default(),
             dropped: Padded::default(),
             waiting_producers: Padded::default(),
-            oversubscription: Padded::default(),
+            made_at: Instant::now(),
+            cpu_load: Padded::default(),
             stamps,
             open_claims: OpenClaims::default(),
             gating,

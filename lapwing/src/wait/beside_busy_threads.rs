@@ -1,0 +1,107 @@
+//! How the default strategy waits where a yield takes a time slice: it spins, sleeps once, and parks.
+//!
+//! | step | longest | pays if |
+//! |---|---|---|
+//! | spin | 50 µs, the cost of a wake-up | the other side has a CPU now: an exchange then takes a microsecond |
+//! | sleep once | 50 µs, and the timer slack | the thread gets its CPU soon: it then finds a batch, and costs the other side nothing |
+//! | park | until woken | always |
+//!
+//! Beside one busy thread on each CPU the first two steps pay, and are 2 to 70 times as fast as parking at once.
+//! Beside two, the thread that sleeps waits for its CPU, and parking at once is up to 5 times as fast: a
+//! wake-up by a thread on the same CPU takes 2 µs there. So a step that did not pay is left out of the next wait,
+//! then of the next 3, and so on up to 63. See `perf/results/experiments.md`, "Beside busy threads".
+//!
+//! Not here: how a ring knows that it is beside busy threads (`cpu_load`).
+
+use std::time::Duration;
+
+use super::Waiting;
+use super::cpu_load::Yield;
+use super::spinner::Spinner;
+use crate::sync::pause;
+
+/// How long a thread spins: as long as a wake-up costs both sides together. With this bound, spinning first is
+/// never more than twice as expensive as parking at once.
+const LONGEST_SPIN: Duration = Duration::from_micros(50);
+/// Polls of a spinning thread between two reads of the clock.
+const POLLS_PER_CLOCK: u32 = 24;
+/// A sleep of 50 µs takes about 70 µs. If it takes longer than this, the thread has waited for its CPU, and a
+/// wake-up would have come as soon.
+const LONGEST_NAP: Duration = Duration::from_micros(200);
+
+/// What one thread has learnt of its waits beside busy threads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BesideBusyThreads {
+    spin: Attempt,
+    nap: Attempt,
+}
+
+impl BesideBusyThreads {
+    /// Waits until the wait is over or has expired, or a spurious wake.
+    pub(super) fn wait(&mut self, waiting: &Waiting<'_>) {
+        // Refused, until it is time to try again.
+        if waiting.load.give_way() != Yield::Refused && waiting.seems_over() {
+            return;
+        }
+        if self.spin.is_due() && self.spin.learn(spin(waiting)) {
+            return;
+        }
+        if self.nap.is_due() {
+            self.nap.learn(waiting.nap() <= LONGEST_NAP);
+        }
+        if !waiting.seems_over() && !waiting.is_expired() {
+            waiting.park();
+        }
+    }
+}
+
+/// Polls, if a CPU is spare. Returns whether the wait is over or has expired.
+fn spin(waiting: &Waiting<'_>) -> bool {
+    let spinner = Spinner::try_new();
+    spinner.is_some_and(|_spinner| waiting.repeat_for(LONGEST_SPIN, POLLS_PER_CLOCK, || pause(1)))
+}
+
+/// A step that is left out more and more often while it does not pay.
+#[derive(Debug, Clone, Copy, Default)]
+struct Attempt {
+    /// Waits without the step after the last one with it.
+    interval: u32,
+    /// Of these, how many are left.
+    left: u32,
+}
+
+impl Attempt {
+    /// Most waits without the step.
+    const LONGEST: u32 = 63;
+
+    /// Whether this wait has the step.
+    fn is_due(&mut self) -> bool {
+        let is_due = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        is_due
+    }
+
+    /// Learns from a step; returns whether it `paid`.
+    fn learn(&mut self, paid: bool) -> bool {
+        self.interval = if paid { 0 } else { (2 * self.interval + 1).min(Self::LONGEST) };
+        self.left = self.interval;
+        paid
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_does_not_pay_is_left_out_more_and_more_often() {
+        let mut attempt = Attempt::default();
+        let mut waits_until_due = |paid| {
+            attempt.learn(paid);
+            (1..).find(|_| attempt.is_due()).unwrap()
+        };
+        let vain = [false; 7].map(&mut waits_until_due);
+        assert_eq!(vain, [2, 4, 8, 16, 32, 64, 64]);
+        assert_eq!([true, false].map(&mut waits_until_due), [1, 2], "one that pays is tried again");
+    }
+}

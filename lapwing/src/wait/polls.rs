@@ -1,0 +1,56 @@
+//! Loops of polls during a wait, and how often they read the clock. Not here: what else a strategy can do
+//! (`waiting`).
+
+use std::time::{Duration, Instant};
+
+use super::Waiting;
+
+/// Polls of a spinning strategy between two reads of the clock, which costs as much as one or two polls. A
+/// yielding strategy reads the clock each time, since other threads may have had the CPU for long.
+pub(super) const SPINS_PER_CLOCK: u32 = 64;
+
+impl Waiting<'_> {
+    /// As [`is_over`](Self::is_over), for a thread that polls.
+    pub(super) fn seems_over(&self) -> bool {
+        self.awaited.seems_over()
+    }
+
+    /// Polls `times` times and calls `step` after each poll; true as soon as the wait is over.
+    pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
+        for _ in 0..times {
+            if self.seems_over() {
+                return true;
+            }
+            step();
+        }
+        false
+    }
+
+    /// Repeats `step` until the wait is over or has expired. Reads the clock after every `per_clock` steps,
+    /// and never without a deadline.
+    pub(super) fn repeat(&self, per_clock: u32, step: impl Fn()) {
+        while !self.look(per_clock, &step) && !self.is_expired() {}
+    }
+
+    /// Repeats `step`. Returns true when the wait is over or has expired, false when `phase` has passed.
+    /// Reads the clock after every `per_clock` steps, not before the first: a short wait does not pay for it.
+    pub(super) fn repeat_for(&self, phase: Duration, per_clock: u32, step: impl Fn()) -> bool {
+        if phase.is_zero() {
+            return false;
+        }
+        let has_passed = |end: Option<Instant>, now| end.is_some_and(|end| now >= end);
+        let mut end_of_phase = None;
+        while !self.look(per_clock, &step) {
+            let now = Instant::now();
+            if has_passed(self.deadline, now) {
+                return true;
+            }
+            // A phase that is too long for the clock has no end.
+            let end = *end_of_phase.get_or_insert_with(|| now.checked_add(phase));
+            if has_passed(end, now) {
+                return false;
+            }
+        }
+        true
+    }
+}

@@ -5,6 +5,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::campaign::CampaignArguments;
+use crate::commands::channels::ChannelsArguments;
+use crate::commands::channels::one_cpu::OneCpuArguments;
 use crate::commands::contention::ContentionArguments;
 use crate::commands::dispatch::DispatchArguments;
 use crate::commands::idle::IdleArguments;
@@ -96,6 +98,16 @@ pub(crate) enum Command {
     /// handled once.
     Oversubscribed(OversubscribedArguments),
 
+    /// Bounded channels under load: on a quiet machine, beside busy threads, and on one CPU
+    ///
+    /// One to eight senders, or as many as are asked for, send words, 64 bytes or strings through a channel to one
+    /// receiver until the time of a run is over; and values go there and back one at a time over two channels of one
+    /// slot. Each cell runs on a quiet machine, beside two busy threads of another process, and with all its threads on
+    /// one CPU. Runs of a cell's contenders are interleaved in rounds, in a shuffled order; a first round warms up and
+    /// is not counted. Reported are the median rate with its quartiles, the median of the per-round ratio to the best
+    /// rival, CPUs used and context switches. Every run checks that every value came once.
+    Channels(ChannelsArguments),
+
     /// What waiting costs: CPU time, wake-ups and delays, of each wait strategy, from no load to much
     ///
     /// Three stages in a row under each of Lapwing's strategies at each rate; eight consumers to which
@@ -121,6 +133,18 @@ pub(crate) enum Command {
     /// in rounds, in a shuffled order; a first round warms up and is not counted. Reported are the median
     /// of the rounds, their range, and how large the batches were. Every run checks its sums.
     Perftest(PerftestArguments),
+
+    /// A run of `channels` on one CPU: the command starts it itself
+    #[command(hide = true)]
+    OneCpuRun(OneCpuArguments),
+
+    /// Threads that compute until the command that started this one ends
+    #[command(hide = true)]
+    BusyThreads {
+        /// How many
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+        count: u32,
+    },
 
     /// One page with plots, from the JSON files of the other commands
     ///

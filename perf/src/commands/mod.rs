@@ -1,6 +1,7 @@
 //! The subcommands: a folder each, with flags, what is timed, the record and the table.
 
 pub(crate) mod campaign; // every benchmark, and the report
+pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention
 mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline

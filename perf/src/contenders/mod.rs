@@ -14,6 +14,7 @@
 //! ```
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
+pub(crate) mod channels; // bounded channels under load
 mod contender; // what a rival must be able to do
 mod crossbeam_array_queue; // lock-free ring, spinning on both sides
 mod crossbeam_channel; // lock-free ring with parking

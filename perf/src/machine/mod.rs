@@ -1,9 +1,12 @@
 //! Where the numbers were measured. A speed without its machine says nothing.
 
+pub(crate) mod busy_threads; // load by another process
+pub(crate) mod child; // this program once more, as a process that does not outlive it
 pub(crate) mod cpu_time; // what a run costs
 pub(crate) mod neighbours; // what else used the machine meanwhile
 pub(crate) mod placement; // which CPU a thread runs on
 mod quota; // the CPU time that a container allows
+pub(crate) mod switches; // context switches of the process
 pub(crate) mod threads; // what each thread has used
 
 use std::fmt;

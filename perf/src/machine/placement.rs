@@ -49,6 +49,13 @@ pub(crate) fn pin(cpu: CoreId) {
     core_affinity::set_for_current(cpu);
 }
 
+/// Confines the calling thread, and all that it starts from now on, to the last CPU that it may use: the first ones have
+/// most of the interrupts. False if the system refuses.
+pub(crate) fn confine_to_one_cpu() -> bool {
+    let last = allowed().and_then(|cpus| cpus.last().copied());
+    last.is_some_and(core_affinity::set_for_current)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

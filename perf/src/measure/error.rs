@@ -42,6 +42,9 @@ pub(crate) enum Error {
     /// Orders of the dispatch pipeline did not come back as they should have.
     #[error("{0}")]
     WrongOrders(String),
+    /// The process beside which runs were to be is not there.
+    #[error("cannot start busy threads: {0}")]
+    BusyThreads(io::Error),
     /// The report cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Json {

@@ -25,6 +25,16 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(lower, upper))
 }
 
+/// The quartiles of `values`, between which the middle half of them lies: the nearest ranks, no means. None of no
+/// values.
+pub(crate) fn quartiles(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
+    let mut sorted = values.into_iter().collect::<Vec<_>>();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let lower = last / 4;
+    Some(Spread { min: sorted[lower], max: sorted[last - lower] })
+}
+
 /// The range of `values`; none of no values.
 pub(crate) fn spread(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     values.into_iter().fold(None, |spread, value| {
@@ -65,6 +75,14 @@ mod tests {
     #[test]
     fn median_ignores_one_outlier() {
         assert_eq!(median([10.0, 11.0, 1_000.0]), Some(11.0));
+    }
+
+    #[test]
+    fn quartiles_leave_out_a_quarter_at_each_end() {
+        let values = [9.0, 1.0, 3.0, 2.0, 7.0, 8.0, 4.0, 6.0, 5.0];
+        assert_eq!(quartiles(values), Some(Spread { min: 3.0, max: 7.0 }));
+        assert_eq!(quartiles([2.0, 1.0, 3.0]), Some(Spread { min: 1.0, max: 3.0 }));
+        assert_eq!(quartiles([]), None);
     }
 
     #[test]

@@ -43,6 +43,25 @@ pub(crate) fn or_none<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> St
     value.map_or_else(|| NONE.to_owned(), text)
 }
 
+/// A rate in the unit that suits it: rates of one table may differ by a factor of a thousand.
+pub(crate) fn rate(per_second: f64) -> String {
+    match per_second {
+        1e6.. => format!("{} M/s", rounded(per_second / 1e6)),
+        1e3.. => format!("{} k/s", rounded(per_second / 1e3)),
+        _ => format!("{} /s", rounded(per_second)),
+    }
+}
+
+/// A time in the unit that suits it.
+pub(crate) fn time(ns: f64) -> String {
+    match ns {
+        1e9.. => format!("{} s", rounded(ns / 1e9)),
+        1e6.. => format!("{} ms", rounded(ns / 1e6)),
+        1e3.. => format!("{} us", rounded(ns / 1e3)),
+        _ => format!("{} ns", rounded(ns)),
+    }
+}
+
 /// A range of numbers.
 pub(crate) fn range(spread: Spread) -> String {
     interval(spread.min, spread.max)

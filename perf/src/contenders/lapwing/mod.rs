@@ -1,6 +1,7 @@
 //! This project, as the library is by default. How it is used with one ring for the whole graph is in `one_ring`, which
 //! `contenders::lapwing_plain` compiles once more, for the library without its tuning.
 
+pub(super) mod bounded; // a channel under load
 pub(super) mod channel; // a channel for each arc
 mod one_ring; // one ring for the whole graph
 pub(super) mod rings; // a ring for each stage that sends

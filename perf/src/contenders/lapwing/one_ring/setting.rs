@@ -9,7 +9,7 @@ use super::library::wait::{Blocking, BusySpin, PhasedBackoff, Sleeping, Yielding
 use crate::contenders::{PlacementName, Setting, WaitName};
 
 /// Spins for as long as `Blocking` yields, then yields for as long as `Adaptive` does.
-const PHASED_BACKOFF: PhasedBackoff<Blocking> =
+pub(in crate::contenders) const PHASED_BACKOFF: PhasedBackoff<Blocking> =
     PhasedBackoff::new(Duration::from_micros(5), Duration::from_micros(50), Blocking { yields: 0 });
 
 /// `builder`, of a ring with so many `producers`, with `setting`.

@@ -1,0 +1,144 @@
+//! The flags of `lapwing channels`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, value_parser};
+
+use super::Plan;
+use super::case::{Beside, Case, TrafficName};
+use crate::contenders::WaitName;
+use crate::contenders::channels::{Channel, ChannelName, Payload};
+use crate::flags::values;
+
+/// Milliseconds of one run, without and with `--quick`.
+const RUN_MS: [u32; 2] = [100, 50];
+/// Rounds that count, without and with `--quick`. Odd, so that a median is a run.
+const ROUNDS: [u32; 2] = [9, 3];
+/// Senders of the tails: more than there are CPUs, and far more.
+const TAIL_SENDERS: [u32; 2] = [8, 200];
+/// Slots of the tails.
+const TAIL_CAPACITY: usize = 8;
+
+/// The flags of `lapwing channels`.
+#[derive(Args, Debug)]
+pub(crate) struct ChannelsArguments {
+    /// Slots of the channel, separated by commas: powers of two
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1,16,128,1024,16384")]
+    #[arg(value_parser = values::ring)]
+    capacity: Vec<usize>,
+
+    /// Numbers of senders, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "1,3,8")]
+    #[arg(value_parser = value_parser!(u32).range(1..=256))]
+    senders: Vec<u32>,
+
+    /// What is sent, separated by commas; all three if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    payload: Vec<Payload>,
+
+    /// What else runs meanwhile, separated by commas: nothing, two busy threads of another process, or nothing while all
+    /// threads of the run share one CPU
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "quiet,busy,one-cpu"
+    )]
+    beside: Vec<Beside>,
+
+    /// Contenders to run, separated by commas; all if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    contender: Vec<ChannelName>,
+
+    /// Wait strategies of both ends of Lapwing's channel, separated by commas: a row for each
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "adaptive"
+    )]
+    wait: Vec<WaitName>,
+
+    /// Whether values also go there and back, one at a time, over two channels of one slot
+    #[arg(long, value_name = "true|false", default_value_t = true, action = ArgAction::Set)]
+    round_trips: bool,
+
+    /// Times each send instead: 8 and 200 senders on 8 slots; the longest send, and how evenly senders are served
+    #[arg(long, conflicts_with_all = ["capacity", "senders", "round_trips"])]
+    tails: bool,
+
+    /// Time of one run, in milliseconds; 100 if absent, 50 with `--quick`
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
+    run_ms: Option<u32>,
+
+    /// Rounds that count; 9 if absent, 3 with `--quick`
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
+    rounds: Option<u32>,
+
+    /// Shorter runs, and fewer of them
+    #[arg(long)]
+    quick: bool,
+
+    /// Writes the machine and every run to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
+}
+
+impl ChannelsArguments {
+    /// What is measured, and how often.
+    pub(super) fn plan(&self) -> Plan {
+        let quick = usize::from(self.quick);
+        let run_ms = self.run_ms.unwrap_or(RUN_MS[quick]);
+        Plan {
+            cases: self.cases(),
+            channels: self.channels(),
+            run_time: Duration::from_millis(run_ms.into()),
+            rounds: self.rounds.unwrap_or(ROUNDS[quick]),
+        }
+    }
+
+    /// The contenders asked for, each once; Lapwing once for each strategy.
+    fn channels(&self) -> Vec<Channel> {
+        let waits = values::each_once(&self.wait, &[]);
+        let with = |name| {
+            let waits = if name == ChannelName::Lapwing { &waits[..] } else { &waits[..1] };
+            waits.iter().map(move |&wait| Channel { name, wait })
+        };
+        values::each_once(&self.contender, &ChannelName::ALL).into_iter().flat_map(with).collect()
+    }
+
+    /// The cells, each once.
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for beside in values::each_once(&self.beside, &Beside::ALL) {
+            for payload in values::each_once(&self.payload, &Payload::ALL) {
+                cases.extend(self.cases_of(payload, beside));
+            }
+        }
+        cases
+    }
+
+    fn cases_of(&self, payload: Payload, beside: Beside) -> Vec<Case> {
+        let case = |traffic, senders: u32, capacity| Case {
+            traffic,
+            senders: senders as usize,
+            capacity,
+            payload,
+            beside,
+        };
+        if self.tails {
+            return TAIL_SENDERS
+                .map(|senders| case(TrafficName::Tails, senders, TAIL_CAPACITY))
+                .into();
+        }
+        let senders = values::each_once(&self.senders, &[]);
+        let one_way = values::each_once(&self.capacity, &[]).into_iter().flat_map(|capacity| {
+            senders.iter().map(move |&senders| case(TrafficName::OneWay, senders, capacity))
+        });
+        let round_trips = self.round_trips.then(|| case(TrafficName::RoundTrips, 1, 1));
+        one_way.chain(round_trips).collect()
+    }
+}

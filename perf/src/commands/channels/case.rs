@@ -1,0 +1,103 @@
+//! One cell of the table: who sends what to whom, through how many slots, and what else runs meanwhile.
+
+use std::fmt;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::contenders::channels::{Load, Payload, Shape};
+use crate::load::traffic::Timing;
+
+/// Busy threads beside a busy run.
+const BUSY_THREADS: u32 = 2;
+
+/// One cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) traffic: TrafficName,
+    /// Threads that send; 1 in round trips.
+    pub(super) senders: usize,
+    /// Slots of each channel.
+    pub(super) capacity: usize,
+    pub(super) payload: Payload,
+    pub(super) beside: Beside,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum TrafficName {
+    /// Values from senders to one receiver.
+    OneWay,
+    /// Values there and back, one at a time.
+    RoundTrips,
+    /// As one way, with the time of each send.
+    Tails,
+}
+
+/// What else runs meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Beside {
+    /// Nothing.
+    Quiet,
+    /// Two busy threads of another process.
+    Busy,
+    /// Nothing, and all threads of the run share one CPU.
+    OneCpu,
+}
+
+impl Case {
+    /// The load of a run that takes so long.
+    pub(super) fn load(&self, run_time: Duration) -> Load {
+        let shape = match self.traffic {
+            TrafficName::OneWay | TrafficName::Tails => Shape::OneWay(self.senders),
+            TrafficName::RoundTrips => Shape::RoundTrips,
+        };
+        let times_sends = self.traffic == TrafficName::Tails;
+        let timing = Timing { run_time, times_sends };
+        Load { shape, capacity: self.capacity, payload: self.payload, timing }
+    }
+}
+
+impl TrafficName {
+    /// The name in a table.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::OneWay => "one way",
+            Self::RoundTrips => "round trips",
+            Self::Tails => "tails",
+        }
+    }
+}
+
+impl Beside {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Quiet, Self::Busy, Self::OneCpu];
+
+    /// The name on the command line and in every report.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Busy => "busy",
+            Self::OneCpu => "one-cpu",
+        }
+    }
+
+    /// Threads of another process that compute meanwhile.
+    pub(super) const fn busy_threads(self) -> u32 {
+        match self {
+            Self::Busy => BUSY_THREADS,
+            Self::Quiet | Self::OneCpu => 0,
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { traffic, senders, capacity, payload, beside } = self;
+        let (traffic, payload, beside) = (traffic.name(), payload.name(), beside.name());
+        write!(formatter, "{traffic} {beside} {senders}x{capacity} {payload}")
+    }
+}

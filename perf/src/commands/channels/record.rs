@@ -1,0 +1,71 @@
+//! What a report says of one contender in one cell.
+
+use serde::Serialize;
+
+use super::case::{Beside, Case, TrafficName};
+use super::row::Row;
+use crate::contenders::channels::Payload;
+use crate::measure::group::Group;
+use crate::measure::sample::{self, Summary};
+
+/// One row of a report.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Record {
+    /// `channels`.
+    benchmark: &'static str,
+    /// What is counted.
+    traffic: TrafficName,
+    /// The contender's name.
+    pub(super) contender: &'static str,
+    /// How both ends waited.
+    pub(super) wait: &'static str,
+    /// Slots of each channel.
+    capacity: usize,
+    /// Threads that sent.
+    senders: usize,
+    /// What was sent.
+    payload: Payload,
+    /// What else ran meanwhile.
+    beside: Beside,
+    /// Threads that sent and received.
+    pub(super) threads: usize,
+    /// What it was like.
+    #[serde(flatten)]
+    pub(super) summary: Summary,
+}
+
+impl Record {
+    /// The records of all rows of `cells` that have run, in their order.
+    pub(super) fn of_cells(cells: &[Group<Row>]) -> Vec<Self> {
+        cells.iter().flat_map(Self::of_cell).collect()
+    }
+
+    fn of_cell(cell: &Group<Row>) -> Vec<Self> {
+        let runs = cell.rows.iter().map(|row| (row.channel.name.name(), &row.runs[..]));
+        let summaries = sample::summaries(&runs.collect::<Vec<_>>());
+        let record = |(place, summary): (usize, Summary)| Self::new(&cell.rows[place], summary);
+        summaries.into_iter().map(record).collect()
+    }
+
+    fn new(row: &Row, summary: Summary) -> Self {
+        let Case { traffic, senders, capacity, payload, beside } = row.case;
+        Self {
+            benchmark: super::BENCHMARK,
+            traffic,
+            contender: row.channel.name.name(),
+            wait: row.channel.wait(),
+            capacity,
+            senders,
+            payload,
+            beside,
+            threads: row.case.load(std::time::Duration::ZERO).shape.threads(),
+            summary,
+        }
+    }
+
+    /// The cell.
+    pub(super) const fn case(&self) -> Case {
+        let Self { traffic, senders, capacity, payload, beside, .. } = *self;
+        Case { traffic, senders, capacity, payload, beside }
+    }
+}

@@ -1,0 +1,278 @@
+//! Bounded channels under load: this project's and those that Rust programs use instead. Every channel has its own
+//! default settings, and where a crate has a second kind for the same purpose, that is a contender of its own.
+//!
+//! Not here: channels as the arcs of a graph (`over_queues`, `over_rings`), which carry events of a fixed form.
+
+mod ends; // the ends of rival channels
+mod libraries; // how each rival makes a channel
+mod wrong_answer; // a channel that loses a value
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::{WaitName, lapwing};
+use crate::load::traffic::{self, ReceiveEnd, SendEnd, Timing, Traffic, Value};
+use crate::measure::crew::RunError;
+
+/// A contender on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChannelName {
+    /// This project: `lapwing::channel`.
+    Lapwing,
+    /// `std::sync::mpsc::sync_channel`.
+    StdMpsc,
+    /// `crossbeam_channel::bounded`.
+    CrossbeamChannel,
+    /// `kanal::bounded`.
+    Kanal,
+    /// `flume::bounded`.
+    Flume,
+    /// `crossfire::spsc::bounded_blocking` and `crossfire::mpsc::bounded_blocking`.
+    Crossfire,
+    /// `gil::spsc::channel` and `gil::mpsc::channel`, which spin and yield.
+    Gil,
+    /// `gil::spsc::parking::channel`; one sender only.
+    GilParking,
+    /// `thingbuf::mpsc::blocking::channel`.
+    Thingbuf,
+    /// Loses a value, to show that this is refused.
+    #[value(hide = true)]
+    WrongAnswer,
+}
+
+/// A contender with its setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Channel {
+    /// Whose channel it is.
+    pub(crate) name: ChannelName,
+    /// How both ends of Lapwing's wait; others have no choice.
+    pub(crate) wait: WaitName,
+}
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Payload {
+    /// A number of 64 bits.
+    Word,
+    /// Eight of them: a cache line.
+    #[value(name = "64-bytes")]
+    #[serde(rename = "64-bytes")]
+    Line,
+    /// A text that the sender allocates and the receiver frees.
+    String,
+}
+
+/// Who sends to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// So many senders to one receiver.
+    OneWay(usize),
+    /// One value at a time over two channels.
+    RoundTrips,
+}
+
+/// One run of any channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// Who sends to whom.
+    pub(crate) shape: Shape,
+    /// Slots of each channel.
+    pub(crate) capacity: usize,
+    /// What is sent.
+    pub(crate) payload: Payload,
+    /// How long.
+    pub(crate) timing: Timing,
+}
+
+/// A kind of bounded channel.
+pub(super) trait Library: Copy {
+    /// An empty channel with so many senders.
+    fn mpsc<T: Value>(
+        self,
+        capacity: usize,
+        senders: usize,
+    ) -> (Vec<impl SendEnd<T> + use<T, Self>>, impl ReceiveEnd<T> + use<T, Self>);
+
+    /// An empty channel with one sender: a kind of its own, where there is one.
+    fn spsc<T: Value>(
+        self,
+        capacity: usize,
+    ) -> (impl SendEnd<T> + use<T, Self>, impl ReceiveEnd<T> + use<T, Self>) {
+        let (mut senders, receiver) = self.mpsc(capacity, 1);
+        (senders.remove(0), receiver)
+    }
+}
+
+impl ChannelName {
+    /// Those of a full comparison.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Lapwing,
+        Self::StdMpsc,
+        Self::CrossbeamChannel,
+        Self::Kanal,
+        Self::Flume,
+        Self::Crossfire,
+        Self::Gil,
+        Self::GilParking,
+        Self::Thingbuf,
+    ];
+
+    /// The name in every report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Lapwing => "lapwing",
+            Self::StdMpsc => "std-mpsc",
+            Self::CrossbeamChannel => "crossbeam-channel",
+            Self::Kanal => "kanal",
+            Self::Flume => "flume",
+            Self::Crossfire => "crossfire",
+            Self::Gil => "gil",
+            Self::GilParking => "gil-parking",
+            Self::Thingbuf => "thingbuf",
+            Self::WrongAnswer => "wrong-answer",
+        }
+    }
+}
+
+impl Channel {
+    /// How its ends wait, in one word.
+    pub(crate) const fn wait(self) -> &'static str {
+        match self.name {
+            ChannelName::Lapwing => self.wait.name(),
+            ChannelName::Gil => "yield",
+            _ => "park",
+        }
+    }
+
+    /// Why it does not take part in `shape` over so many slots, if it does not.
+    pub(crate) fn refusal(self, shape: Shape, capacity: usize) -> Option<&'static str> {
+        let is_shared = matches!(shape, Shape::OneWay(2..));
+        match self.name {
+            ChannelName::GilParking if is_shared => Some("it has one sender"),
+            ChannelName::Gil if is_shared && capacity == 1 => {
+                Some("its channel of one slot loses values of several senders")
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs once.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`] if a thread could not start or did not come to its end.
+    pub(crate) fn run(self, load: &Load) -> Result<Traffic, RunError> {
+        match self.name {
+            ChannelName::Lapwing => run(lapwing::bounded::Own(self.wait), load),
+            ChannelName::StdMpsc => run(libraries::StdMpsc, load),
+            ChannelName::CrossbeamChannel => run(libraries::CrossbeamChannel, load),
+            ChannelName::Kanal => run(libraries::Kanal, load),
+            ChannelName::Flume => run(libraries::Flume, load),
+            ChannelName::Crossfire => run(libraries::Crossfire, load),
+            ChannelName::Gil => run(libraries::Gil, load),
+            ChannelName::GilParking => run(libraries::GilParking, load),
+            ChannelName::Thingbuf => run(libraries::Thingbuf, load),
+            ChannelName::WrongAnswer => run(wrong_answer::WrongAnswer, load),
+        }
+    }
+}
+
+impl Payload {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Line, Self::String];
+
+    /// The name on the command line and in every report.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Word => "word",
+            Self::Line => "64-bytes",
+            Self::String => "string",
+        }
+    }
+}
+
+impl Shape {
+    /// Threads that send and receive.
+    pub(crate) const fn threads(self) -> usize {
+        match self {
+            Self::OneWay(senders) => senders + 1,
+            Self::RoundTrips => 2,
+        }
+    }
+}
+
+fn run(library: impl Library, load: &Load) -> Result<Traffic, RunError> {
+    match load.payload {
+        Payload::Word => run_of::<u64>(library, load),
+        Payload::Line => run_of::<[u64; 8]>(library, load),
+        Payload::String => run_of::<String>(library, load),
+    }
+}
+
+fn run_of<T: Value>(library: impl Library, load: &Load) -> Result<Traffic, RunError> {
+    let Load { capacity, timing, .. } = *load;
+    match load.shape {
+        Shape::OneWay(1) => {
+            let (sender, receiver) = library.spsc::<T>(capacity);
+            traffic::one_way(vec![sender], receiver, timing)
+        }
+        Shape::OneWay(senders) => {
+            let (senders, receiver) = library.mpsc::<T>(capacity, senders);
+            traffic::one_way(senders, receiver, timing)
+        }
+        Shape::RoundTrips => {
+            let (there, back) = (library.spsc::<T>(capacity), library.spsc::<T>(capacity));
+            traffic::round_trips(there, back, timing)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const TIMING: Timing = Timing { run_time: Duration::from_millis(2), times_sends: false };
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for name in ChannelName::ALL {
+            assert_eq!(name.to_possible_value().unwrap().get_name(), name.name());
+        }
+        for payload in Payload::ALL {
+            assert_eq!(payload.to_possible_value().unwrap().get_name(), payload.name());
+        }
+    }
+
+    #[test]
+    fn every_channel_delivers_every_value() {
+        for name in ChannelName::ALL {
+            for shape in [Shape::OneWay(1), Shape::OneWay(3), Shape::RoundTrips] {
+                for (capacity, payload) in
+                    [(1, Payload::Word), (4, Payload::Line), (16, Payload::String)]
+                {
+                    let channel = Channel { name, wait: WaitName::Adaptive };
+                    if channel.refusal(shape, capacity).is_none() {
+                        let load = Load { shape, capacity, payload, timing: TIMING };
+                        let traffic = channel.run(&load).unwrap();
+                        assert_eq!(traffic.sent, traffic.received, "{name:?} {load:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_strategy_of_lapwing_delivers_every_value() {
+        for wait in WaitName::ALL {
+            for shape in [Shape::OneWay(1), Shape::OneWay(2)] {
+                let channel = Channel { name: ChannelName::Lapwing, wait };
+                let load = Load { shape, capacity: 4, payload: Payload::Word, timing: TIMING };
+                let traffic = channel.run(&load).unwrap();
+                assert_eq!(traffic.sent, traffic.received, "{wait:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Values through a bounded channel for a given time: from senders to one receiver, or there and back, one at a time.
+//! The speeds of channels under load differ by a factor of a thousand, so the time of a run is given, and not the
+//! number of its values. Not here: the channels (`contenders::channels`).
+//!
+//! ```text
+//! clock      sleeps ................. stop
+//! senders    1, 2, 3, ............... end
+//! receiver   counts and adds up all numbers, until it has an end of each sender
+//! ```
+//!
+//! A sender sends the numbers from 1 on, so the sum that the receiver must have follows from how many were sent.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::placement::Placement;
+use crate::machine::switches::Switches;
+use crate::measure::crew::{Crew, Disconnected, RunError};
+use crate::measure::sample::Sample;
+
+/// The number of the last value of each sender: channels differ in how they tell that senders are gone.
+const END: u64 = 0;
+/// The number of a value that was damaged: no sender has one.
+const DAMAGED: u64 = u64::MAX;
+/// Bits of a number in each byte of a text: a byte of seven bits is a character.
+const BITS: u32 = 7;
+
+/// What is sent.
+pub(crate) trait Value: Clone + Default + Send + Sync + Unpin + 'static {
+    /// The value of a number.
+    fn of(number: u64) -> Self;
+
+    /// The number of a value.
+    fn number(&self) -> u64;
+}
+
+/// The sending end of a channel.
+pub(crate) trait SendEnd<T>: Send {
+    /// Sends `value`.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if the receiver is gone, and the channel tells it.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is full.
+    fn send(&mut self, value: T) -> Result<(), Disconnected>;
+}
+
+/// The receiving end of a channel.
+pub(crate) trait ReceiveEnd<T>: Send {
+    /// Receives the next value.
+    ///
+    /// # Errors
+    ///
+    /// [`Disconnected`] if every sender is gone, and the channel tells it.
+    ///
+    /// # Blocking
+    ///
+    /// While the channel is empty.
+    fn receive(&mut self) -> Result<T, Disconnected>;
+}
+
+/// How long senders send, and whether each send is timed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    /// Until senders stop.
+    pub(crate) run_time: Duration,
+    /// Whether each send is timed, which costs two looks at the clock.
+    pub(crate) times_sends: bool,
+}
+
+/// A run that came to its end.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Traffic {
+    /// What it was like.
+    pub(crate) sample: Sample,
+    /// How many values were sent, and the sum of their numbers.
+    pub(crate) sent: [u64; 2],
+    /// The same of the values that came.
+    pub(crate) received: [u64; 2],
+}
+
+impl Value for u64 {
+    #[inline]
+    fn of(number: u64) -> Self {
+        number
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        *self
+    }
+}
+
+/// 64 bytes: the number, eight times.
+impl Value for [u64; 8] {
+    #[inline]
+    fn of(number: u64) -> Self {
+        [number; 8]
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        let differing = self.iter().fold(0, |bits, word| bits | (word ^ self[0]));
+        if differing == 0 { self[0] } else { DAMAGED }
+    }
+}
+
+/// A text on the heap that the sender allocates and the receiver frees: the bits of the number, seven to a character.
+impl Value for String {
+    #[inline]
+    fn of(number: u64) -> Self {
+        let mut text = Self::new();
+        let mut rest = number;
+        loop {
+            text.push(char::from((rest & ((1 << BITS) - 1)) as u8));
+            rest >>= BITS;
+            if rest == 0 {
+                return text;
+            }
+        }
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        self.bytes().rev().fold(0, |number, byte| (number << BITS) | u64::from(byte))
+    }
+}
+
+/// Sends by all of `senders` until the time is over, and receives everything.
+///
+/// # Errors
+///
+/// [`RunError`] if a thread could not start or did not come to its end.
+pub(crate) fn one_way<T: Value>(
+    senders: Vec<impl SendEnd<T>>,
+    mut receiver: impl ReceiveEnd<T>,
+    timing: Timing,
+) -> Result<Traffic, RunError> {
+    let stop = AtomicBool::new(false);
+    let (stop, ends) = (&stop, senders.len());
+    let mut crew = clock(stop, timing);
+    for (number, mut sender) in senders.into_iter().enumerate() {
+        crew.enlist(format!("sender-{number}"), move || {
+            let (sent, longest) = send_all(stop, timing, |number| sender.send(T::of(number)))?;
+            sender.send(T::of(END))?;
+            Ok(vec![sent, longest])
+        });
+    }
+    crew.enlist("receiver", move || receive_all(ends, || receiver.receive()));
+    finished(crew, ends)
+}
+
+/// Sends a value, waits until it comes back, sends the next, until the time is over.
+///
+/// # Errors
+///
+/// As [`one_way`].
+pub(crate) fn round_trips<T: Value>(
+    (mut there, mut arrivals): (impl SendEnd<T>, impl ReceiveEnd<T>),
+    (mut back, mut returns): (impl SendEnd<T>, impl ReceiveEnd<T>),
+    timing: Timing,
+) -> Result<Traffic, RunError> {
+    let stop = AtomicBool::new(false);
+    let stop = &stop;
+    let mut crew = clock(stop, timing);
+    crew.enlist("ping", move || {
+        let (sent, longest) = send_all(stop, timing, |number| {
+            there.send(T::of(number))?;
+            let is_same = returns.receive()?.number() == number;
+            is_same.then_some(()).ok_or(Disconnected)
+        })?;
+        there.send(T::of(END))?;
+        Ok(vec![sent, longest])
+    });
+    crew.enlist("pong", move || {
+        receive_all(1, || {
+            let value = arrivals.receive()?;
+            if value.number() != END {
+                back.send(value.clone())?;
+            }
+            Ok(value)
+        })
+    });
+    finished(crew, 1)
+}
+
+/// A crew with a worker that sets `stop` when the time is over.
+fn clock(stop: &AtomicBool, timing: Timing) -> Crew<'_> {
+    let mut crew = Crew::new(Placement::Free);
+    crew.enlist("clock", move || {
+        thread::sleep(timing.run_time);
+        // Relaxed suffices: the flag orders nothing.
+        stop.store(true, Ordering::Relaxed);
+        Ok(Vec::new())
+    });
+    crew
+}
+
+/// Sends the numbers from 1 on until `stop`: how many they were, and the longest time of one in nanoseconds.
+fn send_all(
+    stop: &AtomicBool,
+    timing: Timing,
+    mut send: impl FnMut(u64) -> Result<(), Disconnected>,
+) -> Result<(u64, u64), Disconnected> {
+    let (mut sent, mut longest) = (0, Duration::ZERO);
+    // Relaxed suffices: as in `clock`.
+    while !stop.load(Ordering::Relaxed) {
+        sent += 1;
+        if timing.times_sends {
+            let start = Instant::now();
+            send(sent)?;
+            longest = longest.max(start.elapsed());
+        } else {
+            send(sent)?;
+        }
+    }
+    Ok((sent, u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX)))
+}
+
+/// Receives until there was an end of each of so many senders: how many values came, and the sum of their numbers.
+fn receive_all<T: Value>(
+    senders: usize,
+    mut receive: impl FnMut() -> Result<T, Disconnected>,
+) -> Result<Vec<u64>, Disconnected> {
+    let (mut ends, mut count, mut sum) = (0, 0_u64, 0_u64);
+    while ends < senders {
+        match receive()?.number() {
+            END => ends += 1,
+            number => {
+                count += 1;
+                sum = sum.wrapping_add(number);
+            }
+        }
+    }
+    Ok(vec![count, sum])
+}
+
+/// Runs `crew`: a clock, so many `senders`, a receiver.
+fn finished(crew: Crew<'_>, senders: usize) -> Result<Traffic, RunError> {
+    let before = Switches::so_far();
+    let finish = crew.run()?;
+    let (of_senders, received) = finish.answers.split_at(2 * senders);
+    let counts = || of_senders.iter().step_by(2).copied();
+    let longest = of_senders.iter().skip(1).step_by(2).copied().max().unwrap_or(0);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    let seconds = finish.elapsed.as_secs_f64();
+    let count = counts().sum::<u64>();
+    let sample = Sample {
+        per_second: count as f64 / seconds,
+        cpus: finish.cpu_time.map(|time| time.as_secs_f64() / seconds),
+        voluntary_per_second: None,
+        involuntary_per_second: None,
+        longest_send_ns: (longest > 0).then_some(longest as f64),
+        fairness: (senders > 1).then_some(least as f64 / most.max(1) as f64),
+    };
+    Ok(Traffic {
+        sample: sample.with_switches(Switches::rates(before, finish.elapsed)),
+        sent: [count, counts().map(sum_up_to).fold(0, u64::wrapping_add)],
+        received: [received[0], received[1]],
+    })
+}
+
+/// The sum of the numbers from 1 to `last`, as wrapping additions have it.
+fn sum_up_to(last: u64) -> u64 {
+    let last = u128::from(last);
+    (last * (last + 1) / 2) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const TIMING: Timing = Timing { run_time: Duration::from_millis(2), times_sends: true };
+
+    #[test]
+    fn values_carry_their_numbers() {
+        for number in [END, 1, 127, 128, 300, 1 << 40, u64::MAX - 1] {
+            assert_eq!(u64::of(number).number(), number);
+            assert_eq!(<[u64; 8]>::of(number).number(), number);
+            assert_eq!(String::of(number).number(), number);
+        }
+        let mut torn = <[u64; 8]>::of(5);
+        torn[7] = 6;
+        assert_eq!(torn.number(), DAMAGED);
+    }
+
+    #[test]
+    fn sums_wrap_as_additions_do() {
+        let last = u64::from(u32::MAX) + 10;
+        assert_eq!(sum_up_to(4), 10);
+        assert_eq!(sum_up_to(last).wrapping_add(last + 1), sum_up_to(last + 1));
+    }
+
+    #[test]
+    fn what_is_sent_comes() {
+        let (sender, receiver) = mpsc::sync_channel::<String>(4);
+        let traffic = one_way(vec![sender; 3], receiver, TIMING).unwrap();
+        assert_eq!(traffic.sent, traffic.received);
+        assert!(traffic.sample.longest_send_ns.is_some() && traffic.sample.fairness.is_some());
+    }
+
+    #[test]
+    fn round_trips_end_where_they_began() {
+        let channel = || mpsc::sync_channel::<u64>(1);
+        let timing = Timing { times_sends: false, ..TIMING };
+        let traffic = round_trips(channel(), channel(), timing).unwrap();
+        assert_eq!(traffic.sent, traffic.received);
+        assert!(traffic.sent[0] > 0);
+        assert_eq!((traffic.sample.longest_send_ns, traffic.sample.fairness), (None, None));
+    }
+
+    #[test]
+    fn a_loss_shows() {
+        struct Lossy(mpsc::Receiver<u64>);
+        impl ReceiveEnd<u64> for Lossy {
+            fn receive(&mut self) -> Result<u64, Disconnected> {
+                let value = self.0.recv().map_err(|_| Disconnected)?;
+                if value == 1 { self.receive() } else { Ok(value) }
+            }
+        }
+        let (sender, receiver) = mpsc::sync_channel(4);
+        let traffic = one_way(vec![sender], Lossy(receiver), TIMING).unwrap();
+        assert_ne!(traffic.sent, traffic.received);
+    }
+}

@@ -1,0 +1,62 @@
+//! Load by others: threads of another process that compute without end, each of which would take a CPU of its own. It
+//! is this program once more, with a subcommand that nobody needs to know.
+
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+use std::thread;
+
+use super::child::{self, OwnChild};
+
+/// The subcommand of the process.
+pub(crate) const SUBCOMMAND: &str = "busy-threads";
+
+/// Busy threads of another process. They end when this is dropped.
+#[derive(Debug)]
+pub(crate) struct BusyThreads {
+    /// None for no threads.
+    _process: Option<OwnChild>,
+}
+
+impl BusyThreads {
+    /// Starts `count` threads in a process of their own, and waits until all of them run.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses the process, or it ended early.
+    pub(crate) fn start(count: u32) -> io::Result<Self> {
+        if count == 0 {
+            return Ok(Self { _process: None });
+        }
+        let mut process = OwnChild::start(&[SUBCOMMAND, &count.to_string()])?;
+        let mut started = [0];
+        if let Some(mut output) = process.output() {
+            output.read_exact(&mut started)?;
+        }
+        Ok(Self { _process: Some(process) })
+    }
+}
+
+/// The process: computes in `count` threads until its parent ends, and says when all of them run.
+///
+/// # Errors
+///
+/// The system refuses a thread, or nobody listens.
+pub(crate) fn serve(count: u32) -> io::Result<()> {
+    child::end_with_parent()?;
+    for _ in 0..count {
+        thread::Builder::new().spawn(compute)?;
+    }
+    let mut output = io::stdout();
+    output.write_all(b"\n").and_then(|()| output.flush())?;
+    loop {
+        thread::park();
+    }
+}
+
+/// Computes without end, and without memory: nothing but CPU time is taken from others.
+fn compute() -> ! {
+    let mut word = 1_u64;
+    loop {
+        word = black_box(word.wrapping_mul(31).wrapping_add(7));
+    }
+}

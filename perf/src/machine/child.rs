@@ -1,0 +1,55 @@
+//! This program once more, as a child that ends with it: at the latest when the guard is dropped, and also if this
+//! process is killed, as the child then finds its input closed (and Linux kills it).
+
+use std::io::{self, Read};
+use std::process::{self, Child, ChildStdout, Command, Stdio};
+use std::{env, thread};
+
+/// A child that is killed when the guard is dropped.
+#[derive(Debug)]
+pub(crate) struct OwnChild(Child);
+
+impl OwnChild {
+    /// Starts this program with `arguments`; its input and its output are pipes. Ctrl-C does not reach it.
+    ///
+    /// # Errors
+    ///
+    /// The system's reason.
+    pub(crate) fn start(arguments: &[&str]) -> io::Result<Self> {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn().map(Self)
+    }
+
+    /// Its output; none if it was taken before.
+    pub(crate) fn output(&mut self) -> Option<ChildStdout> {
+        self.0.stdout.take()
+    }
+}
+
+impl Drop for OwnChild {
+    fn drop(&mut self) {
+        // An error means that it has ended.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+/// In the child: ends this process when its parent ends.
+///
+/// # Errors
+///
+/// The system refuses a thread.
+pub(crate) fn end_with_parent() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let watch = thread::Builder::new().name("parent-watch".to_owned());
+    watch.spawn(|| {
+        // The parent writes nothing: a read returns when the pipe is closed.
+        let _closed = io::stdin().read(&mut [0]);
+        process::exit(0);
+    })?;
+    Ok(())
+}

@@ -12,6 +12,7 @@ use crate::commands::dispatch::DispatchArguments;
 use crate::commands::idle::IdleArguments;
 use crate::commands::latency::LatencyArguments;
 use crate::commands::limits::LimitsArguments;
+use crate::commands::neighbours::NeighboursArguments;
 use crate::commands::oversubscribed::OversubscribedArguments;
 use crate::commands::perftest::PerftestArguments;
 use crate::commands::ping_pong::PingPongArguments;
@@ -107,6 +108,16 @@ pub(crate) enum Command {
     /// is not counted. Reported are the median rate with its quartiles, the median of the per-round ratio to the best
     /// rival, CPUs used and context switches. Every run checks that every value came once.
     Channels(ChannelsArguments),
+
+    /// The paper's five configurations beside busy threads of another process
+    ///
+    /// None, one, two or four threads of another process compute without end, so the system takes CPUs away in the middle
+    /// of a run. Runs of a cell's contenders are interleaved in rounds, in a shuffled order; a first round warms up and is
+    /// not counted. Lapwing has its default strategy, with a thread for each consumer and with its automatic placement; a
+    /// rival has the fastest of its ways to wait, found beside the same threads. Reported are the median rate with its
+    /// quartiles, the median of the per-round ratio to the first of the cell, CPUs used and context switches. Every run
+    /// checks its answer.
+    Neighbours(NeighboursArguments),
 
     /// What waiting costs: CPU time, wake-ups and delays, of each wait strategy, from no load to much
     ///

@@ -57,6 +57,7 @@ fn run(cli: Cli) -> Result<(), Error> {
         Some(Command::Dispatch(arguments)) => commands::dispatch::run(&arguments),
         Some(Command::Oversubscribed(arguments)) => commands::oversubscribed::run(&arguments),
         Some(Command::Channels(arguments)) => commands::channels::run(&arguments),
+        Some(Command::Neighbours(arguments)) => commands::neighbours::run(&arguments),
         Some(Command::OneCpuRun(arguments)) => commands::channels::one_cpu::serve(&arguments),
         Some(Command::BusyThreads { count }) => Ok(machine::busy_threads::serve(count)?),
         Some(Command::Idle(arguments)) => commands::idle::run(&arguments),

@@ -8,6 +8,7 @@ pub(crate) mod dispatch; // the order-dispatch pipeline
 pub(crate) mod idle; // what waiting costs
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // what this machine can do at all
+pub(crate) mod neighbours; // graphs beside busy threads of another process
 pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back

@@ -202,15 +202,15 @@ fn clock(stop: &AtomicBool, timing: Timing) -> Crew<'_> {
     crew
 }
 
-/// Sends the numbers from 1 on until `stop`: how many they were, and the longest time of one in nanoseconds.
+/// Sends the numbers from 1 on until `stop`, and one at least, so that a run has a speed: how many they were, and the
+/// longest time of one in nanoseconds.
 fn send_all(
     stop: &AtomicBool,
     timing: Timing,
     mut send: impl FnMut(u64) -> Result<(), Disconnected>,
 ) -> Result<(u64, u64), Disconnected> {
     let (mut sent, mut longest) = (0, Duration::ZERO);
-    // Relaxed suffices: as in `clock`.
-    while !stop.load(Ordering::Relaxed) {
+    loop {
         sent += 1;
         if timing.times_sends {
             let start = Instant::now();
@@ -219,8 +219,11 @@ fn send_all(
         } else {
             send(sent)?;
         }
+        // Relaxed suffices: as in `clock`.
+        if stop.load(Ordering::Relaxed) {
+            return Ok((sent, u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX)));
+        }
     }
-    Ok((sent, u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX)))
 }
 
 /// Receives until there was an end of each of so many senders: how many values came, and the sum of their numbers.

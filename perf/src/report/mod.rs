@@ -3,6 +3,7 @@
 
 pub(crate) mod html; // `lapwing report`: a page with plots
 pub(crate) mod json; // the file of `--json`
+pub(crate) mod rates; // runs of a given time
 pub(crate) mod settings; // how a row says what it is set to
 pub(crate) mod strategies; // the default against the best other strategy
 pub(crate) mod table; // the tables on standard output

@@ -4,14 +4,10 @@ use super::Record;
 use super::case::{Case, TrafficName};
 use crate::contenders::channels::ChannelName;
 use crate::machine::Machine;
-use crate::measure::statistics::median;
-use crate::report::{Missing, distinct, table};
+use crate::report::{Missing, distinct, rates, table};
 
 /// Whose cells are counted.
 const OWN: &str = ChannelName::Lapwing.name();
-/// A ratio to the best rival from which on a cell counts as close.
-const CLOSE: f64 = 0.9;
-
 /// The columns of the rates; from the fifth on they hold numbers.
 const RATES: [&str; 13] = [
     "beside",
@@ -93,39 +89,27 @@ fn rate_line(case: Case, own: Option<&Record>, rival: Option<&Record>) -> [Strin
         case.senders.to_string(),
         case.capacity.to_string(),
         text(summary.map(|summary| table::rate(summary.median_per_second))),
-        text(summary.map(|summary| {
-            let (low, high) = summary.quartiles_per_second;
-            format!("{} .. {}", table::rate(low), table::rate(high))
-        })),
+        text(summary.map(rates::quartiles)),
         text(rival.map(|rival| rival.contender.to_owned())),
         text(rival.map(|rival| table::rate(rival.summary.median_per_second))),
-        table::or_none(own.zip(rival).and_then(|(own, rival)| ratio(own, rival)), table::rounded),
+        table::or_none(
+            summary.zip(rival).and_then(|(own, rival)| rates::ratio(own, &rival.summary)),
+            table::rounded,
+        ),
         table::or_none(summary.and_then(|summary| summary.cpus), table::rounded),
-        text(own.map(switches)),
+        text(summary.map(rates::switches)),
     ]
-}
-
-/// Voluntary and involuntary switches of a second.
-fn switches(record: &Record) -> String {
-    let count = |rate: Option<f64>| table::or_none(rate, |rate| format!("{rate:.0}"));
-    let summary = &record.summary;
-    format!("{} + {}", count(summary.voluntary_per_second), count(summary.involuntary_per_second))
 }
 
 /// In how many cells Lapwing is first, for each of its strategies.
 fn standings(records: &[&Record]) -> Vec<String> {
     let standing = |wait: &str| {
-        let ratios = owns(records)
-            .filter(|own| own.wait == wait)
-            .filter_map(|own| ratio(own, best_rival(records, own.case())?));
-        let ratios = ratios.collect::<Vec<_>>();
-        let first = ratios.iter().filter(|ratio| **ratio >= 1.0).count();
-        let close = ratios.iter().filter(|ratio| **ratio >= CLOSE).count();
-        let cells = ratios.len();
-        format!(
-            "{OWN} {wait}: first in {first} of {cells} cells, within 10 % of the first in {close}, the first ones \
-             included"
-        )
+        let of_wait = owns(records).filter(|own| own.wait == wait);
+        let ratios = of_wait.filter_map(|own| {
+            let rival = best_rival(records, own.case())?;
+            rates::ratio(&own.summary, &rival.summary)
+        });
+        rates::standing(&format!("{OWN} {wait}"), &ratios.collect::<Vec<_>>())
     };
     distinct(owns(records).map(|own| own.wait)).into_iter().map(standing).collect()
 }
@@ -161,7 +145,7 @@ fn tail_line(case: Case, record: &Record) -> [String; TAILS.len()] {
         table::or_none(summary.longest_send_ns, table::time),
         table::or_none(summary.fairness, |share| format!("{share:.3}")),
         table::or_none(summary.cpus, table::rounded),
-        switches(record),
+        rates::switches(summary),
     ]
 }
 
@@ -173,35 +157,18 @@ fn owns<'a>(records: &[&'a Record]) -> impl Iterator<Item = &'a Record> {
 /// The fastest other contender of a cell.
 fn best_rival<'a>(records: &[&'a Record], case: Case) -> Option<&'a Record> {
     let cell = records.iter().copied().filter(|record| record.case() == case);
-    cell.filter(|record| record.contender != OWN).max_by(|one, other| {
-        one.summary.median_per_second.total_cmp(&other.summary.median_per_second)
-    })
-}
-
-/// The median of the ratios of each round.
-fn ratio(own: &Record, rival: &Record) -> Option<f64> {
-    let rounds = own.summary.runs.iter().zip(&rival.summary.runs);
-    median(rounds.map(|(own, rival)| own.per_second / rival.per_second))
+    rates::fastest(cell.filter(|record| record.contender != OWN), |record| &record.summary)
 }
 
 /// What a reader must know about the numbers.
 fn notes(records: &[Record]) -> Vec<String> {
     let runs = records.iter().map(|record| record.summary.runs.len()).sum::<usize>();
-    let mut notes = vec![
-        "rates are medians of the runs, ratios medians of the ratios of each round; switches: voluntary + \
-         involuntary ones of all threads"
-            .to_owned(),
-        "busy: beside two busy threads of another process; one-cpu: all threads of the run share one CPU".to_owned(),
-    ];
-    let stalled = records.iter().filter(|record| record.summary.stalled_share > 0.0);
-    let stalled = stalled.map(|record| {
-        let share = record.summary.stalled_share * 100.0;
-        format!("{share:.0} % of {} {} in {}", record.contender, record.wait, record.case())
-    });
-    let stalled = stalled.collect::<Vec<_>>();
-    if !stalled.is_empty() {
-        notes.push(format!("runs below a tenth of their median: {}", stalled.join("; ")));
-    }
+    let beside = "busy: beside two busy threads of another process; one-cpu: all threads of the run share one CPU";
+    let mut notes = vec![rates::NOTE.to_owned(), beside.to_owned()];
+    notes.extend(rates::stalled(records.iter().map(|record| {
+        let name = format!("{} {} in {}", record.contender, record.wait, record.case());
+        (name, &record.summary)
+    })));
     notes.push(format!("all verified: {} rows, {runs} runs, every value came once", records.len()));
     notes
 }

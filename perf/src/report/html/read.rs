@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error::ReportError;
-use super::records::{Dispatch, Idle, Latency, LoneEvent, Record, Speed};
+use super::records::{Dispatch, Idle, Latency, LoneEvent, Rates, Record, Speed};
 
 /// Everything that was measured, by benchmark, in the order of the files and of their records.
 #[derive(Debug, Default)]
@@ -37,6 +37,10 @@ pub(crate) struct Data {
     pub(crate) idle: Vec<Idle>,
     /// Of the same command.
     pub(crate) lone_event: Vec<LoneEvent>,
+    /// Of `lapwing channels`.
+    pub(crate) channels: Vec<Rates>,
+    /// Of `lapwing neighbours`.
+    pub(crate) neighbours: Vec<Rates>,
 }
 
 /// One file, without its records.
@@ -157,6 +161,8 @@ impl Data {
             Record::Oversubscribed(speed) => self.oversubscribed.push(speed),
             Record::Idle(idle) => self.idle.push(idle),
             Record::LoneEvent(event) => self.lone_event.push(event),
+            Record::Channels(rates) => self.channels.push(rates),
+            Record::Neighbours(rates) => self.neighbours.push(rates),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! have are optional; unknown keys are left to other readers.
 
 mod idle; // of `lapwing idle`
+mod rates; // of `lapwing channels` and `lapwing neighbours`
 
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
 pub(crate) use self::idle::{Idle, LoneEvent};
+pub(crate) use self::rates::Rates;
 
 /// Speeds of anything, each second: once in twelve days to a thousand in a picosecond.
 const SPEEDS: RangeInclusive<f64> = 1e-6..=1e15;
@@ -40,6 +42,10 @@ pub(crate) enum Record {
     Idle(Idle),
     /// An event for those who are asleep.
     LoneEvent(LoneEvent),
+    /// Bounded channels under load.
+    Channels(Rates),
+    /// Graphs beside busy threads.
+    Neighbours(Rates),
 }
 
 /// A record of a speed.
@@ -251,6 +257,8 @@ impl Record {
             Self::Oversubscribed(_) => "oversubscribed",
             Self::Idle(_) => "idle",
             Self::LoneEvent(_) => "lone-event",
+            Self::Channels(_) => "channels",
+            Self::Neighbours(_) => "neighbours",
         }
     }
 
@@ -271,9 +279,11 @@ impl Record {
             }
             Self::Dispatch(dispatch) => (benchmark.to_owned(), dispatch.threads),
             // More threads than CPUs are what is measured there, and no reason for a warning.
-            Self::Oversubscribed(_) | Self::Idle(_) | Self::LoneEvent(_) => {
-                (benchmark.to_owned(), None)
-            }
+            Self::Oversubscribed(_)
+            | Self::Idle(_)
+            | Self::LoneEvent(_)
+            | Self::Channels(_)
+            | Self::Neighbours(_) => (benchmark.to_owned(), None),
         }
     }
 
@@ -312,6 +322,7 @@ impl Record {
             }
             Self::Idle(idle) => idle.check()?,
             Self::LoneEvent(event) => event.check()?,
+            Self::Channels(rates) | Self::Neighbours(rates) => rates.check()?,
         };
         if verified { Ok(()) } else { Err("its answer was not verified: verified=false".into()) }
     }

@@ -10,6 +10,7 @@ mod naming; // labels of rows, pinned or not
 mod oversubscribed; // more threads than CPUs
 mod perftest; // LMAX's own tests
 mod ping_pong; // a number there and back
+mod rates; // channels under load, and graphs beside busy threads
 mod speeds; // what all records of a speed have in common
 mod sweep; // latency against load
 mod throughput; // the paper's five configurations
@@ -29,6 +30,8 @@ pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
         ("latency", latency::section(&data.latency)?),
         ("sweep", sweep::section(&data.sweep)?),
         ("oversubscribed", oversubscribed::section(&data.oversubscribed)?),
+        ("channels", rates::channels(&data.channels)),
+        ("neighbours", rates::neighbours(&data.neighbours)),
         ("idle", idle::section(&data.idle, &data.lone_event)?),
         ("ping-pong", ping_pong::section(&data.ping_pong)?),
         ("limits", limits::section(data)?),

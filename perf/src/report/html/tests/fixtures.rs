@@ -39,11 +39,13 @@ impl Drop for Folder {
 }
 
 /// The benchmarks that a page can show.
-pub(super) const BENCHMARKS: [&str; 10] = [
+pub(super) const BENCHMARKS: [&str; 12] = [
     "throughput",
     "latency",
     "sweep",
     "oversubscribed",
+    "channels",
+    "neighbours",
     "idle",
     "ping-pong",
     "limits",
@@ -85,6 +87,8 @@ pub(super) fn records(benchmark: &str) -> Vec<Value> {
             vec![cell("lapwing", 5e7, 1), cell("flume", 1e7, 1), cell("lapwing", 4e7, 4)]
         }
         "idle" => vec![idle("adaptive", 0), idle("busy-spin", 1_000_000), lone_event()],
+        "channels" => vec![channel("lapwing", 5e6), channel("kanal", 4_000.0)],
+        "neighbours" => vec![neighbour("lapwing", 5e6), neighbour("disruptor", 4_000.0)],
         "limits" => vec![speed(benchmark, "stream", 4e8), speed(benchmark, "exchange", 1e7)],
         "contention" => vec![speed(benchmark, "plain", 2e9), speed(benchmark, "cas-two", 3e7)],
         _ => {
@@ -147,6 +151,49 @@ fn idle(wait: &str, rate: u32) -> Value {
         "p99_ns": delay,
         "runs": [],
     })
+}
+
+/// A record of runs of a given time.
+fn rates(benchmark: &str, contender: &str, rate: f64) -> Value {
+    json!({
+        "benchmark": benchmark,
+        "contender": contender,
+        "wait": "adaptive",
+        "threads": 4,
+        "verified": true,
+        "median_per_second": rate,
+        "quartiles_per_second": [rate * 0.5, rate * 2.0],
+        "first": "lapwing",
+        "ratio_to_first": 0.75,
+        "stalled_share": 0.25,
+        "cpus": 1.9,
+        "voluntary_per_second": 1_234.0,
+        "involuntary_per_second": null,
+        "longest_send_ns": null,
+        "fairness": null,
+        "runs": [],
+    })
+}
+
+fn channel(contender: &str, rate: f64) -> Value {
+    let mut record = rates("channels", contender, rate);
+    record["traffic"] = "one-way".into();
+    record["payload"] = "word".into();
+    record["beside"] = "busy".into();
+    record["senders"] = 3.into();
+    record["capacity"] = 1_024.into();
+    record["longest_send_ns"] = json!(2.5e6);
+    record["fairness"] = json!(0.5);
+    record
+}
+
+fn neighbour(contender: &str, rate: f64) -> Value {
+    let mut record = rates("neighbours", contender, rate);
+    record["topology"] = "pipeline".into();
+    record["placement"] = "auto".into();
+    record["ring"] = 1_024.into();
+    record["busy_threads"] = 2.into();
+    record
 }
 
 fn lone_event() -> Value {

@@ -179,6 +179,23 @@ fn shared_events_and_the_cost_of_waiting_have_their_tables() {
 }
 
 #[test]
+fn runs_of_a_given_time_have_their_tables() {
+    let folder = Folder::new("rates");
+    folder.add("channels");
+    folder.add("neighbours");
+    let page = page(folder.path()).unwrap();
+    let channels = cells(&page, 0, 0);
+    assert_eq!(channels[0][..5], ["busy", "one-way", "word", "lapwing", "adaptive"]);
+    assert_eq!(channels[0][5..9], ["3", "1,024", "5 M/s", "2.5 M/s .. 10 M/s"]);
+    assert_eq!(channels[1][9..14], ["0.75", "1.90", "1,234", "–", "25.0"]);
+    assert_eq!(channels[1][14..], ["0.50", "2.50 ms"]);
+    let neighbours = cells(&page, 1, 0);
+    assert_eq!(neighbours[1][..3], ["pipeline", "disruptor", "adaptive auto"]);
+    assert_eq!(neighbours[1][3..6], ["2", "1,024", "4 k/s"]);
+    assert!(page.warnings.iter().all(|line| !line.contains("scheduler")), "{:?}", page.warnings);
+}
+
+#[test]
 fn speeds_become_times_and_shares_of_the_limit() {
     let folder = folder_with(
         "limits",

@@ -1,0 +1,100 @@
+//! The flags of `lapwing neighbours`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, value_parser};
+
+use super::Plan;
+use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName};
+use crate::flags::values;
+use crate::load::topologies::Topology;
+
+/// Milliseconds of one run, without and with `--quick`.
+const RUN_MS: [u32; 2] = [150, 50];
+/// Rounds that count, without and with `--quick`. Odd, so that a median is a run.
+const ROUNDS: [u32; 2] = [9, 3];
+/// Why a program in another language does not take part.
+const IS_PROCESS: &str = "what its threads cost cannot be told";
+
+/// The flags of `lapwing neighbours`.
+#[derive(Args, Debug)]
+pub(crate) struct NeighboursArguments {
+    /// Configurations to run, separated by commas; all five if absent
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    topology: Vec<Topology>,
+
+    /// Slots of the ring, separated by commas: powers of two
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "256,1024,8192")]
+    #[arg(value_parser = values::ring)]
+    ring: Vec<usize>,
+
+    /// Numbers of busy threads of another process, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "0,1,2,4")]
+    #[arg(value_parser = value_parser!(u32).range(0..=64))]
+    busy: Vec<u32>,
+
+    /// Contenders to run, separated by commas. Each rival runs with the fastest of its ways to wait in each cell
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "lapwing,disruptor"
+    )]
+    contender: Vec<ContenderName>,
+
+    /// Wait strategies of Lapwing, separated by commas: a row for each
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "adaptive"
+    )]
+    wait: Vec<WaitName>,
+
+    /// Which of Lapwing's consumers share a thread, separated by commas: a row for each. `own` is a thread for each
+    /// consumer, `auto` as many threads as there are CPUs without those of the producers, and a number so many threads
+    #[arg(long, value_delimiter = ',', value_name = "own|auto|N,..", default_value = "own,auto")]
+    placement: Vec<PlacementName>,
+
+    /// Time that one run should take, in milliseconds; 150 if absent, 50 with `--quick`
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
+    run_ms: Option<u32>,
+
+    /// Rounds that count; 9 if absent, 3 with `--quick`
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
+    rounds: Option<u32>,
+
+    /// Shorter runs, and fewer of them
+    #[arg(long)]
+    quick: bool,
+
+    /// Writes the machine and every run to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
+}
+
+impl NeighboursArguments {
+    /// What is measured, and how often.
+    pub(super) fn plan(&self) -> Plan {
+        let quick = usize::from(self.quick);
+        let run_ms = self.run_ms.unwrap_or(RUN_MS[quick]);
+        Plan {
+            topologies: values::each_once(&self.topology, &Topology::ALL),
+            rings: values::each_once(&self.ring, &[]),
+            busy_threads: values::each_once(&self.busy, &[]),
+            run_time: Duration::from_millis(run_ms.into()),
+            rounds: self.rounds.unwrap_or(ROUNDS[quick]),
+        }
+    }
+
+    /// The contenders asked for, each once.
+    pub(super) fn roster(&self) -> Roster {
+        let names = values::each_once(&self.contender, &[]);
+        let waits = values::each_once(&self.wait, &[]);
+        let settings = Setting::each(&waits, &values::each_once(&self.placement, &[]));
+        Roster::admitting(&names, &settings, |name| name.is_process().then_some(IS_PROCESS))
+    }
+}

@@ -1,0 +1,129 @@
+//! The table of `lapwing neighbours`: a block for each cell, its rows ordered by speed.
+
+use super::Record;
+use crate::machine::Machine;
+use crate::report::settings::Settings;
+use crate::report::{Missing, distinct, rates, table};
+
+/// Whose cells are counted.
+const OWN: &str = "lapwing";
+
+/// The columns; from the sixth on they hold numbers.
+const COLUMNS: [&str; 10] = [
+    "busy threads",
+    "topology",
+    "slots",
+    "contender",
+    "wait",
+    "rate",
+    "quartiles",
+    "x first",
+    "CPUs",
+    "switches/s",
+];
+
+/// All `records`, and what a reader must know about them.
+pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
+    let settings = Settings::of(records.iter().map(|record| record.placement.as_deref()));
+    let mut lines = table::empty(&COLUMNS, 5);
+    for cell in distinct(records.iter().map(Record::cell)) {
+        let mut block = records.iter().filter(|record| record.cell() == cell).collect::<Vec<_>>();
+        let rate = |record: &Record| record.summary.median_per_second;
+        block.sort_by(|one, other| rate(other).total_cmp(&rate(one)));
+        for (position, record) in block.into_iter().enumerate() {
+            lines.add_row(line(record, position == 0, settings));
+        }
+    }
+    let mut closing = vec![lines.to_string(), String::new()];
+    closing.extend(standings(records, settings));
+    let absent = missing.iter();
+    closing.extend(
+        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
+    );
+    closing.extend(notes(records, settings));
+    closing.extend(table::disturbance(machine));
+    closing.join("\n")
+}
+
+/// One line for each cell, one column for each contender; the fastest of a line has a star.
+pub(crate) fn summary(records: &[Record]) -> String {
+    let contenders = distinct(records.iter().map(|record| record.contender));
+    let mut columns = vec!["beside busy threads"];
+    columns.extend(&contenders);
+    let mut lines = table::empty(&columns, 1);
+    for cell in distinct(records.iter().map(Record::cell)) {
+        let block = || records.iter().filter(|record| record.cell() == cell);
+        let best = rates::fastest(block(), |record| &record.summary).map(|best| best.contender);
+        let (busy, topology, ring) = cell;
+        let mut row =
+            vec![format!("{}, {ring} slots, beside {busy} busy threads", topology.name())];
+        row.extend(contenders.iter().map(|contender| {
+            let star = if best == Some(contender) { "*" } else { "" };
+            let record = block().find(|record| record.contender == *contender);
+            let rate = record.map(|record| table::rate(record.summary.median_per_second));
+            table::or_none(rate, |rate| format!("{rate}{star}"))
+        }));
+        lines.add_row(row);
+    }
+    lines.to_string()
+}
+
+/// One row; only the first of a block names the cell.
+fn line(record: &Record, names_cell: bool, settings: Settings) -> [String; COLUMNS.len()] {
+    let cell = |text: String| if names_cell { text } else { String::new() };
+    let summary = &record.summary;
+    [
+        cell(record.busy_threads.to_string()),
+        cell(format!("{} {}", record.topology.name(), record.topology.shape())),
+        cell(record.ring.to_string()),
+        record.contender.to_owned(),
+        setting(record, settings),
+        table::rate(summary.median_per_second),
+        rates::quartiles(summary),
+        table::or_none(summary.ratio_to_first, table::rounded),
+        table::or_none(summary.cpus, table::rounded),
+        rates::switches(summary),
+    ]
+}
+
+fn setting(record: &Record, settings: Settings) -> String {
+    settings.name(record.wait, record.placement.as_deref())
+}
+
+/// In how many cells Lapwing is faster than the best rival, for each of its settings.
+fn standings(records: &[Record], settings: Settings) -> Vec<String> {
+    let owns = || records.iter().filter(|record| record.contender == OWN);
+    let best_rival = |own: &Record| {
+        let cell = records.iter().filter(|record| record.cell() == own.cell());
+        rates::fastest(cell.filter(|record| record.contender != OWN), |record| &record.summary)
+    };
+    let standing = |name: String| {
+        let of_setting = owns().filter(|own| setting(own, settings) == name);
+        let ratios = of_setting
+            .filter_map(|own| rates::ratio(&own.summary, &best_rival(own)?.summary))
+            .collect::<Vec<_>>();
+        rates::standing(&format!("{OWN} {name}"), &ratios)
+    };
+    distinct(owns().map(|own| setting(own, settings))).into_iter().map(standing).collect()
+}
+
+/// What a reader must know about the numbers.
+fn notes(records: &[Record], settings: Settings) -> Vec<String> {
+    let runs = records.iter().map(|record| record.summary.runs.len()).sum::<usize>();
+    let mut notes = vec![rates::NOTE.to_owned()];
+    notes.push(
+        "busy threads compute in another process; rivals wait as named, the fastest of their ways"
+            .to_owned(),
+    );
+    notes.extend(rates::stalled(records.iter().map(|record| {
+        let (busy, topology, ring) = record.cell();
+        let (contender, topology) = (record.contender, topology.name());
+        let setting = setting(record, settings);
+        let name =
+            format!("{contender} {setting} in {topology}, {ring} slots, {busy} busy threads");
+        (name, &record.summary)
+    })));
+    notes.extend(settings.note());
+    notes.push(format!("all verified: {} rows, {runs} runs, the right answer", records.len()));
+    notes
+}

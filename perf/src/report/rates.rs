@@ -1,0 +1,73 @@
+//! How tables show runs of a given time: rates with their quartiles, ratios to rivals, and who is first in how many
+//! cells.
+
+use super::table;
+use crate::measure::sample::Summary;
+use crate::measure::statistics::median;
+
+/// What every table of such rates says of them.
+pub(crate) const NOTE: &str = "rates are medians of the runs, ratios medians of the ratios of each round; switches: \
+    voluntary + involuntary ones of all threads";
+
+/// A ratio to the best rival from which on a cell counts as close.
+const CLOSE: f64 = 0.9;
+
+/// The quartiles of the rates.
+pub(crate) fn quartiles(summary: &Summary) -> String {
+    let (low, high) = summary.quartiles_per_second;
+    format!("{} .. {}", table::rate(low), table::rate(high))
+}
+
+/// Voluntary and involuntary switches of a second.
+pub(crate) fn switches(summary: &Summary) -> String {
+    let count = |rate: Option<f64>| table::or_none(rate, |rate| format!("{rate:.0}"));
+    format!("{} + {}", count(summary.voluntary_per_second), count(summary.involuntary_per_second))
+}
+
+/// The median of the ratios of each round.
+pub(crate) fn ratio(own: &Summary, rival: &Summary) -> Option<f64> {
+    let rounds = own.runs.iter().zip(&rival.runs);
+    median(rounds.map(|(own, rival)| own.per_second / rival.per_second))
+}
+
+/// The fastest of `rows`, each with its summary.
+pub(crate) fn fastest<'a, R>(
+    rows: impl Iterator<Item = &'a R>,
+    summary: impl Fn(&R) -> &Summary,
+) -> Option<&'a R> {
+    let rate = |row: &R| summary(row).median_per_second;
+    rows.max_by(|one, other| rate(one).total_cmp(&rate(other)))
+}
+
+/// In how many cells `own` is first, by its `ratios` to the best rival of each.
+pub(crate) fn standing(own: &str, ratios: &[f64]) -> String {
+    let from = |least: f64| ratios.iter().filter(|ratio| **ratio >= least).count();
+    let (first, cells, close) = (from(1.0), ratios.len(), from(CLOSE));
+    format!(
+        "{own}: first in {first} of {cells} cells, within 10 % of the first in {close}, the first ones included"
+    )
+}
+
+/// Which of `rows` had runs that stood almost still, each with its name; none if none had.
+pub(crate) fn stalled<'a>(rows: impl Iterator<Item = (String, &'a Summary)>) -> Option<String> {
+    let stalled = rows.filter(|(_, summary)| summary.stalled_share > 0.0);
+    let percent = |summary: &Summary| 100.0 * summary.stalled_share;
+    let stalled = stalled.map(|(name, summary)| format!("{:.0} % of {name}", percent(summary)));
+    let stalled = stalled.collect::<Vec<_>>();
+    (!stalled.is_empty())
+        .then(|| format!("runs below a tenth of their median: {}", stalled.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_is_first_and_a_tenth_is_close() {
+        let text = standing("lapwing", &[1.0, 2.0, 0.95, 0.5]);
+        assert!(
+            text.starts_with("lapwing: first in 2 of 4 cells, within 10 % of the first in 3"),
+            "{text}"
+        );
+    }
+}

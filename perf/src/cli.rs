@@ -166,7 +166,7 @@ pub(crate) enum Command {
 
     /// Every benchmark, one after the other, into one folder, and the report over it
     ///
-    /// About three quarters of an hour; ten minutes with `--quick`. Ctrl-C ends the benchmark under way, and what
+    /// About an hour; a quarter of one with `--quick`. Ctrl-C ends the benchmark under way, and what
     /// was measured until then is reported.
     All(CampaignArguments),
 }

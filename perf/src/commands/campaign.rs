@@ -10,7 +10,7 @@ use crate::measure::error::Error;
 use crate::output;
 
 /// Each benchmark: the name of its file, and its command line without what all have in common.
-const BENCHMARKS: [(&str, &[&str]); 11] = [
+const BENCHMARKS: [(&str, &[&str]); 14] = [
     ("contention", &["contention"]),
     ("limits", &["limits"]),
     ("ping-pong", &["ping-pong"]),
@@ -19,6 +19,9 @@ const BENCHMARKS: [(&str, &[&str]); 11] = [
     ("latency", &["latency"]),
     ("sweep", &["sweep"]),
     ("oversubscribed", &["oversubscribed"]),
+    ("channels", &["channels", "--payload=word"]),
+    ("channels-tails", &["channels", "--tails", "--payload=word"]),
+    ("neighbours", &["neighbours"]),
     ("idle", &["idle"]),
     ("dispatch", &["dispatch"]),
     ("perftest", &["perftest"]),
@@ -30,7 +33,7 @@ pub(crate) struct CampaignArguments {
     /// Where the results and the report are written; made if it is not there
     folder: PathBuf,
 
-    /// Short runs: about ten minutes in all
+    /// Short runs: about a quarter of an hour in all
     #[arg(long)]
     quick: bool,
 }

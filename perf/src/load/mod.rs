@@ -11,4 +11,5 @@ pub(crate) mod queue; // what a rival queue must offer
 pub(crate) mod sharing; // each event to one of several consumers
 pub(crate) mod topologies; // the five configurations
 pub(crate) mod traffic; // values through a channel, for a given time
+pub(crate) mod value; // what is sent through a channel
 pub(crate) mod workload; // how much is moved, how large, through how many slots

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::load::value::Value;
 use crate::machine::placement::Placement;
 use crate::machine::switches::Switches;
 use crate::measure::crew::{Crew, Disconnected, RunError};
@@ -23,20 +24,6 @@ use crate::measure::sample::Sample;
 
 /// The number of the last value of each sender: channels differ in how they tell that senders are gone.
 const END: u64 = 0;
-/// The number of a value that was damaged: no sender has one.
-const DAMAGED: u64 = u64::MAX;
-/// Bits of a number in each byte of a text: a byte of seven bits is a character.
-const BITS: u32 = 7;
-
-/// What is sent.
-pub(crate) trait Value: Clone + Default + Send + Sync + Unpin + 'static {
-    /// The value of a number.
-    fn of(number: u64) -> Self;
-
-    /// The number of a value.
-    fn number(&self) -> u64;
-}
-
 /// The sending end of a channel.
 pub(crate) trait SendEnd<T>: Send {
     /// Sends `value`.
@@ -83,53 +70,6 @@ pub(crate) struct Traffic {
     pub(crate) sent: [u64; 2],
     /// The same of the values that came.
     pub(crate) received: [u64; 2],
-}
-
-impl Value for u64 {
-    #[inline]
-    fn of(number: u64) -> Self {
-        number
-    }
-
-    #[inline]
-    fn number(&self) -> u64 {
-        *self
-    }
-}
-
-/// 64 bytes: the number, eight times.
-impl Value for [u64; 8] {
-    #[inline]
-    fn of(number: u64) -> Self {
-        [number; 8]
-    }
-
-    #[inline]
-    fn number(&self) -> u64 {
-        let differing = self.iter().fold(0, |bits, word| bits | (word ^ self[0]));
-        if differing == 0 { self[0] } else { DAMAGED }
-    }
-}
-
-/// A text on the heap that the sender allocates and the receiver frees: the bits of the number, seven to a character.
-impl Value for String {
-    #[inline]
-    fn of(number: u64) -> Self {
-        let mut text = Self::new();
-        let mut rest = number;
-        loop {
-            text.push(char::from((rest & ((1 << BITS) - 1)) as u8));
-            rest >>= BITS;
-            if rest == 0 {
-                return text;
-            }
-        }
-    }
-
-    #[inline]
-    fn number(&self) -> u64 {
-        self.bytes().rev().fold(0, |number, byte| (number << BITS) | u64::from(byte))
-    }
 }
 
 /// Sends by all of `senders` until the time is over, and receives everything.
@@ -282,18 +222,6 @@ mod tests {
     use super::*;
 
     const TIMING: Timing = Timing { run_time: Duration::from_millis(2), times_sends: true };
-
-    #[test]
-    fn values_carry_their_numbers() {
-        for number in [END, 1, 127, 128, 300, 1 << 40, u64::MAX - 1] {
-            assert_eq!(u64::of(number).number(), number);
-            assert_eq!(<[u64; 8]>::of(number).number(), number);
-            assert_eq!(String::of(number).number(), number);
-        }
-        let mut torn = <[u64; 8]>::of(5);
-        torn[7] = 6;
-        assert_eq!(torn.number(), DAMAGED);
-    }
 
     #[test]
     fn sums_wrap_as_additions_do() {

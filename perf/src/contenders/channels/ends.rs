@@ -3,7 +3,8 @@
 use crossfire::{BlockingRxTrait, BlockingTxTrait};
 use thingbuf::mpsc::blocking;
 
-use crate::load::traffic::{ReceiveEnd, SendEnd, Value};
+use crate::load::traffic::{ReceiveEnd, SendEnd};
+use crate::load::value::Value;
 use crate::measure::crew::Disconnected;
 
 /// An end of the crate `crossfire`, whose types depend on the kind of channel.

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use super::{Library, ends};
-use crate::load::traffic::{ReceiveEnd, SendEnd, Value};
+use crate::load::traffic::{ReceiveEnd, SendEnd};
+use crate::load::value::Value;
 
 /// `std::sync::mpsc::sync_channel`, which spins briefly and then parks.
 #[derive(Clone, Copy)]

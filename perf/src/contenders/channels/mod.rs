@@ -11,7 +11,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{WaitName, lapwing};
-use crate::load::traffic::{self, ReceiveEnd, SendEnd, Timing, Traffic, Value};
+use crate::load::traffic::{self, ReceiveEnd, SendEnd, Timing, Traffic};
+use crate::load::value::Value;
 use crate::measure::crew::RunError;
 
 /// A contender on the command line.

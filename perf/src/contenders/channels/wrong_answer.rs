@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 
 use super::Library;
-use crate::load::traffic::{ReceiveEnd, SendEnd, Value};
+use crate::load::traffic::{ReceiveEnd, SendEnd};
+use crate::load::value::Value;
 use crate::measure::crew::Disconnected;
 
 /// The channel.

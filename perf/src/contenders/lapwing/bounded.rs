@@ -8,7 +8,8 @@ use lapwing::wait::{Blocking, BusySpin, Sleeping, WaitStrategy, Yielding};
 use super::WaitName;
 use super::one_ring::setting::PHASED_BACKOFF;
 use crate::contenders::channels::Library;
-use crate::load::traffic::{ReceiveEnd, SendEnd, Value};
+use crate::load::traffic::{ReceiveEnd, SendEnd};
+use crate::load::value::Value;
 use crate::measure::crew::Disconnected;
 
 /// Channels whose ends wait so.

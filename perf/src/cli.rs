@@ -103,7 +103,7 @@ pub(crate) enum Command {
     ///
     /// One to eight senders, or as many as are asked for, send words, 64 bytes or strings through a channel to one
     /// receiver until the time of a run is over; and values go there and back one at a time over two channels of one
-    /// slot. Each cell runs on a quiet machine, beside two busy threads of another process, and with all its threads on
+    /// slot. Each cell runs on a quiet machine, beside busy threads of another process, and with all its threads on
     /// one CPU. Runs of a cell's contenders are interleaved in rounds, in a shuffled order; a first round warms up and
     /// is not counted. Reported are the median rate with its quartiles, the median of the per-round ratio to the best
     /// rival, CPUs used and context switches. Every run checks that every value came once.

@@ -12,6 +12,8 @@
 //!             +-- Foreign                a process in Java or C++
 //!             +-- WrongAnswer            proves that a wrong answer is refused
 //! ```
+//!
+//! Channels under load, which carry values of any type for a given time, are apart: `channels`.
 
 mod bounded_queue; // the paper's baseline: a ring in a mutex with two condition variables
 pub(crate) mod channels; // bounded channels under load

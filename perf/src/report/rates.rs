@@ -1,7 +1,7 @@
 //! How tables show runs of a given time: rates with their quartiles, ratios to rivals, and who is first in how many
 //! cells.
 
-use super::table;
+use super::{distinct, table};
 use crate::measure::sample::Summary;
 use crate::measure::statistics::median;
 
@@ -48,14 +48,29 @@ pub(crate) fn standing(own: &str, ratios: &[f64]) -> String {
     )
 }
 
-/// Which of `rows` had runs that stood almost still, each with its name; none if none had.
-pub(crate) fn stalled<'a>(rows: impl Iterator<Item = (String, &'a Summary)>) -> Option<String> {
-    let stalled = rows.filter(|(_, summary)| summary.stalled_share > 0.0);
-    let percent = |summary: &Summary| 100.0 * summary.stalled_share;
-    let stalled = stalled.map(|(name, summary)| format!("{:.0} % of {name}", percent(summary)));
-    let stalled = stalled.collect::<Vec<_>>();
+/// Share of the runs below a tenth of the median, in percent.
+pub(crate) fn stalled(summary: &Summary) -> String {
+    format!("{:.0}", 100.0 * summary.stalled_share)
+}
+
+/// How many runs of each contender were so, over all of its `rows`; none if none was.
+pub(crate) fn all_stalled<'a>(
+    rows: impl Iterator<Item = (&'a str, &'a Summary)> + Clone,
+) -> Option<String> {
+    let of_contender = |contender: &str| {
+        let own = rows.clone().filter(|(name, _)| *name == contender);
+        let counts = own.map(|(_, summary)| {
+            let runs = summary.runs.len();
+            ((summary.stalled_share * runs as f64).round() as usize, runs)
+        });
+        let (stalled, runs) =
+            counts.fold((0, 0), |(stalled, runs), own| (stalled + own.0, runs + own.1));
+        (stalled > 0).then(|| format!("{contender} {stalled} of {runs}"))
+    };
+    let contenders = distinct(rows.clone().map(|(contender, _)| contender));
+    let stalled = contenders.into_iter().filter_map(of_contender).collect::<Vec<_>>();
     (!stalled.is_empty())
-        .then(|| format!("runs below a tenth of their median: {}", stalled.join("; ")))
+        .then(|| format!("runs below a tenth of the median of their row: {}", stalled.join(", ")))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(crate) struct ChannelsArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     payload: Vec<Payload>,
 
-    /// What else runs meanwhile, separated by commas: nothing, two busy threads of another process, or nothing while all
+    /// What else runs meanwhile, separated by commas: nothing, busy threads of another process, or nothing while all
     /// threads of the run share one CPU
     #[arg(
         long,
@@ -47,6 +47,10 @@ pub(crate) struct ChannelsArguments {
         default_value = "quiet,busy,one-cpu"
     )]
     beside: Vec<Beside>,
+
+    /// Threads of the process beside a busy run
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = value_parser!(u32).range(1..=64))]
+    busy_threads: u32,
 
     /// Contenders to run, separated by commas; all if absent
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
@@ -122,12 +126,14 @@ impl ChannelsArguments {
     }
 
     fn cases_of(&self, payload: Payload, beside: Beside) -> Vec<Case> {
+        let busy_threads = if beside == Beside::Busy { self.busy_threads } else { 0 };
         let case = |traffic, senders: u32, capacity| Case {
             traffic,
             senders: senders as usize,
             capacity,
             payload,
             beside,
+            busy_threads,
         };
         if self.tails {
             return TAIL_SENDERS

@@ -9,9 +9,6 @@ use serde::Serialize;
 use crate::contenders::channels::{Load, Payload, Shape};
 use crate::load::traffic::Timing;
 
-/// Busy threads beside a busy run.
-const BUSY_THREADS: u32 = 2;
-
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Case {
@@ -22,6 +19,8 @@ pub(super) struct Case {
     pub(super) capacity: usize,
     pub(super) payload: Payload,
     pub(super) beside: Beside,
+    /// Threads of another process that compute meanwhile: 0 unless it runs beside busy ones.
+    pub(super) busy_threads: u32,
 }
 
 /// What is counted.
@@ -42,7 +41,7 @@ pub(super) enum TrafficName {
 pub(super) enum Beside {
     /// Nothing.
     Quiet,
-    /// Two busy threads of another process.
+    /// Busy threads of another process.
     Busy,
     /// Nothing, and all threads of the run share one CPU.
     OneCpu,
@@ -84,19 +83,11 @@ impl Beside {
             Self::OneCpu => "one-cpu",
         }
     }
-
-    /// Threads of another process that compute meanwhile.
-    pub(super) const fn busy_threads(self) -> u32 {
-        match self {
-            Self::Busy => BUSY_THREADS,
-            Self::Quiet | Self::OneCpu => 0,
-        }
-    }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { traffic, senders, capacity, payload, beside } = self;
+        let Self { traffic, senders, capacity, payload, beside, .. } = self;
         let (traffic, payload, beside) = (traffic.name(), payload.name(), beside.name());
         write!(formatter, "{traffic} {beside} {senders}x{capacity} {payload}")
     }

@@ -71,7 +71,7 @@ impl Plan {
         let takes_part = |channel: &&Channel| self.refusal(**channel, &case).is_none();
         let row = |channel: &Channel| Row::new(*channel, case, self.run_time);
         let rows = self.channels.iter().filter(takes_part).map(row).collect();
-        Group::new(case.to_string(), rows, case.beside.busy_threads())
+        Group::new(case.to_string(), rows, case.busy_threads)
     }
 
     fn refusal(&self, channel: Channel, case: &Case) -> Option<&'static str> {

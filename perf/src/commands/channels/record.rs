@@ -27,6 +27,8 @@ pub(super) struct Record {
     payload: Payload,
     /// What else ran meanwhile.
     beside: Beside,
+    /// Threads of another process that computed meanwhile.
+    pub(super) busy_threads: u32,
     /// Threads that sent and received.
     pub(super) threads: usize,
     /// What it was like.
@@ -48,7 +50,7 @@ impl Record {
     }
 
     fn new(row: &Row, summary: Summary) -> Self {
-        let Case { traffic, senders, capacity, payload, beside } = row.case;
+        let Case { traffic, senders, capacity, payload, beside, busy_threads } = row.case;
         Self {
             benchmark: super::BENCHMARK,
             traffic,
@@ -58,6 +60,7 @@ impl Record {
             senders,
             payload,
             beside,
+            busy_threads,
             threads: row.case.load(std::time::Duration::ZERO).shape.threads(),
             summary,
         }
@@ -65,7 +68,7 @@ impl Record {
 
     /// The cell.
     pub(super) const fn case(&self) -> Case {
-        let Self { traffic, senders, capacity, payload, beside, .. } = *self;
-        Case { traffic, senders, capacity, payload, beside }
+        let Self { traffic, senders, capacity, payload, beside, busy_threads, .. } = *self;
+        Case { traffic, senders, capacity, payload, beside, busy_threads }
     }
 }

@@ -9,7 +9,7 @@ use crate::report::{Missing, distinct, rates, table};
 /// Whose cells are counted.
 const OWN: &str = ChannelName::Lapwing.name();
 /// The columns of the rates; from the fifth on they hold numbers.
-const RATES: [&str; 13] = [
+const RATES: [&str; 14] = [
     "beside",
     "traffic",
     "payload",
@@ -21,6 +21,7 @@ const RATES: [&str; 13] = [
     "best rival",
     "its rate",
     "lapwing : rival",
+    "stalled %",
     "CPUs",
     "switches/s",
 ];
@@ -96,6 +97,7 @@ fn rate_line(case: Case, own: Option<&Record>, rival: Option<&Record>) -> [Strin
             summary.zip(rival).and_then(|(own, rival)| rates::ratio(own, &rival.summary)),
             table::rounded,
         ),
+        text(summary.map(rates::stalled)),
         table::or_none(summary.and_then(|summary| summary.cpus), table::rounded),
         text(summary.map(rates::switches)),
     ]
@@ -163,12 +165,14 @@ fn best_rival<'a>(records: &[&'a Record], case: Case) -> Option<&'a Record> {
 /// What a reader must know about the numbers.
 fn notes(records: &[Record]) -> Vec<String> {
     let runs = records.iter().map(|record| record.summary.runs.len()).sum::<usize>();
-    let beside = "busy: beside two busy threads of another process; one-cpu: all threads of the run share one CPU";
-    let mut notes = vec![rates::NOTE.to_owned(), beside.to_owned()];
-    notes.extend(rates::stalled(records.iter().map(|record| {
-        let name = format!("{} {} in {}", record.contender, record.wait, record.case());
-        (name, &record.summary)
-    })));
+    let busy = records.iter().map(|record| record.busy_threads).max().unwrap_or(0);
+    let beside = format!(
+        "busy: beside {busy} busy threads of another process; one-cpu: all threads of the run share one CPU; stalled: \
+         runs below a tenth of the median"
+    );
+    let mut notes = vec![rates::NOTE.to_owned(), beside];
+    let rows = records.iter().map(|record| (record.contender, &record.summary));
+    notes.extend(rates::all_stalled(rows));
     notes.push(format!("all verified: {} rows, {runs} runs, every value came once", records.len()));
     notes
 }

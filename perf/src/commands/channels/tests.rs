@@ -13,6 +13,7 @@ const CASE: Case = Case {
     capacity: 4,
     payload: Payload::Word,
     beside: Beside::Quiet,
+    busy_threads: 0,
 };
 
 fn plan(cases: &[Case], names: &[ChannelName]) -> Plan {
@@ -81,6 +82,7 @@ fn json_has_every_run_and_compares_with_the_first() {
     for result in results {
         assert_eq!(result["benchmark"], "channels");
         assert_eq!((&result["traffic"], &result["beside"]), (&"one-way".into(), &"quiet".into()));
+        assert_eq!(result["busy_threads"], 0);
         assert_eq!((&result["senders"], &result["capacity"]), (&2.into(), &4.into()));
         assert_eq!((&result["payload"], &result["threads"]), (&"word".into(), &3.into()));
         assert_eq!(result["verified"], true);

@@ -9,7 +9,7 @@ use crate::report::{Missing, distinct, rates, table};
 const OWN: &str = "lapwing";
 
 /// The columns; from the sixth on they hold numbers.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "busy threads",
     "topology",
     "slots",
@@ -18,6 +18,7 @@ const COLUMNS: [&str; 10] = [
     "rate",
     "quartiles",
     "x first",
+    "stalled %",
     "CPUs",
     "switches/s",
 ];
@@ -81,6 +82,7 @@ fn line(record: &Record, names_cell: bool, settings: Settings) -> [String; COLUM
         table::rate(summary.median_per_second),
         rates::quartiles(summary),
         table::or_none(summary.ratio_to_first, table::rounded),
+        rates::stalled(summary),
         table::or_none(summary.cpus, table::rounded),
         rates::switches(summary),
     ]
@@ -111,18 +113,11 @@ fn standings(records: &[Record], settings: Settings) -> Vec<String> {
 fn notes(records: &[Record], settings: Settings) -> Vec<String> {
     let runs = records.iter().map(|record| record.summary.runs.len()).sum::<usize>();
     let mut notes = vec![rates::NOTE.to_owned()];
-    notes.push(
-        "busy threads compute in another process; rivals wait as named, the fastest of their ways"
-            .to_owned(),
-    );
-    notes.extend(rates::stalled(records.iter().map(|record| {
-        let (busy, topology, ring) = record.cell();
-        let (contender, topology) = (record.contender, topology.name());
-        let setting = setting(record, settings);
-        let name =
-            format!("{contender} {setting} in {topology}, {ring} slots, {busy} busy threads");
-        (name, &record.summary)
-    })));
+    let ways = "busy threads compute in another process; rivals wait as named, the fastest of their ways; stalled: runs \
+                below a tenth of the median";
+    notes.push(ways.to_owned());
+    let rows = records.iter().map(|record| (record.contender, &record.summary));
+    notes.extend(rates::all_stalled(rows));
     notes.extend(settings.note());
     notes.push(format!("all verified: {} rows, {runs} runs, the right answer", records.len()));
     notes

@@ -23,7 +23,7 @@ pub(crate) struct Rates {
     pub(crate) senders: Option<u64>,
     /// Slots of each channel.
     pub(crate) capacity: Option<u64>,
-    /// The configuration; only of neighbours, as the two that follow.
+    /// The configuration; only of neighbours, as the slots of the ring.
     pub(crate) topology: Option<String>,
     /// Slots of the ring.
     pub(crate) ring: Option<u64>,

@@ -8,7 +8,7 @@ use crate::report::html::records::Rates;
 use crate::report::settings;
 
 const CHANNELS: &str = "Bounded channels from senders to one receiver, and values there and back one at a time: on a \
-    quiet machine, beside two busy threads of another process, and with all threads of a run on one CPU.";
+    quiet machine, beside busy threads of another process, and with all threads of a run on one CPU.";
 const NEIGHBOURS: &str = "The five configurations of the paper beside busy threads of another process, which take CPUs \
     away in the middle of a run.";
 /// What the columns of both tables say.
@@ -26,7 +26,7 @@ const FIGURES: [&str; 8] = [
 /// The section of channels, if there are `records`.
 pub(super) fn channels(records: &[Rates]) -> Option<Section> {
     let words = ["beside", "traffic", "payload", "contender", "wait"];
-    let numbers = [&["senders", "slots"], &FIGURES[..], &["longest send"]].concat();
+    let numbers = [&["busy threads", "senders", "slots"], &FIGURES[..], &["longest send"]].concat();
     let mut table = Table::new("Medians over the runs", &words, &numbers);
     for record in records {
         let mut cells = vec![
@@ -35,6 +35,7 @@ pub(super) fn channels(records: &[Rates]) -> Option<Section> {
             word(record.payload.as_deref()),
             record.contender.clone(),
             record.wait.clone(),
+            count(record.busy_threads),
             count(record.senders),
             count(record.capacity),
         ];

@@ -180,6 +180,7 @@ fn channel(contender: &str, rate: f64) -> Value {
     record["traffic"] = "one-way".into();
     record["payload"] = "word".into();
     record["beside"] = "busy".into();
+    record["busy_threads"] = 2.into();
     record["senders"] = 3.into();
     record["capacity"] = 1_024.into();
     record["longest_send_ns"] = json!(2.5e6);

@@ -186,9 +186,9 @@ fn runs_of_a_given_time_have_their_tables() {
     let page = page(folder.path()).unwrap();
     let channels = cells(&page, 0, 0);
     assert_eq!(channels[0][..5], ["busy", "one-way", "word", "lapwing", "adaptive"]);
-    assert_eq!(channels[0][5..9], ["3", "1,024", "5 M/s", "2.5 M/s .. 10 M/s"]);
-    assert_eq!(channels[1][9..14], ["0.75", "1.90", "1,234", "–", "25.0"]);
-    assert_eq!(channels[1][14..], ["0.50", "2.50 ms"]);
+    assert_eq!(channels[0][5..10], ["2", "3", "1,024", "5 M/s", "2.5 M/s .. 10 M/s"]);
+    assert_eq!(channels[1][10..15], ["0.75", "1.90", "1,234", "–", "25.0"]);
+    assert_eq!(channels[1][15..], ["0.50", "2.50 ms"]);
     let neighbours = cells(&page, 1, 0);
     assert_eq!(neighbours[1][..3], ["pipeline", "disruptor", "adaptive auto"]);
     assert_eq!(neighbours[1][3..6], ["2", "1,024", "4 k/s"]);

@@ -28,7 +28,7 @@ const BESIDE: [Topology; 2] = [Topology::Unicast, Topology::Sequencer];
 const BESIDE_RING: usize = 1_024;
 /// Threads of another process that compute meanwhile.
 const BUSY_THREADS: u32 = 2;
-/// Rounds that count there, and the time of one run: 10 rows take 6 s, plus calibration.
+/// Rounds that count there, and the time of one run: 10 rows take 5 s, plus calibration.
 const BESIDE_ROUNDS: u32 = 5;
 const BESIDE_RUN_TIME: Duration = Duration::from_millis(80);
 

@@ -1,6 +1,6 @@
 //! Values through a bounded channel for a given time: from senders to one receiver, or there and back, one at a time.
-//! The speeds of channels under load differ by a factor of a thousand, so the time of a run is given, and not the
-//! number of its values. Not here: the channels (`contenders::channels`).
+//! The speeds of channels under load differ by a factor of a thousand. So the time of a run is given, and not the number
+//! of its values. Not here: the channels (`contenders::channels`).
 //!
 //! ```text
 //! clock      sleeps ................. stop

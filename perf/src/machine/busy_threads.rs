@@ -1,5 +1,5 @@
-//! Load by others: threads of another process that compute without end, each of which would take a CPU of its own. It
-//! is this program once more, with a subcommand that nobody needs to know.
+//! Load by others: threads of another process that compute without end. Each of them would take a CPU of its own. The
+//! process is this program with a hidden subcommand.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -40,7 +40,7 @@ impl BusyThreads {
 ///
 /// # Errors
 ///
-/// The system refuses a thread, or nobody listens.
+/// The system refuses a thread, or the parent has closed the pipe.
 pub(crate) fn serve(count: u32) -> io::Result<()> {
     child::end_with_parent()?;
     for _ in 0..count {

@@ -1,5 +1,5 @@
-//! This program once more, as a child that ends with it: at the latest when the guard is dropped, and also if this
-//! process is killed, as the child then finds its input closed (and Linux kills it).
+//! This program once more, as a child that never outlives its parent. The guard kills it when it is dropped. If the parent
+//! is killed, the child finds its input closed and ends; Linux kills it at once.
 
 use std::io::{self, Read};
 use std::process::{self, Child, ChildStdout, Command, Stdio};

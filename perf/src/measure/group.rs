@@ -23,7 +23,7 @@ pub(crate) struct Group<R> {
 }
 
 impl<R: Timed> Group<R> {
-    /// A group in which nobody has run yet.
+    /// A group in which no row has run yet.
     pub(crate) fn new(label: String, rows: Vec<R>, busy_threads: u32) -> Self {
         Self { rows, label, busy_threads, random: Rng::with_seed(ORDER_SEED) }
     }

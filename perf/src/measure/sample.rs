@@ -1,5 +1,5 @@
-//! One run whose time is given, and what a report says of the runs of a row: rates, what they cost, and how often a
-//! run stood almost still. Not here: runs of a given number of events (`run`, `row`).
+//! One run of a given time, and what a report says of the runs of a row: rates, their cost, and how often a run stood
+//! almost still. Not here: runs of a given number of events (`run`, `row`).
 
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl Sample {
 }
 
 impl Summary {
-    /// Of `runs`, in a cell whose fastest has this name and these runs; none of no runs.
+    /// Of `runs`, compared with the first of the cell, of this name and with these runs; none of no runs.
     pub(crate) fn of(
         runs: &[Sample],
         (first, first_runs): (&'static str, &[Sample]),

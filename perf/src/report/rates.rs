@@ -1,5 +1,5 @@
-//! How tables show runs of a given time: rates with their quartiles, ratios to rivals, and who is first in how many
-//! cells.
+//! How tables show runs of a given time: rates with their quartiles, ratios to rivals, and the number of
+//! cells in which a contender is first.
 
 use super::{distinct, table};
 use crate::measure::sample::Summary;

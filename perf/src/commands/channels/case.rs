@@ -1,4 +1,4 @@
-//! One cell of the table: who sends what to whom, through how many slots, and what else runs meanwhile.
+//! One cell of the table: the traffic, its senders, its slots, its payload, and what else runs meanwhile.
 
 use std::fmt;
 use std::time::Duration;

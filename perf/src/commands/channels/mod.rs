@@ -32,7 +32,7 @@ const BENCHMARK: &str = "channels";
 struct Plan {
     /// The cells.
     cases: Vec<Case>,
-    /// Who runs in each of them.
+    /// The contenders, which run in each cell that they take.
     channels: Vec<Channel>,
     /// Time of one run.
     run_time: Duration,
@@ -66,7 +66,7 @@ fn measure(plan: &Plan, progress: impl FnOnce(u64) -> Progress) -> Result<Vec<Re
 }
 
 impl Plan {
-    /// The cell of `case`, with those who take part in it.
+    /// The cell of `case`, with the contenders that take it.
     fn cell(&self, case: Case) -> Group<Row> {
         let takes_part = |channel: &&Channel| self.refusal(**channel, &case).is_none();
         let row = |channel: &Channel| Row::new(*channel, case, self.run_time);
@@ -78,7 +78,7 @@ impl Plan {
         channel.refusal(case.load(self.run_time).shape, case.capacity)
     }
 
-    /// Who does not take part in some cell, and why, each once.
+    /// The contenders that do not take some cell, with the first reason of each.
     fn missing(&self) -> Vec<Missing> {
         let mut missing: Vec<Missing> = Vec::new();
         for &channel in &self.channels {

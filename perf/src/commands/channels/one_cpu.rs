@@ -1,5 +1,5 @@
-//! A run on one CPU: a process of its own, which has one CPU from its start, since what a library once knows of the
-//! number of CPUs it does not ask again. It is this program with a subcommand that nobody needs to know.
+//! A run on one CPU, in a process that has one CPU from its start: some libraries count the CPUs once and remember the
+//! number. The process is this program with a hidden subcommand.
 
 use std::io::Read;
 use std::time::Duration;

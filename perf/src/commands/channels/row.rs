@@ -47,7 +47,7 @@ impl Timed for Row {
         format!("{} {} {}", self.case, self.channel.name.name(), self.channel.wait())
     }
 
-    /// The time of a run is given.
+    /// Settles nothing: the time of a run is given.
     fn settle(&mut self) -> Result<(), Error> {
         Ok(())
     }

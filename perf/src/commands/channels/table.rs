@@ -6,7 +6,7 @@ use crate::contenders::channels::ChannelName;
 use crate::machine::Machine;
 use crate::report::{Missing, distinct, rates, table};
 
-/// Whose cells are counted.
+/// The contender that is compared with the best rival of each cell.
 const OWN: &str = ChannelName::Lapwing.name();
 /// The columns of the rates; from the fifth on they hold numbers.
 const RATES: [&str; 14] = [

@@ -1,5 +1,5 @@
-//! One contender in one cell: what is timed. Its runs have a given number of events, as those of `throughput`, and the
-//! number follows its speed from run to run: beside busy threads one run may be a thousand times as fast as the next.
+//! One contender in one cell: what is timed. A run has a given number of events, as in `throughput`. The number follows
+//! the speed from run to run: beside busy threads, one run may be a thousand times as fast as the next.
 
 use std::time::Duration;
 

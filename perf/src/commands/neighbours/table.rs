@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::report::settings::Settings;
 use crate::report::{Missing, distinct, rates, table};
 
-/// Whose cells are counted.
+/// The contender that is compared with the best rival of each cell.
 const OWN: &str = "lapwing";
 
 /// The columns; from the sixth on they hold numbers.

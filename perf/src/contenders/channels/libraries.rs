@@ -34,7 +34,7 @@ pub(super) struct Gil;
 #[derive(Clone, Copy)]
 pub(super) struct GilParking;
 
-/// `thingbuf::mpsc::blocking`, which parks at once.
+/// `thingbuf::mpsc::blocking`, which parks.
 #[derive(Clone, Copy)]
 pub(super) struct Thingbuf;
 

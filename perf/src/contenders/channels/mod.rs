@@ -1,5 +1,5 @@
-//! Bounded channels under load: this project's and those that Rust programs use instead. Every channel has its own
-//! default settings, and where a crate has a second kind for the same purpose, that is a contender of its own.
+//! Bounded channels under load: this project's and those that Rust programs use instead. Every channel has its default
+//! settings. A second kind of the same crate is a contender of its own.
 //!
 //! Not here: channels as the arcs of a graph (`over_queues`, `over_rings`), which carry events of a fixed form.
 
@@ -44,7 +44,7 @@ pub(crate) enum ChannelName {
 /// A contender with its setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {
-    /// Whose channel it is.
+    /// The crate and the kind of the channel.
     pub(crate) name: ChannelName,
     /// How both ends of Lapwing's wait; others have no choice.
     pub(crate) wait: WaitName,
@@ -64,7 +64,7 @@ pub(crate) enum Payload {
     String,
 }
 
-/// Who sends to whom.
+/// The direction of the values, and how many threads send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// So many senders to one receiver.
@@ -76,7 +76,7 @@ pub(crate) enum Shape {
 /// One run of any channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Who sends to whom.
+    /// The direction of the values, and how many threads send.
     pub(crate) shape: Shape,
     /// Slots of each channel.
     pub(crate) capacity: usize,

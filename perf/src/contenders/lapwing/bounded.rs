@@ -12,7 +12,7 @@ use crate::load::traffic::{ReceiveEnd, SendEnd};
 use crate::load::value::Value;
 use crate::measure::crew::Disconnected;
 
-/// Channels whose ends wait so.
+/// Channels with this strategy at both ends.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::contenders) struct Own(pub(in crate::contenders) WaitName);
 
@@ -52,7 +52,7 @@ impl Library for Own {
     }
 }
 
-/// `builder`, both of whose ends wait by `strategy`.
+/// `builder` with `strategy` at both ends.
 fn both<W: WaitStrategy + Clone>(builder: Builder, strategy: W) -> Builder<W, W> {
     builder.receiver_wait(strategy.clone()).sender_wait(strategy)
 }

@@ -7,7 +7,7 @@ use super::{speed, time};
 /// What both have in common. Keys of the cell that only one of them has are optional.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Rates {
-    /// Who ran.
+    /// The contender.
     pub(crate) contender: String,
     /// How its threads waited.
     pub(crate) wait: String,

@@ -167,8 +167,8 @@ fn notes(records: &[Record]) -> Vec<String> {
     let runs = records.iter().map(|record| record.summary.runs.len()).sum::<usize>();
     let busy = records.iter().map(|record| record.busy_threads).max().unwrap_or(0);
     let beside = format!(
-        "busy: beside {busy} busy threads of another process; one-cpu: all threads of the run share one CPU; stalled: \
-         runs below a tenth of the median"
+        "busy: beside busy threads of another process, {busy} in all; one-cpu: all threads of the run share one CPU; \
+         stalled: runs below a tenth of the median"
     );
     let mut notes = vec![rates::NOTE.to_owned(), beside];
     let rows = records.iter().map(|record| (record.contender, &record.summary));

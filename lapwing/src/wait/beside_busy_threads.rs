@@ -9,7 +9,7 @@
 //! Beside one busy thread on each CPU the first two steps pay, and are 2 to 70 times as fast as parking at once.
 //! Beside two, the thread that sleeps waits for its CPU, and parking at once is up to 5 times as fast: a
 //! wake-up by a thread on the same CPU takes 2 µs there. So a step that did not pay is left out of the next wait,
-//! then of the next 3, and so on up to 63. See `perf/results/experiments.md`, "Beside busy threads".
+//! then of the next 3, and so on up to 63. Each further spin is a trial, and longer. See `perf/results/experiments.md`, "Beside busy threads".
 //!
 //! Not here: how a ring knows that it is beside busy threads (`cpu_load`).
 
@@ -23,6 +23,9 @@ use crate::sync::pause;
 /// How long a thread spins: as long as a wake-up costs both sides together. With this bound, spinning first is
 /// never more than twice as expensive as parking at once.
 const LONGEST_SPIN: Duration = Duration::from_micros(50);
+/// How long it spins when it tries again. The other side may sleep instead of spinning as well, and answers only
+/// after that: a shorter spin would never find that both could spin.
+const LONGEST_TRIAL: Duration = Duration::from_micros(100);
 /// Polls of a spinning thread between two reads of the clock.
 const POLLS_PER_CLOCK: u32 = 24;
 /// A sleep of 50 µs takes about 70 µs. If it takes longer than this, the thread has waited for its CPU, and a
@@ -43,7 +46,8 @@ impl BesideBusyThreads {
         if waiting.load.give_way() != Yield::Refused && waiting.seems_over() {
             return;
         }
-        if self.spin.is_due() && self.spin.learn(spin(waiting)) {
+        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { LONGEST_SPIN };
+        if self.spin.is_due() && self.spin.learn(spin(waiting, longest)) {
             return;
         }
         if self.nap.is_due() {
@@ -56,9 +60,9 @@ impl BesideBusyThreads {
 }
 
 /// Polls, if a CPU is spare. Returns whether the wait is over or has expired.
-fn spin(waiting: &Waiting<'_>) -> bool {
+fn spin(waiting: &Waiting<'_>, longest: Duration) -> bool {
     let spinner = Spinner::try_new();
-    spinner.is_some_and(|_spinner| waiting.repeat_for(LONGEST_SPIN, POLLS_PER_CLOCK, || pause(1)))
+    spinner.is_some_and(|_spinner| waiting.repeat_for(longest, POLLS_PER_CLOCK, || pause(1)))
 }
 
 /// A step that is left out more and more often while it does not pay.
@@ -79,6 +83,11 @@ impl Attempt {
         let is_due = self.left == 0;
         self.left = self.left.saturating_sub(1);
         is_due
+    }
+
+    /// Whether the step did not pay the last time.
+    fn is_a_trial(&self) -> bool {
+        self.interval > 0
     }
 
     /// Learns from a step; returns whether it `paid`.

@@ -88,6 +88,11 @@ impl<'a> CpuLoad<'a> {
         self.left() > 0 && !self.is_beside_busy_threads()
     }
 
+    /// Whether the ring has several producers.
+    pub(super) fn has_several_producers(self) -> bool {
+        self.control.stamps.is_some()
+    }
+
     /// Whether a yield would take a time slice.
     pub(super) fn is_beside_busy_threads(self) -> bool {
         Ban::of(self.ban).is_some()

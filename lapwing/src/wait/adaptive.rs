@@ -95,7 +95,7 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 /// second lone event.
 ///
 /// [Beside busy threads](super#beside-busy-threads) of other programs, where a yield takes a time slice of some
-/// milliseconds, it does not yield. It spins for up to 50 µs if a CPU is spare, sleeps once for 50 µs, and
+/// milliseconds, it does not yield. It spins for up to 50 µs if a CPU is spare, sleeps once, for about 65 µs, and
 /// parks. It leaves out the first two steps, more and more often, while they do not pay.
 ///
 /// From about 20,000 events a second on, an event is seen about as soon as by a thread that spins. At lower
@@ -183,6 +183,7 @@ impl Adaptive {
         let load = waiting.load;
         if load.is_oversubscribed()
             && load.has_several_producers()
+            && Spinner::is_ever_granted()
             && waiting.look(LOOKS_BEFORE_A_YIELD, || pause(1))
         {
             return Some(0);

@@ -3,7 +3,7 @@
 //! | step | longest | pays if |
 //! |---|---|---|
 //! | spin | 50 µs, the cost of a wake-up | the other side has a CPU now: an exchange then takes a microsecond |
-//! | sleep once | 50 µs, and the timer slack | the thread gets its CPU soon: it then finds a batch, and costs the other side nothing |
+//! | sleep once | 65 µs, most of it timer slack | the thread gets its CPU soon: it then finds a batch, and costs the other side nothing |
 //! | park | until woken | always |
 //!
 //! Beside one busy thread on each CPU the first two steps pay, and are 2 to 70 times as fast as parking at once.
@@ -28,8 +28,8 @@ const LONGEST_SPIN: Duration = Duration::from_micros(50);
 const LONGEST_TRIAL: Duration = Duration::from_micros(100);
 /// Polls of a spinning thread between two reads of the clock.
 const POLLS_PER_CLOCK: u32 = 24;
-/// A sleep of 50 µs takes about 70 µs. If it takes longer than this, the thread has waited for its CPU, and a
-/// wake-up would have come as soon.
+/// A sleep takes about 65 µs. If it takes longer than this, the thread has waited for its CPU, and a wake-up
+/// would have come as soon.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
 
 /// What one thread has learnt of its waits beside busy threads.
@@ -46,8 +46,10 @@ impl BesideBusyThreads {
         if waiting.load.give_way() != Yield::Refused && waiting.seems_over() {
             return;
         }
-        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { LONGEST_SPIN };
-        if self.spin.is_due() && self.spin.learn(spin(waiting, longest)) {
+        if self.spin.is_due()
+            && let Some(spinner) = Spinner::try_new()
+            && self.spin(waiting, spinner)
+        {
             return;
         }
         if self.nap.is_due() {
@@ -57,12 +59,12 @@ impl BesideBusyThreads {
             waiting.park();
         }
     }
-}
 
-/// Polls, if a CPU is spare. Returns whether the wait is over or has expired.
-fn spin(waiting: &Waiting<'_>, longest: Duration) -> bool {
-    let spinner = Spinner::try_new();
-    spinner.is_some_and(|_spinner| waiting.repeat_for(longest, POLLS_PER_CLOCK, || pause(1)))
+    /// Polls. Returns whether the wait is over or has expired.
+    fn spin(&mut self, waiting: &Waiting<'_>, _spinner: Spinner) -> bool {
+        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { LONGEST_SPIN };
+        self.spin.learn(waiting.repeat_for(longest, POLLS_PER_CLOCK, || pause(1)))
+    }
 }
 
 /// A step that is left out more and more often while it does not pay.

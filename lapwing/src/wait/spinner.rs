@@ -22,6 +22,12 @@ impl Spinner {
         let taken = SPINNERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_spared);
         taken.ok().map(|_| Self(()))
     }
+
+    /// Whether the process has more than one CPU. On the only one, a thread that polls keeps the other side from
+    /// running.
+    pub(super) fn is_ever_granted() -> bool {
+        spare_cpus() > 0
+    }
 }
 
 impl Drop for Spinner {

@@ -5,7 +5,7 @@ use super::{WaitStrategy, Waiting};
 /// Polls `spins` times, then yields the CPU before each further poll. Under oversubscription, when the
 /// threads of the ring need more CPUs than they get, it yields at once: the thread that it waits for may need
 /// this CPU. Beside [busy threads](super#beside-busy-threads) of other programs, where a yield takes a time
-/// slice, it sleeps for 50 µs instead.
+/// slice, it sleeps for about 65 µs instead.
 ///
 /// ```
 /// use lapwing::wait::Yielding;

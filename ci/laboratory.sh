@@ -33,6 +33,9 @@ lapwing latency --runs 1 --rate 100000 --seconds-per-run 0.02 --json "$results/l
 lapwing sweep --runs 1 --rates 10000,100000 --seconds-per-run 0.02 "${swept[@]}" --json "$results/sweep.json"
 lapwing oversubscribed --runs 1 --events $((2 * thousand)) --producers 1,8 --consumers 1,8 \
     --json "$results/oversubscribed.json"
+lapwing channels --rounds 1 --run-ms 10 --payload word,string --capacity 1,16 --senders 1,3 --json "$results/channels.json"
+lapwing channels --rounds 1 --run-ms 10 --tails --json "$results/tails.json"
+lapwing neighbours --rounds 1 --run-ms 10 --ring 256 --busy 0,2 --json "$results/neighbours.json"
 lapwing idle --runs 1 --seconds-per-run 0.05 --json "$results/idle.json"
 lapwing idle --runs 1 --seconds-per-run 0.05 --rate 1000 --consumers 8 --wait adaptive --placement own,auto
 lapwing dispatch --quick --json "$results/dispatch.json" >/dev/null
@@ -50,6 +53,8 @@ refused contention --events 20000 --case wrong-answer
 refused ping-pong --events 2000 --contender wrong-answer
 refused latency --rate 100000 --seconds-per-run 0.02 --contender wrong-answer
 refused oversubscribed --events 2000 --producers 2 --consumers 2 --contender wrong-answer
+refused channels --rounds 1 --run-ms 10 --payload word --capacity 16 --senders 1 --contender wrong-answer
+refused neighbours --rounds 1 --run-ms 10 --ring 256 --busy 0 --contender wrong-answer
 refused idle --runs 1 --seconds-per-run 0.05 --rate 1000 --contender wrong-answer
 
 if ! command -v python3 >/dev/null; then

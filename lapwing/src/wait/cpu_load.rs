@@ -19,6 +19,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::Sequence;
 use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, yield_now};
 
@@ -104,9 +105,7 @@ impl<'a> CpuLoad<'a> {
             return Yield::Refused;
         }
         let (start, claimed) = (Instant::now(), self.control.claimed());
-        let end = after_yield(start);
-        let laps = (self.control.claimed() - claimed) / self.control.capacity;
-        self.note(start, end, laps)
+        self.note(start, after_yield(start), claimed)
     }
 
     /// Whether yields are allowed. Once a ban has passed, they are for the first thread that asks.
@@ -116,11 +115,11 @@ impl<'a> CpuLoad<'a> {
         ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
     }
 
-    /// Records a yield, during which `laps` of the ring were claimed. A single long one is not
+    /// Records a yield, before which the ring had `claimed` so many sequences. A single long one is not
     /// oversubscription.
-    fn note(self, start: Instant, end: Instant, laps: u64) -> Yield {
+    fn note(self, start: Instant, end: Instant, claimed: Sequence) -> Yield {
         let time = end - start;
-        if time > SLICE && laps < PRODUCTIVE_LAPS {
+        if time > SLICE && self.laps_since(claimed) < PRODUCTIVE_LAPS {
             self.saw_a_slice();
             return Yield::Slice;
         }
@@ -140,6 +139,11 @@ impl<'a> CpuLoad<'a> {
             self.saw_others();
         }
         Yield::LetRun
+    }
+
+    /// How often the ring has been filled since it had `claimed` so many sequences.
+    fn laps_since(self, claimed: Sequence) -> u64 {
+        self.control.claimed().saturating_sub(claimed) / self.control.capacity
     }
 
     /// Records that a yield took a time slice.
@@ -302,8 +306,9 @@ mod tests {
 
     /// Records a yield of `time` in which this many `laps` were claimed.
     fn note_laps(ring: CpuLoad<'_>, time: Duration, laps: u64) -> Yield {
-        let start = Instant::now();
-        ring.note(start, start + time, laps)
+        let (start, claimed) = (Instant::now(), ring.control.claimed());
+        ring.control.cursor.store(claimed + laps * ring.control.capacity, Ordering::Relaxed);
+        ring.note(start, start + time, claimed)
     }
 
     /// Whether there is oversubscription after these yields, the first of this thread.

@@ -19,6 +19,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use super::spinner::Spinner;
 use crate::Sequence;
 use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, yield_now};
@@ -84,9 +85,10 @@ impl<'a> CpuLoad<'a> {
     }
 
     /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and return
-    /// soon.
+    /// soon. Always, if the process has one CPU: a turn there is too short to be told from a yield that let none run.
     pub(super) fn is_oversubscribed(self) -> bool {
-        self.left() > 0 && !self.is_beside_busy_threads()
+        let takes_turns = self.left() > 0 || !Spinner::is_ever_granted();
+        takes_turns && !self.is_beside_busy_threads()
     }
 
     /// Whether the ring has several producers.
@@ -292,6 +294,7 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::wait::spinner::HAS_SPARE_CPU;
 
     /// The words of a ring of 8 slots.
     fn ring() -> Control {
@@ -373,6 +376,18 @@ mod tests {
         assert!(ring.is_beside_busy_threads() && !ring.is_oversubscribed());
         YIELDS.set(0);
         assert_eq!((ring.give_way(), YIELDS.get()), (Yield::Refused, 0));
+    }
+
+    /// It polled for some microseconds before each yield, since a turn of the other thread took less than counts as one.
+    #[test]
+    fn a_ring_on_one_cpu_is_oversubscribed() {
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        assert!(!ring.is_oversubscribed());
+        HAS_SPARE_CPU.set(false);
+        assert!(ring.is_oversubscribed());
+        ring.saw_a_slice();
+        assert!(!ring.is_oversubscribed());
     }
 
     /// A sender that filled the ring again and again while the other ones were waiting for their turn.

@@ -103,26 +103,27 @@ impl<'a> CpuLoad<'a> {
 
     /// Yields, and records whether another thread ran. Does nothing if the yield would take a time slice.
     pub(super) fn give_way(self) -> Yield {
-        if !self.may_yield() {
+        let before = Ban::of(self.ban);
+        if !self.may_yield(before) {
             return Yield::Refused;
         }
         let (start, claimed) = (Instant::now(), self.control.claimed());
-        self.note(start, after_yield(start), claimed)
+        self.note(start, after_yield(start), claimed, before)
     }
 
     /// Whether yields are allowed. Once a ban has passed, they are for the first thread that asks.
-    fn may_yield(self) -> bool {
-        let Some(ban) = Ban::of(self.ban) else { return true };
+    fn may_yield(self, ban: Option<Ban>) -> bool {
+        let Some(ban) = ban else { return true };
         let now = self.now_ms();
         ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
     }
 
-    /// Records a yield, before which the ring had `claimed` so many sequences. A single long one is not
-    /// oversubscription.
-    fn note(self, start: Instant, end: Instant, claimed: Sequence) -> Yield {
+    /// Records a yield, before which the ring had `claimed` so many sequences, and a ban had passed or there was
+    /// none. A single long one is not oversubscription.
+    fn note(self, start: Instant, end: Instant, claimed: Sequence, before: Option<Ban>) -> Yield {
         let time = end - start;
         if time > SLICE && self.laps_since(claimed) < PRODUCTIVE_LAPS {
-            self.saw_a_slice();
+            self.saw_a_slice(before);
             return Yield::Slice;
         }
         if let Some(ban) = Ban::of(self.ban) {
@@ -148,9 +149,12 @@ impl<'a> CpuLoad<'a> {
         self.control.claimed().saturating_sub(claimed) / self.control.capacity
     }
 
-    /// Records that a yield took a time slice.
-    pub(super) fn saw_a_slice(self) {
-        Ban::after_slice(Ban::of(self.ban), self.now_ms()).store(self.ban);
+    /// Records that a yield took a time slice, `before` which a ban had passed or there was none. Threads whose
+    /// slices overlap count once, so that a host that stops all CPUs for a moment costs a short ban.
+    pub(super) fn saw_a_slice(self, before: Option<Ban>) {
+        if before.is_some() || Ban::of(self.ban).is_none() {
+            Ban::after_slice(before, self.now_ms()).store(self.ban);
+        }
     }
 
     /// Records that another thread ran.
@@ -211,7 +215,7 @@ fn is_second(now: Instant) -> bool {
 
 /// A time without yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ban {
+pub(super) struct Ban {
     /// When it ends.
     until_ms: u64,
     /// How often a yield took a time slice of late. Each doubles the length of the next ban.
@@ -304,14 +308,14 @@ mod tests {
     /// Records a yield of the given nanoseconds, the given microseconds after `began`.
     fn note(ring: CpuLoad<'_>, began: Instant, (ns, after): (u64, u64)) {
         let start = began + Duration::from_micros(after);
-        _ = ring.note(start, start + Duration::from_nanos(ns), 0);
+        _ = ring.note(start, start + Duration::from_nanos(ns), 0, None);
     }
 
     /// Records a yield of `time` in which this many `laps` were claimed.
     fn note_laps(ring: CpuLoad<'_>, time: Duration, laps: u64) -> Yield {
         let (start, claimed) = (Instant::now(), ring.control.claimed());
         ring.control.cursor.store(claimed + laps * ring.control.capacity, Ordering::Relaxed);
-        ring.note(start, start + time, claimed)
+        ring.note(start, start + time, claimed, Ban::of(ring.ban))
     }
 
     /// Whether there is oversubscription after these yields, the first of this thread.
@@ -386,7 +390,7 @@ mod tests {
         assert!(!ring.is_oversubscribed());
         HAS_SPARE_CPU.set(false);
         assert!(ring.is_oversubscribed());
-        ring.saw_a_slice();
+        ring.saw_a_slice(None);
         assert!(!ring.is_oversubscribed());
     }
 
@@ -418,12 +422,21 @@ mod tests {
         while !slice(None, 0).has_passed(ring.now_ms()) {
             yield_now();
         }
-        let tries = [ring.may_yield(), ring.may_yield(), ring.may_yield()];
+        let tries: [_; 3] = std::array::from_fn(|_| ring.may_yield(Ban::of(ring.ban)));
         assert_eq!(
             tries,
             [true, false, false],
             "the first of those that ask tries for all of them"
         );
+    }
+
+    /// A host that stopped four threads for two milliseconds forbade yields for half a second.
+    #[test]
+    fn time_slices_that_overlap_count_once() {
+        let control = ring();
+        let ring = CpuLoad::of(&control);
+        (0..4).for_each(|_| ring.saw_a_slice(None));
+        assert_eq!(Ban::of(ring.ban).map(|ban| ban.level), Some(0));
     }
 
     #[test]
@@ -438,6 +451,6 @@ mod tests {
             level()
         });
         assert_eq!(after, [Some(1), Some(0), None]);
-        assert!(ring.may_yield() && !ring.is_beside_busy_threads());
+        assert!(ring.may_yield(Ban::of(ring.ban)) && !ring.is_beside_busy_threads());
     }
 }

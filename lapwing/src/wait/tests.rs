@@ -422,7 +422,7 @@ fn one_that_sees_others_now_and_then_keeps_the_oversubscription_there() {
 fn beside_busy_threads(control: &Control) -> CpuLoad<'_> {
     let load = CpuLoad::of(control);
     load.saw_others();
-    load.saw_a_slice();
+    load.saw_a_slice(None);
     load
 }
 

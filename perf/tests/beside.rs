@@ -2,22 +2,13 @@
 //! their files.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::{env, fs, process, thread};
 
-fn lapwing(flags: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_lapwing")).args(flags).output();
-    output.expect("the binary starts")
-}
-
-/// Runs `flags`, which succeed, and returns the tables.
-fn tables(flags: &[&str]) -> String {
-    let output = lapwing(flags);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{flags:?}: {complaint}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+use common::{lapwing, tables};
 
 #[test]
 fn both_commands_write_files_that_the_report_reads() {

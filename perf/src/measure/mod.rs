@@ -11,4 +11,5 @@ pub(crate) mod row; // one row of a table of speeds
 pub(crate) mod run; // one run, before and after its answer is checked
 pub(crate) mod sample; // one run of a given time, and what a report says of several
 pub(crate) mod schedule; // how often, how long, where
+pub(crate) mod settling; // the fastest setting, and the number of events
 pub(crate) mod statistics; // median, spread, interval

@@ -5,17 +5,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::measure::calibration::{self, Verdict};
+use crate::measure::calibration;
 use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::run::{Pass, Run};
 use crate::measure::schedule::Schedule;
+use crate::measure::settling::Settling;
 use crate::measure::statistics::{self, Spread, median};
-
-/// Runs of a candidate in its audition.
-const AUDITION_RUNS: usize = 3;
-/// How much shorter they are than those that count: a rival may have eight candidates.
-const AUDITION_PART: u32 = 3;
 
 /// What is timed.
 pub(crate) trait Subject {
@@ -108,12 +104,6 @@ impl<S: Subject> Row<S> {
         }
     }
 
-    /// Has runs of `events` from now on.
-    fn set_events(&mut self, events: u32) {
-        self.events = events;
-        self.subject.prepare(events);
-    }
-
     /// Runs once.
     fn pass(&self) -> Result<Pass, Error> {
         self.subject.run(self.events)
@@ -123,32 +113,37 @@ impl<S: Subject> Row<S> {
     fn counted(&self, pass: &Pass) -> Run {
         Run::new(self.events, self.subject.operations_per_event(), pass)
     }
+}
 
-    /// Settles the number of events of a run, which should take `run_time`.
-    fn calibrate(&mut self, run_time: Duration) -> Result<(), Error> {
-        if let Some(events) = self.schedule.events {
-            self.set_events(events);
-            return Ok(());
-        }
-        self.set_events(calibration::PILOT_EVENTS);
-        loop {
-            let pilot = self.pass()?;
-            match calibration::judge(self.events, pilot.elapsed, run_time) {
-                Verdict::Again(events) => self.set_events(events),
-                Verdict::Settled(events) => {
-                    self.set_events(events);
-                    return Ok(());
-                }
-            }
-        }
+impl<S: Subject> Settling for Row<S> {
+    fn candidates(&self) -> usize {
+        self.subject.candidates()
     }
 
-    /// The median speed of the candidate that is chosen now, over a few runs.
-    fn audition(&mut self) -> Result<f64, Error> {
-        self.calibrate(self.schedule.run_time / AUDITION_PART)?;
-        let speed = |pass: Pass| self.counted(&pass).events_per_second;
-        let runs = (0..AUDITION_RUNS).map(|_| self.pass().map(speed));
-        Ok(median(runs.collect::<Result<Vec<_>, _>>()?).unwrap_or(0.0))
+    fn choose(&mut self, candidate: usize) {
+        self.subject.choose(candidate);
+    }
+
+    fn pilot_events(&self) -> u32 {
+        calibration::PILOT_EVENTS
+    }
+
+    fn events(&self) -> u32 {
+        self.events
+    }
+
+    fn set_events(&mut self, events: u32) {
+        self.events = events;
+        self.subject.prepare(events);
+    }
+
+    fn given_events(&self) -> Option<u32> {
+        self.schedule.events
+    }
+
+    fn pilot(&self) -> Result<(Duration, f64), Error> {
+        let pass = self.pass()?;
+        Ok((pass.elapsed, self.counted(&pass).events_per_second))
     }
 }
 
@@ -159,18 +154,7 @@ impl<S: Subject> Timed for Row<S> {
 
     /// The fastest candidate, and the number of events that it moves in the time of a run.
     fn settle(&mut self) -> Result<(), Error> {
-        if self.subject.candidates() > 1 {
-            let mut best = (0, 0.0);
-            for candidate in 0..self.subject.candidates() {
-                self.subject.choose(candidate);
-                let speed = self.audition()?;
-                if speed > best.1 {
-                    best = (candidate, speed);
-                }
-            }
-            self.subject.choose(best.0);
-        }
-        self.calibrate(self.schedule.run_time)
+        self.settle_for(self.schedule.run_time)
     }
 
     /// Takes fewer events from now on if it took longer than asked: pilots are short, and a contender

@@ -1,20 +1,15 @@
 //! The flags of `lapwing channels`.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use clap::{ArgAction, Args, value_parser};
 
 use super::Plan;
 use super::case::{Beside, Case, TrafficName};
 use crate::contenders::WaitName;
 use crate::contenders::channels::{Channel, ChannelName, Payload};
-use crate::flags::values;
+use crate::flags::{TimedArguments, values};
 
-/// Milliseconds of one run, without and with `--quick`.
-const RUN_MS: [u32; 2] = [100, 50];
-/// Rounds that count, without and with `--quick`. Odd, so that a median is a run.
-const ROUNDS: [u32; 2] = [9, 3];
+/// Milliseconds of one run, without `--quick`.
+const RUN_MS: u32 = 100;
 /// Senders of the tails: more than there are CPUs, and far more.
 const TAIL_SENDERS: [u32; 2] = [8, 200];
 /// Slots of the tails.
@@ -74,33 +69,18 @@ pub(crate) struct ChannelsArguments {
     #[arg(long, conflicts_with_all = ["capacity", "senders", "round_trips"])]
     tails: bool,
 
-    /// Time of one run, in milliseconds; 100 if absent, 50 with `--quick`
-    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
-    run_ms: Option<u32>,
-
-    /// Rounds that count; 9 if absent, 3 with `--quick`
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
-    rounds: Option<u32>,
-
-    /// Shorter runs, and fewer of them
-    #[arg(long)]
-    quick: bool,
-
-    /// Writes the machine and every run to this file
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) timed: TimedArguments,
 }
 
 impl ChannelsArguments {
     /// What is measured, and how often.
     pub(super) fn plan(&self) -> Plan {
-        let quick = usize::from(self.quick);
-        let run_ms = self.run_ms.unwrap_or(RUN_MS[quick]);
         Plan {
             cases: self.cases(),
             channels: self.channels(),
-            run_time: Duration::from_millis(run_ms.into()),
-            rounds: self.rounds.unwrap_or(ROUNDS[quick]),
+            run_time: self.timed.run_time(RUN_MS),
+            rounds: self.timed.rounds(),
         }
     }
 

@@ -46,7 +46,7 @@ struct Plan {
 ///
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &ChannelsArguments) -> Result<(), Error> {
-    let session = Session::begin(arguments.json.as_deref())?;
+    let session = Session::begin(arguments.timed.json.as_deref())?;
     let plan = arguments.plan();
     let missing = plan.missing();
     let records = measure(&plan, Progress::new)?;

@@ -1,19 +1,14 @@
 //! The flags of `lapwing neighbours`.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use clap::{Args, value_parser};
 
 use super::Plan;
 use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName};
-use crate::flags::values;
+use crate::flags::{TimedArguments, values};
 use crate::load::topologies::Topology;
 
-/// Milliseconds of one run, without and with `--quick`.
-const RUN_MS: [u32; 2] = [150, 50];
-/// Rounds that count, without and with `--quick`. Odd, so that a median is a run.
-const ROUNDS: [u32; 2] = [9, 3];
+/// Milliseconds of one run, without `--quick`.
+const RUN_MS: u32 = 150;
 /// Why a program in another language does not take part.
 const IS_PROCESS: &str = "what its threads cost cannot be told";
 
@@ -59,34 +54,19 @@ pub(crate) struct NeighboursArguments {
     #[arg(long, value_delimiter = ',', value_name = "own|auto|N,..", default_value = "own,auto")]
     placement: Vec<PlacementName>,
 
-    /// Time that one run should take, in milliseconds; 150 if absent, 50 with `--quick`
-    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
-    run_ms: Option<u32>,
-
-    /// Rounds that count; 9 if absent, 3 with `--quick`
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000))]
-    rounds: Option<u32>,
-
-    /// Shorter runs, and fewer of them
-    #[arg(long)]
-    quick: bool,
-
-    /// Writes the machine and every run to this file
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) timed: TimedArguments,
 }
 
 impl NeighboursArguments {
     /// What is measured, and how often.
     pub(super) fn plan(&self) -> Plan {
-        let quick = usize::from(self.quick);
-        let run_ms = self.run_ms.unwrap_or(RUN_MS[quick]);
         Plan {
             topologies: values::each_once(&self.topology, &Topology::ALL),
             rings: values::each_once(&self.ring, &[]),
             busy_threads: values::each_once(&self.busy, &[]),
-            run_time: Duration::from_millis(run_ms.into()),
-            rounds: self.rounds.unwrap_or(ROUNDS[quick]),
+            run_time: self.timed.run_time(RUN_MS),
+            rounds: self.timed.rounds(),
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 ///
 /// A wrong answer, a failed run, or a report that cannot be written.
 pub(crate) fn run(arguments: &NeighboursArguments) -> Result<(), Error> {
-    let session = Session::begin(arguments.json.as_deref())?;
+    let session = Session::begin(arguments.timed.json.as_deref())?;
     let plan = arguments.plan();
     let Roster { entries, mut missing } = arguments.roster();
     missing.extend(plan.refusals(&entries));

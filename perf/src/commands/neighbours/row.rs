@@ -8,21 +8,17 @@ use crate::load::topologies::Topology;
 use crate::load::workload::{EventBytes, Publish, Workload};
 use crate::machine::placement::Placement;
 use crate::machine::switches::Switches;
-use crate::measure::calibration::{self, Verdict};
+use crate::measure::calibration;
 use crate::measure::crew::Answers;
 use crate::measure::error::Error;
 use crate::measure::harness::Timed;
 use crate::measure::sample::Sample;
-use crate::measure::statistics::median;
+use crate::measure::settling::Settling;
 
 /// Events of the first pilot: few, since a contender that spins may take a time slice for each lap of a small ring.
 const PILOT_EVENTS: u32 = 500;
 /// Events of a run, at least.
 const FEWEST_EVENTS: u32 = 100;
-/// Runs of a candidate in its audition.
-const AUDITION_RUNS: usize = 3;
-/// How much shorter they are than those that count.
-const AUDITION_PART: u32 = 3;
 /// A run that takes so many times as long as it should, or so small a part of that, changes the number of events.
 const TOLERANCE: f64 = 2.0;
 /// By how much one run may change that number upwards.
@@ -73,15 +69,6 @@ impl<'a> Row<'a> {
         self.contender().threads(self.topology.producers(), self.topology.consumers())
     }
 
-    /// Has runs of `events` from now on.
-    fn set_events(&mut self, events: u32) {
-        let events = events.max(FEWEST_EVENTS);
-        if self.workload.events != events {
-            self.workload.events = events;
-            self.expected = self.topology.expected(&self.workload);
-        }
-    }
-
     /// Runs once and checks the answer; how long it took, and what it was like.
     fn pass(&self) -> Result<(Duration, Sample), Error> {
         let (topology, contender) = (self.topology.name(), self.contender().name());
@@ -103,21 +90,6 @@ impl<'a> Row<'a> {
         Ok((pass.elapsed, sample.with_switches(switches)))
     }
 
-    /// Settles the number of events of a run, which should take `run_time`.
-    fn calibrate(&mut self, run_time: Duration) -> Result<(), Error> {
-        self.set_events(PILOT_EVENTS);
-        loop {
-            let (elapsed, _) = self.pass()?;
-            match calibration::judge(self.workload.events, elapsed, run_time) {
-                Verdict::Again(events) => self.set_events(events),
-                Verdict::Settled(events) => {
-                    self.set_events(events);
-                    return Ok(());
-                }
-            }
-        }
-    }
-
     /// Another number of events, if the last run took far too long or far too short a time.
     fn follow(&mut self, elapsed: Duration) {
         let times = elapsed.as_secs_f64() / self.run_time.as_secs_f64();
@@ -127,12 +99,41 @@ impl<'a> Row<'a> {
             self.set_events(fitted.min(events.saturating_mul(MAX_GROWTH)));
         }
     }
+}
 
-    /// The median speed of the candidate that is chosen now, over a few runs.
-    fn audition(&mut self) -> Result<f64, Error> {
-        self.calibrate(self.run_time / AUDITION_PART)?;
-        let rates = (0..AUDITION_RUNS).map(|_| Ok(self.pass()?.1.per_second));
-        Ok(median(rates.collect::<Result<Vec<_>, Error>>()?).unwrap_or(0.0))
+impl Settling for Row<'_> {
+    fn candidates(&self) -> usize {
+        self.entry.candidates.len()
+    }
+
+    fn choose(&mut self, candidate: usize) {
+        self.chosen = candidate;
+    }
+
+    fn pilot_events(&self) -> u32 {
+        PILOT_EVENTS
+    }
+
+    fn events(&self) -> u32 {
+        self.workload.events
+    }
+
+    fn set_events(&mut self, events: u32) {
+        let events = events.max(FEWEST_EVENTS);
+        if self.workload.events != events {
+            self.workload.events = events;
+            self.expected = self.topology.expected(&self.workload);
+        }
+    }
+
+    /// None is given: the speed of a cell is not known before.
+    fn given_events(&self) -> Option<u32> {
+        None
+    }
+
+    fn pilot(&self) -> Result<(Duration, f64), Error> {
+        let (elapsed, sample) = self.pass()?;
+        Ok((elapsed, sample.per_second))
     }
 }
 
@@ -144,18 +145,7 @@ impl Timed for Row<'_> {
 
     /// The fastest candidate, beside the same busy threads as in the runs that count.
     fn settle(&mut self) -> Result<(), Error> {
-        if self.entry.candidates.len() > 1 {
-            let mut best = (0, 0.0);
-            for candidate in 0..self.entry.candidates.len() {
-                self.chosen = candidate;
-                let speed = self.audition()?;
-                if speed > best.1 {
-                    best = (candidate, speed);
-                }
-            }
-            self.chosen = best.0;
-        }
-        self.calibrate(self.run_time)
+        self.settle_for(self.run_time)
     }
 
     fn warm_up(&mut self) -> Result<(), Error> {

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use super::beside_busy_threads::BesideBusyThreads;
 use super::cpu_load::{CpuLoad, Yield};
+use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
 use super::{Pacing, WaitStrategy, Waiting};
 use crate::sync::pause;
@@ -41,12 +42,8 @@ const FEW_EVENTS: u64 = 8192;
 const NEAR_LOOKS: u32 = 72;
 /// The length that counts for a wait that ended within those polls, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
-/// Polls of a spinning waiter between two reads of the clock.
-const LOOKS_PER_CLOCK: u32 = 24;
-
-/// The cost of a park and a wake-up for both sides together, in nanoseconds. Staying awake longer does not
-/// pay: with this bound, neither choice is ever far from the better one.
-const PARKING_NS: u32 = 50_000;
+/// [`PARKING`] in nanoseconds. Staying awake longer does not pay.
+const PARKING_NS: u32 = PARKING.as_nanos() as u32;
 /// Weight of the last wait in the estimate: an eighth.
 const LEARNING: u32 = 8;
 /// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time that the

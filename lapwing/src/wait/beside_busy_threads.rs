@@ -17,17 +17,13 @@ use std::time::Duration;
 
 use super::Waiting;
 use super::cpu_load::Yield;
+use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
 use crate::sync::pause;
 
-/// How long a thread spins: as long as a wake-up costs both sides together. With this bound, spinning first is
-/// never more than twice as expensive as parking at once.
-const LONGEST_SPIN: Duration = Duration::from_micros(50);
 /// How long it spins when it tries again. The other side may sleep instead of spinning as well, and answers only
 /// after that: a shorter spin would never find that both could spin.
 const LONGEST_TRIAL: Duration = Duration::from_micros(100);
-/// Polls of a spinning thread between two reads of the clock.
-const POLLS_PER_CLOCK: u32 = 24;
 /// A sleep takes about 65 µs. If it takes longer than this, the thread has waited for its CPU, and a wake-up
 /// would have come as soon.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
@@ -62,8 +58,8 @@ impl BesideBusyThreads {
 
     /// Polls. Returns whether the wait is over or has expired.
     fn spin(&mut self, waiting: &Waiting<'_>, _spinner: Spinner) -> bool {
-        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { LONGEST_SPIN };
-        self.spin.learn(waiting.repeat_for(longest, POLLS_PER_CLOCK, || pause(1)))
+        let longest = if self.spin.is_a_trial() { LONGEST_TRIAL } else { PARKING };
+        self.spin.learn(waiting.repeat_for(longest, LOOKS_PER_CLOCK, || pause(1)))
     }
 }
 

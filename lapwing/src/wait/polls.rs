@@ -8,6 +8,11 @@ use super::Waiting;
 /// Polls of a spinning strategy between two reads of the clock, which costs as much as one or two polls. A
 /// yielding strategy reads the clock each time, since other threads may have had the CPU for long.
 pub(super) const SPINS_PER_CLOCK: u32 = 64;
+/// The same for the default strategy, which counts its time.
+pub(super) const LOOKS_PER_CLOCK: u32 = 24;
+/// The cost of a park and a wake-up for both sides together. A thread that spins for as long before it parks is never
+/// far from the better of both choices.
+pub(super) const PARKING: Duration = Duration::from_micros(50);
 
 impl Waiting<'_> {
     /// As [`is_over`](Self::is_over), for a thread that polls.

@@ -54,9 +54,9 @@
 //! tries. That costs at most one time slice in a second. Meanwhile:
 //!
 //! - [`Adaptive`] spins for up to 50 µs if a CPU is spare, then sleeps once, for about 65 µs, then parks. The sleep
-//!   costs the other side nothing, where a wake-up costs both sides 20 to 30 µs if they run on different CPUs,
-//!   and it ends with a batch of events rather than with the first one. A step that does not pay is left out,
-//!   more and more often up to 63 waits out of 64.
+//!   costs the other side nothing. A wake-up costs both sides 20 to 30 µs if they run on different CPUs. A thread
+//!   that is woken finds the first event; one that has slept finds a batch. A step that does not pay is left out,
+//!   more and more often, up to 63 waits out of 64.
 //! - [`Blocking`] parks at once.
 //! - [`Yielding`] and [`Sleeping`] sleep.
 //! - [`BusySpin`] spins, as ever.

@@ -65,8 +65,10 @@ fn settle(monitor: &Monitor, slow: &str) {
     wait_until(|| {
         let snapshot = monitor.snapshot();
         let mut others = snapshot.stages.iter().filter(|stage| stage.name != slow);
+        // A producer that has just claimed is not published yet, and still counts as one that waits.
         snapshot.waiting_producers == 1
             && snapshot.free_slots == 0
+            && snapshot.claimed == snapshot.published
             && others.all(|stage| stage.available == 0)
     });
 }

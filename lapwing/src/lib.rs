@@ -74,6 +74,7 @@ mod chosen;
 // I2, I6: turns what a stage may read into slices.
 #[allow(unsafe_code)]
 pub mod consumer;
+mod deadline;
 mod description;
 pub mod docs;
 pub mod error;
@@ -101,6 +102,7 @@ pub mod tap;
 mod topology;
 // What is only fast.
 mod tuning;
+mod turns;
 mod unshared;
 pub mod wait;
 

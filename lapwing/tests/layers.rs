@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules that the protocol may import: what lies below it.
-const BELOW_THE_PROTOCOL: [&str; 6] =
-    ["activity", "description", "error", "open_claim", "padded", "sync"];
+const BELOW_THE_PROTOCOL: [&str; 7] =
+    ["activity", "description", "error", "open_claim", "padded", "sync", "turns"];
 
 /// What hands out consumers also hands out the seats of their ring, which are made of stages.
 const SEATS: (&str, &str) = ("lifecycle", "topology");

@@ -10,6 +10,7 @@ use super::pause::Pause;
 use super::stop::StopHandle;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
+use crate::deadline::has_passed;
 use crate::error::{PollError, RingError, WaitTimeoutError};
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
 use crate::protocol::group::{Group, KeyTransfer};
@@ -147,8 +148,8 @@ pub(crate) trait Source<E> {
     /// Whether a consumer that only polls has reached `deadline` or is asked to leave.
     fn is_time_over(&self, deadline: Option<Instant>) -> bool {
         self.activity().set(Doing::Waiting);
-        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        is_late || self.is_stopping()
+        self.control().turns.pass_on();
+        has_passed(deadline) || self.is_stopping()
     }
 
     /// What it has drained since the last call, if it knows of no more events.
@@ -157,6 +158,7 @@ pub(crate) trait Source<E> {
     /// Backs off if its strategy says so, before it checks for more events than it knows of.
     #[inline]
     fn pace(&mut self) {
+        self.control().turns.pass_on();
         if let Some(drained) = self.drained() {
             let (strategy, load) = self.strategy();
             pace(drained, strategy, load);

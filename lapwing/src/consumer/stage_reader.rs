@@ -8,6 +8,7 @@ use super::source::Source;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::chosen::{self, Reader};
+use crate::deadline::has_passed;
 use crate::error::PollError;
 use crate::protocol::control::{Control, StageIndex};
 use crate::protocol::reading::{Drained, Spun, UNLIMITED};
@@ -149,10 +150,10 @@ impl<E> Source<E> for StageReader<E> {
         let activity: &Activity = self.reader.activity();
         activity.set(Doing::Waiting);
         let (control, awaited) = (&self.reader.ring.control, self.reader.next_event());
-        let waiting =
-            Waiting { sleeper: Some(activity), ..Waiting::new(control, &awaited, deadline) };
+        let limit = control.turns.limit_wait(deadline);
+        let waiting = Waiting { sleeper: Some(activity), ..Waiting::new(control, &awaited, limit) };
         self.strategy.wait(&waiting);
-        let is_over = waiting.is_expired() || self.reader.is_stopping();
+        let is_over = has_passed(deadline) || self.reader.is_stopping();
         self.reader.tell();
         is_over
     }

@@ -17,6 +17,7 @@ use super::source::pace;
 use super::task::{Task, Turn};
 use super::{Consumer, Finished};
 use crate::activity::{Activity, Doing, Sleeper};
+use crate::deadline::earlier;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::reading::Drained;
@@ -124,13 +125,14 @@ impl<'env> Crew<'env> {
         let mut deadline = tasks.iter().filter_map(|(_, task)| task.deadline()).min();
         if !is_one_ring || !control.has_shared_threads {
             let soon = Instant::now() + LONGEST_SLEEP;
-            deadline = Some(deadline.map_or(soon, |deadline| deadline.min(soon)));
+            deadline = earlier(deadline, Some(soon));
         }
+        let limit = control.turns.limit_wait(deadline);
         self.ask(|strategy, tasks| {
             let anything = Anything { tasks };
             anything.tell(|activity| activity.set(Doing::Waiting));
             let sleeper: Option<&dyn Sleeper> = Some(&anything);
-            strategy.wait(&Waiting { sleeper, ..Waiting::new(&control, &anything, deadline) });
+            strategy.wait(&Waiting { sleeper, ..Waiting::new(&control, &anything, limit) });
         });
     }
 

@@ -8,6 +8,7 @@
 //! |------|----|----------------|----------------------------|
 //! | routing lock | `group::routes::Routes` | which worker an event belongs to | the key function, and if it panics, the panic hook and the `Drop` of the panic's payload. A key function that blocks holds up its whole group; see [`Workers::by_key`](crate::graph::Workers::by_key) for what it may do. |
 //! | producers of a ring | `open_claim` | the record of each of several producers | none: it is numbers |
+//! | turns | `turns` | the queue of producers that wait for a turn | none: it is numbers and handles of threads |
 //! | A/B tests of a ring | `ab_tests` | the record of each test of each end | none: it is numbers and names |
 //! | results | `lifecycle::completion` | what ended stages leave, their handlers included | none: results are moved in and out, and dropped outside |
 //! | states on their way | `consumer::hand_over::Mailboxes` | what is known of keys that change hands, by its next worker | none: states are moved in and out; [`HandOver`](crate::consumer::HandOver) is called outside |

@@ -24,6 +24,7 @@ pub use sequencer::{Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
 use crate::protocol::ring::Ring;
+use crate::turns::Ticket;
 use crate::wait::AnyWaitStrategy;
 
 /// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
@@ -144,6 +145,8 @@ pub struct Producer<E, S: Sequencer> {
     strategy: Box<dyn AnyWaitStrategy>,
     /// Whether it is content to sleep until a good part of the ring is free: that was worth it last time.
     is_patient: bool,
+    /// Its last place in the queue of producers that take turns.
+    ticket: Ticket,
     /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
 }
@@ -151,8 +154,9 @@ pub struct Producer<E, S: Sequencer> {
 impl<E, S: Sequencer> Producer<E, S> {
     pub(crate) fn new(ring: Ring<E>, strategy: Box<dyn AnyWaitStrategy>) -> Self {
         ring.control.life.add_producer();
+        ring.control.turns.add_producer();
         let claims = S::claims(&ring);
-        Self { ring, claims, strategy, is_patient: true, dropped: 0 }
+        Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
     }
 
     /// Number of slots of the ring.
@@ -208,6 +212,7 @@ impl<E> Clone for MultiProducer<E> {
 
 impl<E, S: Sequencer> Drop for Producer<E, S> {
     fn drop(&mut self) {
+        self.ring.control.turns.remove_producer();
         if self.ring.control.life.remove_producer() {
             self.ring.control.close();
         }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::Producer;
 use super::Sequencer;
 use crate::Sequence;
+use crate::deadline::has_passed;
 use crate::error::{PublishError, PublishTimeoutError, TryPublishError};
 use crate::on_this_thread;
 use crate::protocol::claims::{self, Claims, oldest_own_claim};
@@ -12,6 +13,7 @@ use crate::protocol::control::Control;
 use crate::protocol::parking::Awaited;
 use crate::protocol::parking::event_count::EventCount;
 use crate::sync::Ordering;
+use crate::turns::Turn;
 use crate::wait::{WaitStrategy, Waiting};
 
 /// How long a producer sleeps at most until a good part of the ring is free, before it is content with
@@ -166,6 +168,11 @@ impl<E, S: Sequencer> Producer<E, S> {
         let control = &self.ring.control;
         let runs_a_stage = on_this_thread::runs_a_stage_of(control);
         let held = oldest_own_claim(control);
+        let has_rivals = control.stamps.is_some() && self.strategy.parks() && !cfg!(loom);
+        // Consumers wait for this thread, so it does not wait for other producers.
+        let is_needed = runs_a_stage || held.is_some();
+        let mut turn =
+            (has_rivals && !is_needed).then(|| Turn::new(&control.turns, &mut self.ticket));
         let mut is_expired = false;
         let mut counted = None;
         loop {
@@ -186,9 +193,17 @@ impl<E, S: Sequencer> Producer<E, S> {
                 return Err(PublishTimeoutError::WouldDeadlock);
             }
             counted.get_or_insert_with(|| CountedWait::new(control));
-            let waiting = Waiting::new(control, &awaited, deadline);
-            self.strategy.wait(&waiting);
-            is_expired = waiting.is_expired();
+            let limit = match &mut turn {
+                Some(turn) if turn.is_due() => {
+                    turn.take(deadline);
+                    is_expired = has_passed(deadline);
+                    continue;
+                }
+                Some(turn) => turn.limit_wait(deadline),
+                None => deadline,
+            };
+            self.strategy.wait(&Waiting::new(control, &awaited, limit));
+            is_expired = has_passed(deadline);
             // In vain where events are let go of slowly: then not again until that has changed.
             self.is_patient = control.has_room();
         }

@@ -61,6 +61,16 @@
 //! - [`Yielding`] and [`Sleeping`] sleep.
 //! - [`BusySpin`] spins, as ever.
 //!
+//! # Several producers on a full ring
+//!
+//! A free slot goes to the first producer that finds it. With more threads than CPUs, a producer thread that shares
+//! its CPU with a consumer thread finds the ring full each time, and could starve for a second. So a producer that has
+//! waited for a millisecond makes the producers of its ring take turns. They queue, first come first served. Each has
+//! a turn of 0.15 to 2 ms, as long as 2 ms are enough for all of them, and the others sleep meanwhile. A turn ends by the clock, so a stopped thread
+//! holds up nobody. The turns end when no producer waits.
+//!
+//! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns.
+//!
 //! # The strategies of LMAX
 //!
 //! | LMAX | here |

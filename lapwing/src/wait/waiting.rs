@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::cpu_load::{CpuLoad, Yield};
 use super::polls::SPINS_PER_CLOCK;
 use crate::activity::Sleeper;
+use crate::deadline::has_passed;
 use crate::protocol::control::Control;
 use crate::protocol::life::Life;
 use crate::protocol::parking::Awaited;
@@ -103,7 +104,8 @@ impl<'a> Waiting<'a> {
         self.awaited.is_over()
     }
 
-    /// Whether the time limit of the caller has passed. Reads the clock if there is a limit.
+    /// Whether the time limit of the caller has passed. Reads the clock if there is a limit. One of several producers
+    /// has a limit of a millisecond or more in each wait, after which they [take turns](super#several-producers-on-a-full-ring).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -124,10 +126,11 @@ impl<'a> Waiting<'a> {
     /// ```
     #[must_use]
     pub fn is_expired(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        has_passed(self.deadline)
     }
 
-    /// When the time limit of the caller ends, if it has one.
+    /// When the time limit of the caller ends, if it has one, or an earlier one of
+    /// [several producers](super#several-producers-on-a-full-ring).
     ///
     /// ```
     /// # use std::time::Duration;

@@ -17,6 +17,7 @@ use super::stage_reader::StageReader;
 use crate::Sequence;
 use crate::activity::{Activity, Doing};
 use crate::chosen::Reader;
+use crate::deadline::has_passed;
 use crate::error::PollError;
 use crate::on_this_thread;
 use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
@@ -254,9 +255,9 @@ impl<E> Source<E> for Worker<E> {
             return control.is_stopping(own, ONLY_TURN);
         };
         let activity: &Activity = &control.stages[own].activity;
-        let waiting = Waiting { sleeper: Some(activity), ..Waiting::new(control, &wait, deadline) };
-        strategy.wait(&waiting);
-        waiting.is_expired() || control.is_stopping(own, ONLY_TURN)
+        let limit = control.turns.limit_wait(deadline);
+        strategy.wait(&Waiting { sleeper: Some(activity), ..Waiting::new(control, &wait, limit) });
+        has_passed(deadline) || control.is_stopping(own, ONLY_TURN)
     }
 
     #[inline]

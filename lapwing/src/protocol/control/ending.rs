@@ -64,6 +64,7 @@ impl Control {
     /// Wakes every thread that sleeps in this ring.
     pub(crate) fn wake_everybody(&self) {
         self.published.wake_all();
+        self.turns.end();
         // O6: between the caller's store and the check for idle workers.
         self.fence.light();
         for stage in &self.stages {

@@ -19,6 +19,7 @@
 //! 1 each    stage: activity         its consumer              monitors
 //! 1         waiting producers       producers that wait       monitors
 //! 1         cpu load                threads that yield        waiters
+//! 1         turns                   producers, consumers      producers that wait; consumers
 //! 1/16 slot stamp (multi only)      the claim's owner         first stages
 //! in a slot notice (channels with   the sender                a receiver that waits
 //!           one sender)
@@ -44,6 +45,7 @@ use crate::protocol::parking::event_count::{EventCount, FOLLOW_UP};
 use crate::protocol::seats::Seating;
 use crate::protocol::stamps::Stamps;
 use crate::sync::{Arc, AtomicU64, Figure, Ordering};
+use crate::turns::Turns;
 
 pub(crate) use crate::description::StageIndex;
 pub(crate) use stage::{StageControl, ancestors};
@@ -88,6 +90,8 @@ pub(crate) struct Control {
     pub(crate) made_at: Instant,
     /// What waiters record about their yields (`wait`). Advice only.
     pub(crate) cpu_load: Padded<[Figure; 2]>,
+    /// The turns of several producers. Advice only.
+    pub(crate) turns: Padded<Turns>,
     /// Which slots are published. Only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// For each of several producers, its last claim and the thread that made it.
@@ -139,6 +143,7 @@ impl Control {
             waiting_producers: Padded::default(),
             made_at: Instant::now(),
             cpu_load: Padded::default(),
+            turns: Padded::default(),
             stamps,
             open_claims: OpenClaims::default(),
             gating,

@@ -1,0 +1,13 @@
+//! Time limits, where `None` stands for no limit.
+
+use std::time::Instant;
+
+/// Whether `deadline` is over, if there is one. Reads the clock only then.
+pub(crate) fn has_passed(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+/// The earlier of two limits.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}

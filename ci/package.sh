@@ -9,6 +9,7 @@ target="$PWD/target-package"
 if [[ -n ${CARGO_TARGET_DIR:-} ]]; then target="$(realpath -m "$CARGO_TARGET_DIR")-package"; fi
 export CARGO_TARGET_DIR="$target"
 rm -rf "$target/package"
+cargo package --package lapwing --no-verify --allow-dirty
 cargo publish --dry-run --package lapwing --no-verify --allow-dirty
 
 unpacked=$(mktemp -d)

@@ -10,6 +10,7 @@ if [[ -n ${CARGO_TARGET_DIR:-} ]]; then target="$(realpath -m "$CARGO_TARGET_DIR
 export CARGO_TARGET_DIR="$target"
 rm -rf "$target/package"
 cargo package --package lapwing --no-verify --allow-dirty
+cargo publish --dry-run --package lapwing --no-verify --allow-dirty
 
 unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT

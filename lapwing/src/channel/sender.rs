@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
-use crate::producer::{Claim, Multi, Producer, Sequencer, Single};
+use crate::producer::{Claim, Cloneable, Multi, Producer, Sequencer, Single};
 
 /// The one sender of a channel; it cannot be cloned.
 ///
@@ -188,7 +188,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     }
 }
 
-impl<T> Clone for MultiSender<T> {
+impl<T, S: Cloneable> Clone for Sender<T, S> {
     fn clone(&self) -> Self {
         Self { producer: self.producer.clone(), keeping: self.keeping }
     }

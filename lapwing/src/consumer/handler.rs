@@ -51,6 +51,12 @@ use crate::Sequence;
 /// assert!((1..=3).contains(&journal.flushes));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler for this verb",
+    label = "does not implement `EventHandler<{E}, {A}, _>`",
+    note = "pass a closure to `read` or `write`, or to `read_batch` or `write_batch`",
+    note = "a handler of `write_handler` implements `EventHandler<E, Exclusive>`, one of `read_handler` `EventHandler<E>`"
+)]
 pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// Called once, before the first event.
     ///

@@ -20,7 +20,7 @@ use std::fmt;
 pub use batch::ClaimBatch;
 pub use claim::Claim;
 pub use offer::WhenFull;
-pub use sequencer::{Multi, Sequencer, Single};
+pub use sequencer::{Cloneable, Multi, Sequencer, Single};
 pub use slots::{Slots, SlotsIter};
 
 use crate::protocol::ring::Ring;
@@ -204,7 +204,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     }
 }
 
-impl<E> Clone for MultiProducer<E> {
+impl<E, S: Cloneable> Clone for Producer<E, S> {
     fn clone(&self) -> Self {
         Self::new(self.ring.clone(), self.strategy.clone())
     }

@@ -52,6 +52,29 @@ pub enum Single {}
 #[derive(Debug, Clone, Copy)]
 pub enum Multi {}
 
+/// The [`Sequencer`] of producers that can be cloned: [`Multi`]. Sealed.
+///
+/// ```
+/// use lapwing::{Disruptor, Producer, producer::Cloneable};
+///
+/// fn pair<S: Cloneable>(first: Producer<u64, S>) -> [Producer<u64, S>; 2] {
+///     [first.clone(), first]
+/// }
+///
+/// let (producer, _consumers) =
+///     Disruptor::multi_producer(8, || 0).stage("all").poller().build()?;
+/// let [mut first, mut second] = pair(producer);
+/// assert_eq!((first.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the only producer of a ring, or the only sender of a channel, cannot be cloned",
+    label = "cannot be cloned",
+    note = "build the ring with `Disruptor::multi_producer`, or the channel with `channel::mpsc`"
+)]
+pub trait Cloneable: Sequencer {}
+
+impl Cloneable for Multi {}
 impl Sequencer for Single {}
 impl Sequencer for Multi {}
 

@@ -8,7 +8,7 @@ use super::stage::{Settings, Stage};
 /// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). All of them read; a
 /// verb that changes events is not there:
 ///
-/// ```compile_fail,E0599
+/// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
 /// ```
@@ -120,7 +120,7 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
-/// ```compile_fail,E0599
+/// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| {
 ///     side.chain(|chain| chain.stage("decode").write(|event, _, _| *event += 1))
 /// });

@@ -181,7 +181,7 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// Stages that change events. No other stage has the event meanwhile, so it need not be `Sync`, and stages side by
 /// side have none of these verbs:
 ///
-/// ```compile_fail,E0599
+/// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
 /// ```
@@ -190,7 +190,7 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
 /// ```
-impl<'env, P: Alone<'env>> Stage<P> {
+impl<'env, P: Position<'env>> Stage<P> {
     /// Changes event by event: `on_event(event, sequence, end_of_batch)`.
     ///
     /// ```
@@ -207,7 +207,10 @@ impl<'env, P: Alone<'env>> Stage<P> {
     pub fn write<R: IntoAction + 'env>(
         self,
         on_event: impl FnMut(&mut P::Event, Sequence, bool) -> R + Send + 'env,
-    ) -> P::Next {
+    ) -> P::Next
+    where
+        P: Alone<'env>,
+    {
         self.add::<Exclusive, _, R>(|| PerEvent::new(on_event), nothing)
     }
 
@@ -232,7 +235,10 @@ impl<'env, P: Alone<'env>> Stage<P> {
     pub fn write_batch<R: IntoAction + 'env>(
         self,
         on_batch: impl FnMut(&mut [P::Event], Sequence) -> R + Send + 'env,
-    ) -> P::Next {
+    ) -> P::Next
+    where
+        P: Alone<'env>,
+    {
         self.add::<Exclusive, _, R>(|| PerBatch::new(on_batch), nothing)
     }
 
@@ -260,6 +266,7 @@ impl<'env, P: Alone<'env>> Stage<P> {
     /// ```
     pub fn write_handler<H, R>(self, handler: H) -> P::Next
     where
+        P: Alone<'env>,
         H: EventHandler<P::Event, Exclusive, R> + Send + 'static,
         R: IntoAction + 'env,
     {
@@ -290,6 +297,7 @@ impl<'env, P: Alone<'env>> Stage<P> {
     /// ```
     pub fn write_local<H, R>(self, make: impl FnOnce() -> H + Send + 'env) -> P::Next
     where
+        P: Alone<'env>,
         H: EventHandler<P::Event, Exclusive, R> + 'env,
         R: IntoAction + 'env,
     {
@@ -310,7 +318,10 @@ impl<'env, P: Alone<'env>> Stage<P> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn poller_mut(self) -> P::Next {
+    pub fn poller_mut(self) -> P::Next
+    where
+        P: Alone<'env>,
+    {
         let part = Part { is_exclusive: true, abilities: Abilities::default(), body: Body::Poller };
         self.position.place(self.settings, part)
     }

@@ -150,7 +150,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
 }
 
 /// Groups that change events. No other worker and no other stage has the event meanwhile, so it need not be `Sync`.
-impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
+impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Changes event by event, with a closure for each worker: `on_event(event, sequence, end_of_batch)`.
     ///
     /// ```
@@ -166,6 +166,7 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     /// ```
     pub fn write<F, R>(self, mut make: impl FnMut(usize) -> F) -> P::Next
     where
+        P: Alone<'env>,
         F: FnMut(&mut E, Sequence, bool) -> R + Send + 'env,
         R: IntoAction + 'env,
     {
@@ -193,6 +194,7 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     /// ```
     pub fn write_handlers<H, R>(self, mut make: impl FnMut(usize) -> H) -> P::Next
     where
+        P: Alone<'env>,
         H: EventHandler<E, Exclusive, R> + Send + 'static,
         R: IntoAction + 'env,
     {
@@ -237,6 +239,7 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     /// ```
     pub fn write_keyed_handlers<H, R>(self, make: impl FnMut(usize) -> H) -> P::Next
     where
+        P: Alone<'env>,
         H: EventHandler<E, Exclusive, R> + HandOver + Send + 'static,
         R: IntoAction + 'env,
     {

@@ -1,0 +1,33 @@
+//! Does the ring do what the sequential model does, for every script?
+//!
+//! `PROPTEST_CASES=100000` runs more scripts than the quick form. A failure prints the shortest script that fails, and its seed
+//! is kept in `proof/tests/reference.proptest-regressions`, which belongs into the repository.
+
+use lapwing_proof::{driver, script};
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+
+/// Scripts of the quick form.
+const SCRIPTS: u32 = 2_000;
+
+fn config() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    let is_asked = std::env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig {
+        cases: if is_asked { asked.cases } else { SCRIPTS },
+        max_shrink_iters: 100_000,
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
+        ..asked
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_ring_does_what_the_model_does(script in script::scripts(80)) {
+        driver::run(&script);
+    }
+}

@@ -8,7 +8,7 @@ use crate::error::{AcknowledgeError, HaltCause};
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::sync::Arc;
 
-/// Acknowledges the events of an [acknowledged](crate::Stage::acknowledged) stage.
+/// A handle that acknowledges the events of an [acknowledged](crate::Stage::acknowledged) stage.
 ///
 /// An event is acknowledged when work on it has ended outside the ring: it is on disk, at the
 /// replica, or at the client. Until then it holds back producers and downstream stages.

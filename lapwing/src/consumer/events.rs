@@ -29,7 +29,7 @@ use crate::tuning::ReadAhead;
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish_batch(3, |quotes| quotes.iter_mut().for_each(|quote| quote[0] = 7))?;
-/// running.shutdown()?; // an error if the handler had panicked
+/// running.shutdown()?; // returns an error if the handler has panicked
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -62,9 +62,9 @@ impl<I: ExactSizeIterator, E> Iterator for Events<I, E> {
         Some(event)
     }
 
-    /// Runs the slice's own loop if there is nothing to prefetch. It does not run this loop after
-    /// the other one: if two loops call one closure, the compiler keeps its captures in memory
-    /// instead of registers, and the iterator handles 0.7 of the events per second.
+    /// Runs the slice's own loop if there is nothing to prefetch. Otherwise one loop runs to the
+    /// end, also after the last prefetch. If two loops called the closure, the compiler would keep
+    /// its captures in memory instead of registers, and the rate would be 0.7 of this one.
     #[inline]
     fn fold<B, F: FnMut(B, I::Item) -> B>(self, init: B, mut f: F) -> B {
         if self.ahead.is_done() {

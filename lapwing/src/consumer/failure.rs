@@ -119,7 +119,7 @@ impl fmt::Display for Failure<'_> {
     }
 }
 
-/// Decides what a stage does after its handler has failed.
+/// A policy that decides what a stage does after its handler has failed.
 ///
 /// A policy is one of these:
 ///

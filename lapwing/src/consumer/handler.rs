@@ -81,7 +81,6 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// use std::thread;
     /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
-    /// #[derive(Default)]
     /// struct Greeter(Option<String>);
     ///
     /// impl EventHandler<u64> for Greeter {
@@ -91,8 +90,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// }
     ///
-    /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).stage("hi").read_handler(Greeter::default()).build()?;
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (_producer, consumers) = ring.stage("hi").read_handler(Greeter(None)).build()?;
     /// let greeter: Greeter = consumers.start()?.shutdown()?.take("hi")?;
     /// assert_eq!(greeter.0.as_deref(), Some("hi")); // the thread has the name of its stage
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -107,8 +106,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///   with one producer it is what the last poll of the stage has shown, possibly before an
     ///   earlier batch. With several producers, and for a worker, the stage polls again for it.
     ///
-    /// If this call panics and the stage's [panic policy](crate::Stage::on_panic) continues without
-    /// handling anything again, the batch follows without another call of this method.
+    /// If this call panics, the stage's [panic policy](crate::Stage::on_panic) decides. After
+    /// [`Continue`](Action::Continue), [`ReleaseNow`](Action::ReleaseNow) or
+    /// [`Skip`](Action::Skip), the batch follows without another call of this method. After an
+    /// action with a pause, the method is called again.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -124,10 +125,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// }
     ///
-    /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).stage("depth").read_handler(Depth::default()).build()?;
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (mut producer, consumers) = ring.stage("all").read_handler(Depth::default()).build()?;
     /// producer.publish_batch(8, |_| {})?; // before the stage starts
-    /// let depth: Depth = consumers.start()?.shutdown()?.take("depth")?;
+    /// let depth: Depth = consumers.start()?.shutdown()?.take("all")?;
     /// assert_eq!((depth.events, depth.deepest), (8, 8));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -160,8 +161,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///     }
     /// }
     ///
-    /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
+    /// let ring = Disruptor::single_producer(8, || 7);
+    /// let (mut producer, consumers) = ring.stage("log").read_handler(Journal::default()).build()?;
     /// producer.publish_batch(3, |_| {})?; // three times 7
     /// let journal: Journal = consumers.start()?.shutdown()?.take("log")?;
     /// assert_eq!(journal.written, [7, 7, 7]);
@@ -288,8 +289,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///
     /// let (sender, alarms) = mpsc::channel();
     /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
-    /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).stage(stage).read_handler(Watchdog(sender)).build()?;
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (_producer, consumers) = ring.stage(stage).read_handler(Watchdog(sender)).build()?;
     /// let running = consumers.start()?;
     /// assert_eq!(alarms.recv()?, 0); // nothing is published
     /// # running.shutdown()?;
@@ -345,8 +346,8 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     ///     fn on_shutdown(&mut self) { self.written.append(&mut self.buffer); }
     /// }
     ///
-    /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
+    /// let ring = Disruptor::single_producer(8, || 7);
+    /// let (mut producer, consumers) = ring.stage("log").read_handler(Journal::default()).build()?;
     /// producer.publish_batch(3, |_| {})?; // three times 7
     /// let journal: Journal = consumers.start()?.shutdown()?.take("log")?;
     /// assert_eq!(journal.written, [7, 7, 7]);

@@ -149,9 +149,9 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Blocking
     ///
-    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is published
-    /// and all upstream stages have released it, or until the ring is closed or halted.
-    /// [`poll`](Self::poll) does not wait.
+    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// available: published, and released by all upstream stages. The wait also ends when the ring
+    /// is closed or halted. [`poll`](Self::poll) does not wait.
     #[inline(always)]
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
@@ -190,10 +190,10 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Blocking
     ///
-    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is published
-    /// and all upstream stages have released it, until the ring is closed or halted, or until
-    /// `timeout` is over. The system may take additional time to wake the thread.
-    /// [`poll`](Self::poll) does not wait.
+    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// available: published, and released by all upstream stages. The wait also ends when the ring
+    /// is closed or halted, and when `timeout` is over. The system may take additional time to wake
+    /// the thread. [`poll`](Self::poll) does not wait.
     #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);

@@ -198,8 +198,8 @@ pub(crate) trait Source<E> {
     /// Whether an upstream stage has skipped `sequence`, which this consumer may read.
     fn has_failed(&self, sequence: Sequence) -> bool;
 
-    /// Marks `events` as failed for the stages after this one. The consumer has them, and is about
-    /// to release them.
+    /// Marks `events` as failed for downstream stages. The consumer has them, and is about to
+    /// release them.
     fn mark_failed(&self, events: Range<Sequence>);
 
     /// Releases everything below `sequence` that it has.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::protocol::control::{Control, StageIndex};
 use crate::sync::Arc;
 
-/// Stops one stage, while the other stages of the ring continue.
+/// A handle that stops one stage while the other stages of the ring continue.
 ///
 /// The stage finishes its batch and leaves the graph, and its run ends with
 /// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken from the

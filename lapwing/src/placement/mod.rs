@@ -181,7 +181,7 @@ impl Placement {
     ///     .stage("price").read(|_, _, _| {})
     ///     .build()?;
     /// let cpus = available_parallelism().map_or(1, |cpus| cpus.get());
-    /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // one CPU is for the producer
+    /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // less the producer
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn automatic() -> Self {
@@ -211,8 +211,8 @@ impl Placement {
         self
     }
 
-    /// Runs `stages` on a thread with the name `thread`, and no other stage that does not ask for
-    /// it.
+    /// Runs `stages` on a thread with the name `thread`. Other stages run there only if they ask
+    /// for it.
     ///
     /// A stage can also ask for its thread itself, with
     /// [`Stage::on_thread`](crate::Stage::on_thread).

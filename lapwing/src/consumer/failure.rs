@@ -125,7 +125,8 @@ impl fmt::Display for Failure<'_> {
 ///
 /// - an [`Action`], if the decision is always the same;
 /// - [`Retries`], which repeats a number of times, with pauses;
-/// - a closure that gets the [`Failure`] and returns an [`Action`].
+/// - a closure that gets the [`Failure`] and returns an [`Action`];
+/// - a type of yours that implements [`decide`](Self::decide).
 ///
 /// [`Stage::on_error`](crate::Stage::on_error) sets the policy for errors that a handler returns,
 /// [`Stage::on_panic`](crate::Stage::on_panic) the policy for panics. Without a policy, the ring

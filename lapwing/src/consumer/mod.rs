@@ -280,7 +280,7 @@ impl<'env> Consumer<'env> {
     /// # Blocking
     ///
     /// Waits for events with the stage's strategy, until the stage ends. A
-    /// [`Poller`](crate::Poller) is for a thread that must not wait.
+    /// [`Poller`] is for a thread that must not wait.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

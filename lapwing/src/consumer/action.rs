@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// What a stage does after its handler was called for an event.
 ///
-/// A handler returns an action, or its [failure policy](crate::consumer::FailurePolicy) does after
-/// an error or a panic.
+/// A handler returns an action. After an error or a panic, the
+/// [failure policy](crate::consumer::FailurePolicy) of the stage returns one.
 ///
 /// For a handler that gets a batch at a time, "the event" below is the whole batch.
 ///
@@ -61,7 +61,8 @@ pub enum Action {
     ///
     /// This event and all later ones do not count as handled by it. The other workers of its
     /// [group](crate::graph::Workers) handle them, if it is a worker. Downstream stages then depend
-    /// on the stages that this one depended on. The ring halts if this was the last consumer.
+    /// on the stages that this one depended on. The ring halts if this was the last consumer, or
+    /// the last worker of its group.
     Stop,
     /// The ring halts.
     Halt,
@@ -70,8 +71,8 @@ pub enum Action {
 /// A type that a handler may return: `()`, [`Action`], or a `Result` of either.
 ///
 /// The error of a `Result` becomes a [`Failure`](crate::consumer::Failure), and the stage's
-/// [error policy](crate::Stage::on_error) decides about it. It converts into
-/// `Box<dyn Error + Send + Sync>`.
+/// [error policy](crate::Stage::on_error) decides about it. The error must convert
+/// into `Box<dyn Error + Send + Sync>`.
 ///
 /// The trait is implemented for these types alone, and cannot be implemented for others.
 ///

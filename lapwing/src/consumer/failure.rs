@@ -288,8 +288,8 @@ impl Retries {
         Self::new(Action::Rewind)
     }
 
-    /// Creates a policy that restarts the handler and then handles the failed event again:
-    /// [`Action::Restart`].
+    /// Creates a policy that calls [`on_restart`](crate::EventHandler::on_restart) and then handles
+    /// the failed event again: [`Action::Restart`].
     pub fn with_restart() -> Self {
         Self::new(Action::Restart)
     }

@@ -123,7 +123,7 @@ impl From<Option<Box<dyn Any + Send>>> for Handler {
 impl Finished {
     /// The result of a stage whose thread has delivered none.
     pub(crate) fn lost(name: &str) -> Self {
-        let message = "it has not ended, or its thread ended outside of its handler".to_owned();
+        let message = "the stage has not ended, or its thread ended outside its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
         let (processed, given_up, skipped) = (0, 0, 0);
         Self {
@@ -178,7 +178,7 @@ impl Finished {
     /// - For a consumer that took a [seat](crate::graph::Seats), it counts from its first event on.
     /// - For a worker, it counts the worker's share.
     ///
-    /// Claims that were given up count, although no handler gets them. [`handled`](Self::handled)
+    /// A claim that was given up counts, although no handler gets it. [`handled`](Self::handled)
     /// counts events only.
     ///
     /// ```

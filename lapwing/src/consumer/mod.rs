@@ -63,7 +63,8 @@ pub(crate) use worker::Worker;
 /// stage on a thread of yours, scoped or not, move its consumer there and call [`run`](Self::run).
 ///
 /// A consumer that is dropped without having run halts its ring, since its events would never be
-/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead, without a halt.
+/// handled. A consumer that took a [`Seat`](crate::graph::Seat) leaves the ring instead, without a
+/// halt.
 ///
 /// ```
 /// use std::thread;
@@ -242,7 +243,8 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Waits for events until all stages have ended. There is no call that does not wait.
+    /// Waits for events until all stages have ended. [`Poller::poll`] handles events without a
+    /// wait.
     ///
     /// A ring can wake this thread only if it knows that its stages share threads: from
     /// [`Stage::on_thread`](crate::Stage::on_thread) or its [`Placement`](crate::graph::Placement).
@@ -279,8 +281,8 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Waits for events with the stage's strategy, until the stage ends. A
-    /// [`Poller`] is for a thread that must not wait.
+    /// Waits for events with the stage's strategy, until the stage ends.
+    /// [`Poller::poll`] handles events without a wait.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

@@ -26,8 +26,8 @@ use crate::protocol::reading::UNLIMITED;
 /// For a thread that only handles events, use a closure or an
 /// [`EventHandler`](crate::EventHandler).
 ///
-/// Events come in [batches](Batch). A batch releases the events that were consumed of it when it is
-/// dropped, and keeps the others for the next call.
+/// Events come in [batches](Batch). A batch that is dropped releases its consumed events. The next
+/// call returns the others again.
 ///
 /// # Dropping a poller
 ///
@@ -264,8 +264,8 @@ impl<E, A: Access> Poller<E, A> {
         Some(Batch::new(&mut self.source, range))
     }
 
-    /// Passes the next event to `pass` and releases it, if the last poll has shown it. Unlike a
-    /// batch, it neither polls nor notes an activity.
+    /// Passes the next event to `pass` and releases it, if the last poll has shown it. The call
+    /// creates no batch, does not poll, and notes no activity.
     #[inline]
     pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
         let known = self.source.reader.next_known()?;

@@ -1,4 +1,4 @@
-//! How a stage may touch events: beside others, or alone.
+//! How a stage may access events: beside other stages, or alone.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -8,41 +8,41 @@ use super::events::Events;
 use crate::Sequence;
 use crate::protocol::ring_buffer::RingBuffer;
 
-/// [`Shared`] or [`Exclusive`]. Sealed: the graph decides which stage may have which.
+/// The kind of access of a stage to its events: [`Shared`] or [`Exclusive`].
 ///
-/// A handler that only looks can serve both:
+/// The trait is sealed: the graph decides which stage may have which access. A handler that does
+/// not change events can support both:
 ///
 /// ```
 /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Access};
 ///
-/// #[derive(Default)]
 /// struct Count(u64);
 ///
 /// impl<E, A: Access> EventHandler<E, A> for Count {
-///     fn on_event(&mut self, _event: A::Ref<'_, E>, _: Sequence, _: bool) {
-///         self.0 += 1;
-///     }
+///     fn on_event(&mut self, _: A::Ref<'_, E>, _: Sequence, _: bool) { self.0 += 1; }
 /// }
 ///
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("alone").write_handler(Count::default())
-///     .stage("beside").read_handler(Count::default())
+///     .stage("writer").write_handler(Count(0))
+///     .stage("reader").read_handler(Count(0))
 ///     .build()?;
 /// let running = consumers.start()?;
 /// producer.publish_batch(3, |_| {})?;
 /// let mut report = running.shutdown()?;
-/// assert_eq!((report.take::<Count>("alone")?.0, report.take::<Count>("beside")?.0), (3, 3));
+/// let (Count(writer), Count(reader)) = (report.take("writer")?, report.take("reader")?);
+/// assert_eq!((writer, reader), (3, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Access: sealed::Access {
-    /// An event as a handler gets it: `&E` or `&mut E`.
+    /// The type of an event that a handler gets: `&E` or `&mut E`.
     type Ref<'a, E: 'a>;
-    /// A batch as a handler gets it: `&[E]` or `&mut [E]`.
+    /// The type of a batch that a handler gets: `&[E]` or `&mut [E]`.
     type Slice<'a, E: 'a>;
-    /// The events of a slice, one after another.
+    /// The iterator over the events of a slice.
     type Events<'a, E: 'a>: ExactSizeIterator<Item = Self::Ref<'a, E>>;
 
-    /// Goes through a slice, with the lines of [large events](Events) fetched ahead.
+    /// Returns an iterator over a slice, which prefetches the cache lines of [large
+    /// events](Events).
     ///
     /// ```
     /// use lapwing::consumer::{Access, Exclusive, Shared};
@@ -53,7 +53,7 @@ pub trait Access: sealed::Access {
     /// ```
     fn events<'a, E: 'a>(slice: Self::Slice<'a, E>) -> Self::Events<'a, E>;
 
-    /// Lends an event once more, for a shorter time.
+    /// Reborrows an event, for a shorter lifetime.
     ///
     /// ```
     /// use lapwing::consumer::{Access, Exclusive};
@@ -66,13 +66,13 @@ pub trait Access: sealed::Access {
     fn reborrow<'a, 'b: 'a, E: 'b>(event: &'a mut Self::Ref<'b, E>) -> Self::Ref<'a, E>;
 }
 
-/// Other stages may read the same events at the same time: `&E`.
+/// Shared access, as `&E`: other stages may read the same events at the same time.
 ///
 /// ```
 /// use lapwing::{Disruptor, Poller, consumer::Shared};
 ///
-/// # let (_producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (_producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let poller: Poller<u64, Shared> = consumers.take_poller("all")?; // or `Poller<u64>`
 /// assert_eq!(poller.sequence(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -80,13 +80,13 @@ pub trait Access: sealed::Access {
 #[derive(Debug, Clone, Copy)]
 pub enum Shared {}
 
-/// No other stage touches the events at the same time: `&mut E`.
+/// Exclusive access, as `&mut E`: no other stage accesses the events at the same time.
 ///
 /// ```
 /// use lapwing::{Disruptor, Poller, consumer::Exclusive};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
 /// let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("all")?;
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(poller.poll()?.as_mut_slice(), [7]);
@@ -128,18 +128,18 @@ impl Access for Exclusive {
 mod sealed {
     use super::{Debug, Range, RingBuffer, Sequence};
 
-    /// What only the library does with an access.
+    /// The part of an access that only the library uses.
     pub trait Access: Debug + Send + Sync + 'static {
-        /// Whether no other stage may run beside one with this access.
+        /// Whether no other stage may run beside a stage with this access.
         #[doc(hidden)]
         const IS_EXCLUSIVE: bool;
 
-        /// The events of `range`.
+        /// Returns the events of `range`.
         ///
         /// # Safety
         ///
-        /// The caller is a stage with this access that has `range`, which does not cross the wrap
-        /// (I2), and the slice is its only borrow of it.
+        /// The caller is a stage with this access. It has `range`, which does not cross the wrap
+        /// (I2), and the slice is its only borrow of `range`.
         #[doc(hidden)]
         #[allow(private_interfaces)]
         unsafe fn slice<E>(ring: &RingBuffer<E>, range: Range<Sequence>) -> Self::Slice<'_, E>

@@ -1,5 +1,5 @@
-//! Letting go of events when something else has happened: a stage's sequence held back until others
-//! acknowledge.
+//! Acknowledgements: the events of a stage are released only when a part of the program has
+//! acknowledged them.
 
 use std::fmt;
 
@@ -8,12 +8,15 @@ use crate::error::{AcknowledgeError, HaltCause};
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::sync::Arc;
 
-/// Says how far the events of an [acknowledged](crate::Stage::acknowledged) stage are really done: on
-/// disk, at the replica, at the client. Until then they hold back producers and the stages after it.
+/// A handle that acknowledges the events of an [acknowledged](crate::Stage::acknowledged) stage.
 ///
-/// Clones acknowledge for the same stage, from any thread; the furthest counts. When the last one is
-/// dropped before the ring is closed and every event acknowledged, nobody will ever do it: then the ring
-/// halts.
+/// An event is acknowledged when work on it has ended outside the ring: it is on disk, at the
+/// replica, or at the client. Until then it holds back producers and downstream stages.
+///
+/// Clones acknowledge for the same stage, from any thread. The highest acknowledged sequence
+/// counts. The ring halts if the last clone is dropped too early: before the ring is closed, or
+/// before every event is acknowledged. Otherwise the ring would wait forever. The ring does not
+/// halt if the stage has left the graph.
 ///
 /// ```
 /// use std::{sync::mpsc, thread};
@@ -21,24 +24,19 @@ use crate::sync::Arc;
 ///
 /// let (to_disk, writes) = mpsc::channel();
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("journal").acknowledged().read(move |event, sequence, _| {
-///         to_disk.send((sequence, *event)).unwrap();
-///     })
-///     .stage("reply").read(|_, _, _| {}) // only what is on disk
+///     .stage("journal").acknowledged()
+///     .read(move |event, sequence, _| to_disk.send((sequence, *event)).unwrap())
+///     .stage("reply").read(|_, _, _| {}) // gets only events that are on disk
 ///     .build()?;
 /// let journal = consumers.take_acknowledger("journal")?;
 /// let disk = thread::spawn(move || {
-///     for (sequence, _event) in writes {
-///         journal.acknowledge(sequence + 1).unwrap(); // after its fsync
-///     }
+///     writes.iter().for_each(|(sequence, _)| journal.acknowledge(sequence + 1).unwrap());
 ///     journal.acknowledged()
 /// });
 /// let running = consumers.start()?;
-/// for price in 0..100 {
-///     producer.publish(|event| *event = price)?;
-/// }
+/// producer.publish_batch(3, |_| {})?;
 /// running.shutdown()?;
-/// assert_eq!(disk.join().unwrap(), 100);
+/// assert_eq!(disk.join().unwrap(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -46,10 +44,10 @@ pub struct Acknowledger {
     held: Arc<Held>,
 }
 
-/// What the clones share.
+/// The state that the clones share.
 struct Held {
     control: Arc<Control>,
-    /// The words of the acknowledgement.
+    /// The words that hold the acknowledged sequence.
     words: StageIndex,
 }
 
@@ -58,12 +56,15 @@ impl Acknowledger {
         Self { held: Arc::new(Held { control, words }) }
     }
 
-    /// Acknowledges every event below `sequence`: with the sequence of an event, plus one, it and all
-    /// before it. Lower than what was acknowledged before, it changes nothing. It may run ahead of
-    /// the stage: an event is let go of when both are past it.
+    /// Acknowledges every event below `sequence`.
+    ///
+    /// To acknowledge an event and all events before it, pass its sequence plus one. A `sequence`
+    /// that is lower than an earlier one changes nothing.
+    ///
+    /// The acknowledgement may be ahead of the stage. An event is released when both are past it.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::{AcknowledgeError, TryPublishError}};
+    /// use lapwing::{Disruptor, error::{AcknowledgeError, TryPublishError}};
     /// let (mut producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
     ///     .stage("journal").acknowledged().poller()
     ///     .build()?;
@@ -80,8 +81,8 @@ impl Acknowledger {
     ///
     /// # Errors
     ///
-    /// [`AcknowledgeError`] if `sequence` is beyond what has been published, or with several
-    /// producers claimed. Nothing is acknowledged then.
+    /// [`AcknowledgeError`] if `sequence` is beyond what has been published. With several
+    /// producers, the limit is what has been claimed. The call has then acknowledged nothing.
     pub fn acknowledge(&self, sequence: Sequence) -> Result<(), AcknowledgeError> {
         let Held { control, words } = &*self.held;
         let published = control.claimed();
@@ -92,17 +93,22 @@ impl Acknowledger {
         Ok(())
     }
 
-    /// First sequence that is not acknowledged: the number of events that are, in a ring that begins
-    /// at 0. Once the stage has left the graph, as far as was published.
+    /// Returns the first sequence that is not acknowledged.
+    ///
+    /// In a ring that begins at 0, this is the number of acknowledged events. Once the stage has
+    /// left the graph, all published events count as acknowledged. With several producers, all
+    /// claimed events do.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, mut consumers) = Disruptor::single_producer(1, || 0_u64)
-    /// #     .stage("journal").acknowledged().poller()
-    /// #     .build()?;
-    /// # let _poller = consumers.take_poller("journal")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("journal").acknowledged().poller()
+    ///     .build()?;
     /// let disk = consumers.take_acknowledger("journal")?;
-    /// assert_eq!(disk.acknowledged(), 0);
+    /// producer.publish_batch(3, |_| {})?;
+    /// disk.acknowledge(2)?;
+    /// assert_eq!(disk.acknowledged(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -1,102 +1,119 @@
-//! What a handler may say about an event: that it is done, or what to do instead.
+//! What a handler returns for an event: that it is done, or what the stage does instead.
 
 use std::error::Error;
 use std::time::Duration;
 
-/// What a stage does about an event, said by its handler or by its
-/// [failure policy](crate::consumer::FailurePolicy).
+/// What a stage does after its handler was called for an event.
 ///
-/// A handler returns `()`, an action, or a `Result` of either:
+/// A handler returns an action. After an error or a panic, the
+/// [failure policy](crate::consumer::FailurePolicy) of the stage returns one.
+///
+/// For a handler that gets a batch at a time, "the event" below is the whole batch.
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Disruptor};
+/// use lapwing::{Action, Disruptor, consumer::Outcome};
 ///
-/// let mut tries = 0;
-/// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("send").read(|_, _, _| {
-///         tries += 1;
-///         if tries < 3 { Action::Retry(Duration::ZERO) } else { Action::Continue }
+/// let mut attempts = 0;
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .stage("send").read(move |_, _, _| {
+///         attempts += 1;
+///         if attempts < 3 { Action::Retry(Duration::ZERO) } else { Action::Stop }
 ///     })
 ///     .build()?;
-/// # let mut producer = producer;
-/// # producer.publish(|event| *event = 7)?;
-/// # drop(producer);
-/// # for consumer in consumers { drop(consumer.run()) }
-/// assert_eq!(tries, 3);
+/// producer.publish(|event| *event = 7)?;
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// assert_eq!(*finished.outcome(), Outcome::Stopped); // at the third attempt
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Action {
-    /// The event is done.
+    /// The event is done. After a failure, it is also released at once, with the events before it.
     #[default]
     Continue,
-    /// The event is done, and so are those before it: the stage lets go of them now, before the rest
-    /// of its batch, which becomes a batch of its own.
+    /// The event is done, and the stage releases it at once, with the events before it.
+    ///
+    /// The rest of the batch becomes a batch of its own.
     ReleaseNow,
-    /// The event has failed and is left behind. Stages after this one get it with
-    /// [`on_failed_event`](crate::EventHandler::on_failed_event), a closure like any other event.
+    /// The event has failed, and the stage continues with the next one.
+    ///
+    /// The stage releases the event at once, with the events before it. The handlers of downstream
+    /// stages get it in [`on_failed_event`](crate::EventHandler::on_failed_event), and downstream
+    /// pollers see it with [`Batch::is_failed`](crate::consumer::Batch::is_failed). Downstream
+    /// closures get it like any other event.
     Skip,
-    /// This event again, after a pause. The events before it are let go of.
+    /// The stage handles the event again, after a pause.
+    ///
+    /// It releases the events before this one first.
     Retry(Duration),
-    /// The batch again from its first event that is not yet let go of, after a pause. A handler with
-    /// `&mut E` meets what it wrote before.
+    /// The stage handles the batch again, after a pause.
+    ///
+    /// It begins with the first event of the batch that is not released. A handler with `&mut E`
+    /// finds in these events what it wrote before.
     Rewind(Duration),
-    /// This event again, after a pause, and before it
-    /// [`on_restart`](crate::EventHandler::on_restart), which puts the handler in order.
+    /// The stage calls [`on_restart`](crate::EventHandler::on_restart) after a pause, and then
+    /// handles the event again.
+    ///
+    /// It releases the events before this one first.
     Restart(Duration),
-    /// The stage ends here and leaves the graph; this event and all later ones are not for it.
-    /// Stages after it go on with what it waited for. The ring halts if it was the last consumer.
+    /// The stage releases the events before this one, leaves the graph, and ends.
+    ///
+    /// This event and all later ones do not count as handled by it. The other workers of its
+    /// [group](crate::graph::Workers) handle them, if it is a worker. Downstream stages then depend
+    /// on the stages that this one depended on. The ring halts if this was the last consumer, or
+    /// the last worker of its group.
     Stop,
     /// The ring halts.
     Halt,
 }
 
-/// What a handler may return: `()` and [`Action`], or a `Result` of either whose error becomes a
-/// [`Failure`](crate::consumer::Failure).
+/// A type that a handler may return: `()`, [`Action`], or a `Result` of either.
+///
+/// The error of a `Result` becomes a [`Failure`](crate::consumer::Failure), and the stage's
+/// [error policy](crate::Stage::on_error) decides about it. The error must convert
+/// into `Box<dyn Error + Send + Sync>`.
+///
+/// The trait is implemented for these types alone, and cannot be implemented for others.
 ///
 /// ```
+/// use std::num::ParseIntError;
 /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{Outcome, Shared}};
 ///
 /// struct Parse(Vec<u64>);
 ///
-/// impl EventHandler<String, Shared, Result<(), std::num::ParseIntError>> for Parse {
-///     fn on_event(
-///         &mut self,
-///         line: &String,
-///         _: Sequence,
-///         _: bool,
-///     ) -> Result<(), std::num::ParseIntError> {
+/// impl EventHandler<String, Shared, Result<(), ParseIntError>> for Parse {
+///     fn on_event(&mut self, line: &String, _: Sequence, _: bool) -> Result<(), ParseIntError> {
 ///         self.0.push(line.parse()?);
 ///         Ok(())
 ///     }
 /// }
 ///
-/// let (mut producer, consumers) = Disruptor::single_producer(8, String::new)
-///     .stage("parse").read_handler(Parse(Vec::new()))
-///     .build()?;
+/// let ring = Disruptor::single_producer(8, String::new);
+/// let (mut producer, consumers) = ring.stage("parse").read_handler(Parse(vec![])).build()?;
 /// producer.publish(|line| line.push_str("12a"))?;
-/// let finished = consumers.into_iter().next().unwrap().run(); // an error halts the ring
+/// let finished = consumers.into_iter().next().unwrap().run(); // the error halts the ring
 /// let message = "invalid digit found in string".to_owned();
 /// assert_eq!(*finished.outcome(), Outcome::Failed { message, sequence: 0 });
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// Implemented for these alone, and cannot be for other types.
 #[diagnostic::on_unimplemented(
     message = "a handler returns `()`, `Action`, or a `Result` of these, not `{Self}`",
     note = "the error of a `Result` must convert into `Box<dyn Error + Send + Sync>`"
 )]
 pub trait IntoAction: Sized {
-    /// Whether every value means [`Action::Continue`]. Then a stage needs no room for failures.
+    /// Whether every value means [`Action::Continue`]. Then the stage reserves no memory for
+    /// failures.
     const ALWAYS_CONTINUES: bool = false;
 
-    /// Whether a value may be an error, which the stage's [policy](crate::Stage::on_error) then hears of.
+    /// Whether a value may be an error. If not, the stage has no use for an
+    /// [error policy](crate::Stage::on_error), and `build` returns an error if there is one.
     const MAY_BE_ERROR: bool = false;
 
-    /// Whether the event is done: [`Action::Continue`] or [`Action::ReleaseNow`]. Then the next of
-    /// [several handlers](crate::EventHandler#several-handlers-in-one-stage) gets it.
+    /// Returns whether the event is done: [`Action::Continue`] or [`Action::ReleaseNow`].
+    ///
+    /// The next of [several handlers](crate::EventHandler#several-handlers-in-one-stage) gets only
+    /// events that are done.
     ///
     /// ```
     /// use lapwing::{Action, consumer::IntoAction};
@@ -106,7 +123,7 @@ pub trait IntoAction: Sized {
     /// ```
     fn is_done(&self) -> bool;
 
-    /// Whether this value means [`Action::Continue`], so that nothing is to be done about it.
+    /// Returns whether this value means [`Action::Continue`].
     ///
     /// ```
     /// use lapwing::{Action, consumer::IntoAction};
@@ -116,7 +133,7 @@ pub trait IntoAction: Sized {
     /// ```
     fn continues(&self) -> bool;
 
-    /// The action, or the error.
+    /// Converts the value into an action.
     ///
     /// ```
     /// use lapwing::{Action, consumer::IntoAction};
@@ -128,11 +145,11 @@ pub trait IntoAction: Sized {
     ///
     /// # Errors
     ///
-    /// The handler's own.
+    /// The error that the handler returned.
     fn into_action(self) -> Result<Action, BoxError>;
 }
 
-/// Any error that may cross threads.
+/// An error that can be sent to another thread.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 impl IntoAction for () {
@@ -193,9 +210,9 @@ impl<T: IntoAction, X: Into<BoxError>> IntoAction for Result<T, X> {
     }
 }
 
-/// Names the type `!`, whose own name is not stable yet.
+/// Names the type `!`, whose own name is not stable.
 pub trait Returns {
-    /// What the function returns.
+    /// The return type of the function.
     type Output;
 }
 
@@ -203,7 +220,7 @@ impl<T> Returns for fn() -> T {
     type Output = T;
 }
 
-/// For a closure that never returns, such as one that only panics.
+/// A closure may never return, for instance if it only panics.
 impl IntoAction for <fn() -> ! as Returns>::Output {
     const ALWAYS_CONTINUES: bool = true;
 

@@ -1,4 +1,5 @@
-//! What becomes of an event whose handler returned an error or panicked: the policy of its stage.
+//! The policy of a stage for an event whose handler returned an error or panicked. Not here: how a
+//! stage applies it (`recovery`).
 
 use std::error::Error;
 use std::fmt;
@@ -8,10 +9,10 @@ use super::action::Action;
 use crate::Sequence;
 use crate::unshared::Unshared;
 
-/// After so many, one nanosecond is longer than any `Duration`.
+/// After so many doublings, one nanosecond exceeds every `Duration`.
 const MAX_DOUBLINGS: u32 = 94;
 
-/// A handler that failed, as its stage's [policy](FailurePolicy) sees it.
+/// A failed call of a handler, as the stage's [policy](FailurePolicy) gets it.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -23,16 +24,13 @@ const MAX_DOUBLINGS: u32 = 94;
 ///     if failure.attempt() < 2 { Action::Retry(Default::default()) } else { Action::Skip }
 /// });
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage(stage).read(|event, _, _| if *event < 9 { Ok(()) } else { Err("over the limit") })
+///     .stage(stage).read(|_, _, _| Err::<(), _>("no route"))
 ///     .build()?;
-/// let running = consumers.start()?;
-/// for price in [7, 9, 8] {
-///     producer.publish(|event| *event = price)?;
-/// }
-/// let report = running.shutdown()?; // the stage survived
+/// producer.publish(|event| *event = 7)?;
+/// let report = consumers.start()?.shutdown()?;
 /// assert_eq!(report.stages().next().unwrap().skipped(), 1);
-/// assert!(lines.recv()?.ends_with("stage=\"risk\", sequence=1, attempt=1"));
-/// assert_eq!(lines.recv()?, "over the limit: stage=\"risk\", sequence=1, attempt=2");
+/// assert_eq!(lines.recv()?, "no route: stage=\"risk\", sequence=0, attempt=1");
+/// assert_eq!(lines.recv()?, "no route: stage=\"risk\", sequence=0, attempt=2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -43,52 +41,62 @@ pub struct Failure<'a> {
     pub(super) cause: Cause<'a>,
 }
 
-/// How a handler failed.
+/// The error or the panic of a failed handler.
 ///
 /// ```
-/// use lapwing::{Action, consumer::{Cause, Failure}};
+/// use std::{io, time::Duration};
+/// use lapwing::{Action, Disruptor, Stage, consumer::{Cause, Failure}};
 ///
-/// /// Broken pipes are worth another try, bugs are not.
+/// /// Retries I/O errors, skips events with other errors, and halts after a panic.
 /// fn decide(failure: &Failure<'_>) -> Action {
 ///     match failure.cause() {
-///         Cause::Error(error) if error.is::<std::io::Error>() => Action::Retry(Default::default()),
+///         Cause::Error(error) if error.is::<io::Error>() => Action::Retry(Duration::ZERO),
 ///         Cause::Error(_) => Action::Skip,
 ///         _ => Action::Halt,
 ///     }
 /// }
-/// let _stage = lapwing::Stage::new("send").on_error(decide).on_panic(decide);
+///
+/// let stage = Stage::new("send").on_error(decide).on_panic(decide);
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .stage(stage).read(|_, _, _| Err::<(), _>("no route")).build()?;
+/// producer.publish(|event| *event = 7)?;
+/// assert_eq!(consumers.start()?.shutdown()?.stages().next().unwrap().skipped(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Cause<'a> {
-    /// It returned this error.
+    /// The handler returned this error.
     Error(&'a (dyn Error + Send + Sync + 'static)),
-    /// It panicked with this text.
+    /// The handler panicked with this message.
     Panic(&'a str),
 }
 
 impl<'a> Failure<'a> {
-    /// Name of the stage.
+    /// Returns the name of the stage.
     #[must_use]
     pub fn stage(&self) -> &'a str {
         self.stage
     }
 
-    /// The event that failed; for a handler that gets batches, the first one of the batch; for a call
-    /// between batches, the next event.
+    /// Returns the sequence of the failed event.
+    ///
+    /// For a handler that gets a batch at a time, it is the first event of the batch. For a call
+    /// between batches, it is the next event.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.sequence
     }
 
-    /// How many times in a row the same event, or with [`Action::Rewind`] the same batch, has failed:
-    /// 1 for the first.
+    /// Returns how many times in a row the same event has failed: 1 for the first failure.
+    ///
+    /// After an [`Action::Rewind`] it counts how many times the same batch has failed.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// The error, or the text of the panic.
+    /// Returns the error, or the message of the panic.
     #[must_use]
     pub fn cause(&self) -> Cause<'a> {
         self.cause
@@ -111,55 +119,75 @@ impl fmt::Display for Failure<'_> {
     }
 }
 
-/// Decides what a stage does about a failure: an [`Action`] that is always the same, a closure, or
-/// [`Retries`].
+/// A policy that decides what a stage does after its handler has failed.
 ///
-/// Runs on the stage's thread. A panic of the policy itself halts the ring, and so does one of the
-/// error's own code, to show or to drop it.
+/// A policy is one of these:
 ///
-/// The workers of a [group](crate::graph::Workers) do not share a policy: `build` clones it once for each of
-/// them. The library holds no lock while a policy runs, so one that logs or sleeps delays its own
-/// worker only. What a policy counts in its own fields is counted for each worker; a limit for the
-/// whole group is kept behind an `Arc`.
+/// - an [`Action`], if the decision is always the same;
+/// - [`Retries`], which repeats a number of times, with pauses;
+/// - a closure that gets the [`Failure`] and returns an [`Action`];
+/// - a type of yours that implements [`decide`](Self::decide).
+///
+/// [`Stage::on_error`](crate::Stage::on_error) sets the policy for errors that a handler returns,
+/// [`Stage::on_panic`](crate::Stage::on_panic) the policy for panics. Without a policy, the ring
+/// halts.
+///
+/// A policy runs on the stage's thread. The ring halts if the policy panics, or if the `Display` or
+/// the `Drop` of an error does.
+///
+/// # Workers
+///
+/// The workers of a [group](crate::graph::Workers) do not share a policy: `build` clones it for
+/// each worker. The library holds no lock while a policy runs, so a policy that logs or sleeps
+/// delays its own worker only. The fields of a policy count per worker. For a limit of the whole
+/// group, put the counter behind an `Arc`, as the second example does.
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Stage, consumer::{Failure, Retries}};
+/// use lapwing::{Action, Disruptor, Stage, consumer::{Failure, Outcome, Retries}};
 ///
-/// let _always = Stage::new("a").on_error(Action::Skip);
-/// let _asked = Stage::new("b").on_error(|failure: &Failure<'_>| {
-///     if failure.attempt() < 3 { Action::Retry(Duration::from_millis(1)) } else { Action::Halt }
+/// let _constant = Stage::new("a").on_error(Action::Skip);
+/// let _retries = Stage::new("b").on_error(Retries::of_event().attempts(3));
+/// let closure = Stage::new("c").on_error(|failure: &Failure<'_>| {
+///     if failure.attempt() < 3 { Action::Retry(Duration::from_millis(1)) } else { Action::Stop }
 /// });
-/// let _named = Stage::new("c").on_error(Retries::of_event().attempts(3));
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .stage(closure).read(|_, _, _| Err::<(), _>("no route"))
+///     .build()?;
+/// producer.publish(|event| *event = 7)?;
+/// let finished = consumers.into_iter().next().unwrap().run();
+/// let message = "no route".to_owned();
+/// assert_eq!(*finished.outcome(), Outcome::Detached { message, sequence: 0 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A limit that all workers of a group share:
+/// A limit for all workers of a group:
 ///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use lapwing::{Action, Disruptor, Stage, consumer::Failure};
 ///
-/// let failures = Arc::new(AtomicU64::new(0)); // each worker's clone has the same counter
-/// let seen = Arc::clone(&failures);
+/// let failures = Arc::new(AtomicU64::new(0)); // shared by the clones of the policy
+/// let counter = Arc::clone(&failures);
 /// let stage = Stage::new("send").on_error(move |_: &Failure<'_>| {
-///     if failures.fetch_add(1, Ordering::Relaxed) < 100 { Action::Skip } else { Action::Halt }
+///     if counter.fetch_add(1, Ordering::Relaxed) < 100 { Action::Skip } else { Action::Halt }
 /// });
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage(stage)
-///     .workers(2)
-///     .read(|_| |event, _, _| if *event < 9 { Ok(()) } else { Err("no route") })
+///     .stage(stage).workers(2).read(|_| |_, _, _| Err::<(), _>("no route"))
 ///     .build()?;
 /// let running = consumers.start()?;
-/// for number in 0..12 {
-///     producer.publish(|event| *event = number)?;
+/// for price in [7, 8, 9] {
+///     producer.publish(|event| *event = price)?;
 /// }
 /// running.shutdown()?;
-/// assert_eq!(seen.load(Ordering::Relaxed), 3);
+/// assert_eq!(failures.load(Ordering::Relaxed), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait FailurePolicy: Clone + Send + 'static {
-    /// What to do.
+    /// Returns what the stage does after `failure`.
     fn decide(&mut self, failure: &Failure<'_>) -> Action;
 }
 
@@ -175,10 +203,10 @@ impl<F: FnMut(&Failure<'_>) -> Action + Clone + Send + 'static> FailurePolicy fo
     }
 }
 
-/// A policy that a stage keeps until it begins.
+/// A policy that a stage keeps until it starts.
 pub(crate) type KeptPolicy = Unshared<Box<dyn AnyPolicy>>;
 
-/// A [`FailurePolicy`] of any type, called through a pointer.
+/// A [`FailurePolicy`] of any type, as a trait object.
 pub(crate) trait AnyPolicy: Send {
     fn decide(&mut self, failure: &Failure<'_>) -> Action;
     fn boxed_clone(&self) -> Box<dyn AnyPolicy>;
@@ -200,30 +228,31 @@ impl Clone for Box<dyn AnyPolicy> {
     }
 }
 
-/// Tries again, with pauses that may grow up to [a limit](Self::longest_pause), and gives up after a number of attempts.
+/// A policy that repeats a number of times, with growing pauses.
+///
+/// By default it repeats without a limit and without pauses:
+///
+/// - [`attempts`](Self::attempts) limits how often the event or the batch is handled.
+/// - [`or`](Self::or) says what happens after the last attempt.
+/// - [`pause`](Self::pause) sets the pause before the second attempt. Each later pause is twice as
+///   long as the one before it, up to [`longest_pause`](Self::longest_pause).
 ///
 /// ```
 /// use std::time::Duration;
-/// use lapwing::{Action, Disruptor, consumer::Retries};
+/// use lapwing::{Action, Disruptor, consumer::{Outcome, Retries}};
 ///
 /// let policy = Retries::of_event()
-///     .pause(Duration::from_micros(10)) // doubled with each attempt
+///     .pause(Duration::from_micros(10)) // then 20 µs, 40 µs, ...
 ///     .longest_pause(Duration::from_millis(1))
 ///     .attempts(3)
 ///     .or(Action::Skip);
-/// let mut tries = 0;
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("send").on_error(policy).read(|_, _, _| {
-///         tries += 1;
-///         Err::<(), _>("no route")
-///     })
+///     .stage("send").on_error(policy).read(|_, _, _| Err::<(), _>("no route"))
 ///     .build()?;
 /// producer.publish(|event| *event = 7)?;
 /// drop(producer);
 /// let finished = consumers.into_iter().next().unwrap().run();
-/// assert_eq!(finished.skipped(), 1);
-/// # drop(finished);
-/// assert_eq!(tries, 3);
+/// assert_eq!((finished.skipped(), finished.outcome()), (1, &Outcome::Drained));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -232,16 +261,16 @@ pub struct Retries {
     again: fn(Duration) -> Action,
     attempts: Option<u32>,
     pause: Duration,
-    /// None for the default.
+    /// `None` for the default.
     longest_pause: Option<Duration>,
     give_up: Action,
 }
 
 impl Retries {
-    /// Longest pause, unless [`longest_pause`](Self::longest_pause) says otherwise or the first one is longer: 1 s.
+    /// Default of the [longest pause](Self::longest_pause): 1 s.
     ///
-    /// The stage handles nothing in a pause, so a long one holds up the ring after its cause is gone. An attempt a second
-    /// costs next to nothing.
+    /// The stage handles nothing during a pause, so a long pause delays the ring even after its
+    /// cause is gone. One attempt per second costs almost nothing.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
     fn new(again: fn(Duration) -> Action) -> Self {
@@ -249,37 +278,42 @@ impl Retries {
         Self { again, attempts: None, pause, longest_pause: None, give_up: Action::Halt }
     }
 
-    /// The failed event again: [`Action::Retry`]. Without a limit and without pauses.
+    /// Creates a policy that handles the failed event again: [`Action::Retry`].
     pub fn of_event() -> Self {
         Self::new(Action::Retry)
     }
 
-    /// The batch again: [`Action::Rewind`]. Without a limit and without pauses.
+    /// Creates a policy that handles the batch of the failed event again: [`Action::Rewind`].
     pub fn of_batch() -> Self {
         Self::new(Action::Rewind)
     }
 
-    /// The failed event again with the handler put in order before: [`Action::Restart`]. Without a
-    /// limit and without pauses.
+    /// Creates a policy that calls [`on_restart`](crate::EventHandler::on_restart) and then handles
+    /// the failed event again: [`Action::Restart`].
     pub fn with_restart() -> Self {
         Self::new(Action::Restart)
     }
 
-    /// Gives up after this many attempts, the first one included; 0 is as 1.
+    /// Sets the number of attempts, including the first one; 0 counts as 1. There is no limit by
+    /// default.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = Some(attempts);
         self
     }
 
-    /// Pause before the second attempt. Each later one is twice as long, up to
-    /// [`longest_pause`](Self::longest_pause), which is 1 s by default.
+    /// Sets the pause before the second attempt. Zero by default.
+    ///
+    /// Each later pause is twice as long as the one before it, up to
+    /// [`longest_pause`](Self::longest_pause).
     pub fn pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
     }
 
-    /// Longest pause. Equal to [`pause`](Self::pause), every pause is the same; [`Duration::MAX`] is no limit. By
-    /// default it is [`LONGEST_PAUSE`](Self::LONGEST_PAUSE), or the first pause if that is longer.
+    /// Sets the longest pause. [`Duration::MAX`] is no limit.
+    ///
+    /// If it equals [`pause`](Self::pause), all pauses are the same. By default it is 1 s
+    /// ([`LONGEST_PAUSE`](Self::LONGEST_PAUSE)), or the first pause if that is longer.
     ///
     /// ```
     /// use std::time::Duration;
@@ -296,7 +330,7 @@ impl Retries {
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
-    /// assert_eq!(finished.skipped(), 1); // doubled 98 times, a pause would have no end
+    /// assert_eq!(finished.skipped(), 1); // without the limit, the last pause would be 2^98 µs
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn longest_pause(mut self, longest: Duration) -> Self {
@@ -304,7 +338,7 @@ impl Retries {
         self
     }
 
-    /// What to do when it gives up; [`Action::Halt`] if not said.
+    /// Sets what the stage does after the last attempt has failed. [`Action::Halt`] by default.
     pub fn or(mut self, action: Action) -> Self {
         self.give_up = action;
         self

@@ -1,4 +1,4 @@
-//! How a stage ended, and what it leaves.
+//! The result of a stage that has ended: how it ended, its counts, and its handler.
 
 use std::any::Any;
 use std::fmt;
@@ -29,33 +29,33 @@ use crate::unshared::Unshared;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The ring was closed and the stage has finished every event.
+    /// The ring was closed, and the stage has finished every event.
     Drained,
-    /// The ring was halted; events may be left.
+    /// The ring was halted. Events may be left.
     Halted,
-    /// The stage stopped, by [its handler's wish](Action::Stop) or [somebody
-    /// else's](crate::consumer::StopHandle), and has left the graph.
+    /// The stage stopped and has left the graph. Its handler returned [`Action::Stop`], or a
+    /// [`StopHandle`](crate::consumer::StopHandle) stopped it.
     Stopped,
-    /// The handler failed, and by the stage's policy the stage has left the graph.
+    /// The handler failed, and the stage has left the graph, as its policy says ([`Action::Stop`]).
     Detached {
-        /// Text of the error or of the panic.
+        /// Message of the error or of the panic.
         message: String,
-        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        /// The failed event, with the same rules as in [`Panicked`](Self::Panicked).
         sequence: Sequence,
     },
     /// The handler returned an error, which halted the ring.
     Failed {
-        /// Text of the error.
+        /// Message of the error.
         message: String,
-        /// The event that it was at, as for [`Panicked`](Self::Panicked).
+        /// The failed event, with the same rules as in [`Panicked`](Self::Panicked).
         sequence: Sequence,
     },
-    /// The stage's code panicked, which halted the ring.
+    /// The user code of the stage panicked, which halted the ring.
     Panicked {
-        /// Text of the panic.
+        /// Message of the panic.
         message: String,
-        /// The event that it was at; for a handler that gets batches, the first one of the batch;
-        /// between batches, the next one.
+        /// The event that was being handled. For a handler that gets a batch at a time, it is the
+        /// first event of the batch. Between batches, it is the next event.
         sequence: Sequence,
     },
 }
@@ -66,12 +66,12 @@ impl Outcome {
         matches!(self, Self::Detached { .. } | Self::Failed { .. } | Self::Panicked { .. })
     }
 
-    /// The same for a consumer that has left, and with that has halted the ring if `is_last`.
+    /// The outcome after the consumer has left. With `is_last`, that has halted the ring.
     pub(super) fn after_leaving(self, is_last: bool) -> Self {
         if is_last && self == Self::Stopped { Self::Halted } else { self }
     }
 
-    /// The same failure where it ends the stage and not the ring.
+    /// The outcome of the same failure if it ends the stage and not the ring.
     pub(super) fn into_detached(self) -> Self {
         match self {
             Self::Failed { message, sequence } | Self::Panicked { message, sequence } => {
@@ -82,7 +82,7 @@ impl Outcome {
     }
 }
 
-/// A stage that has ended.
+/// The result of a stage that has ended.
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};
@@ -100,17 +100,17 @@ pub struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) processed: u64,
-    /// Of those, claims that were given up.
+    /// Number of given-up claims among the processed sequences.
     pub(crate) given_up: u64,
     pub(crate) skipped: u64,
     pub(crate) handler: Handler,
 }
 
-/// The handler that was given to a stage.
+/// The handler of a stage that has ended.
 pub(crate) enum Handler {
     Present(Unshared<Box<dyn Any + Send>>),
     Taken,
-    /// None was given, or it was lost in a panic.
+    /// The stage has no handler to return, or a panic has lost it.
     Absent,
 }
 
@@ -121,9 +121,9 @@ impl From<Option<Box<dyn Any + Send>>> for Handler {
 }
 
 impl Finished {
-    /// A stage whose thread ended without a word.
+    /// The result of a stage whose thread has delivered none.
     pub(crate) fn lost(name: &str) -> Self {
-        let message = "it has not ended, or its thread ended outside of its handler".to_owned();
+        let message = "the stage has not ended, or its thread ended outside its handler".to_owned();
         let outcome = Outcome::Panicked { message, sequence: 0 };
         let (processed, given_up, skipped) = (0, 0, 0);
         Self {
@@ -136,16 +136,16 @@ impl Finished {
         }
     }
 
-    /// Name of the stage.
+    /// Returns the name of the stage.
     ///
     /// ```
-    /// # let (producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    /// #     .side_by_side(|side| side.stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {}))
-    /// #     .build()?;
-    /// # drop(producer);
-    /// let finished = consumers.into_iter().map(|consumer| consumer.run());
-    /// let names: Vec<String> = finished.map(|stage| stage.name().to_owned()).collect();
-    /// assert_eq!(names, ["left", "right"]);
+    /// use lapwing::Disruptor;
+    ///
+    /// let (producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// drop(producer);
+    /// let finished = consumers.into_iter().next().unwrap().run();
+    /// assert_eq!(finished.name(), "sum");
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
@@ -153,15 +153,16 @@ impl Finished {
         &self.name
     }
 
-    /// How it ended.
+    /// Returns how the stage ended.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
-    /// #     .build()?;
+    /// use lapwing::{Disruptor, consumer::Outcome};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("left").read(|_, _, _| {}).stage("right").read(|_, _, _| {})
+    ///     .build()?;
     /// let mut consumers = consumers.into_iter();
-    /// drop(consumers.next()); // its events would never be done, so the ring halts
+    /// drop(consumers.next()); // a stage that is dropped halts the ring
     /// let finished = consumers.next().unwrap().run();
     /// assert_eq!(*finished.outcome(), Outcome::Halted);
     /// # Ok::<(), lapwing::error::BuildError>(())
@@ -171,16 +172,21 @@ impl Finished {
         &self.outcome
     }
 
-    /// Number of sequences that it has finished: its own sequence, in a ring that begins at 0. For a consumer that
-    /// took a [seat](crate::graph::Seats), those from its first event on; for a worker, its share.
+    /// Returns the number of sequences that the stage has finished.
     ///
-    /// Claims that were given up count as well, though no handler gets them. [`handled`](Self::handled) counts events
-    /// only.
+    /// - In a ring that begins at 0, it is the stage's own sequence.
+    /// - For a consumer that took a [seat](crate::graph::Seats), it counts from its first event on.
+    /// - For a worker, it counts the worker's share.
+    ///
+    /// A claim that was given up counts, although no handler gets it. [`handled`](Self::handled)
+    /// counts events only.
     ///
     /// ```
-    /// # let (mut producer, consumers) =
-    /// #     lapwing::Disruptor::multi_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
-    /// drop(producer.claim()?); // given up: counts as well
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::multi_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// drop(producer.claim()?); // given up
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
@@ -192,18 +198,22 @@ impl Finished {
         self.processed
     }
 
-    /// Number of events that its handler was called for and that it has finished.
+    /// Returns the number of events that the handler was called for and that the stage has
+    /// finished.
     ///
-    /// - An event counts once, however often it was given again by [`Action::Retry`], [`Action::Rewind`] or
-    ///   [`Action::Restart`].
-    /// - An event that it left behind as failed counts, and [`skipped`](Self::skipped) says how many these are.
-    /// - The event with which the stage stopped, failed or panicked does not count, nor does an event after it. A
-    ///   handler that gets batches fails with its whole batch.
-    /// - A claim that was given up does not count, since no handler gets it. A stage that has
-    ///   [drained](Outcome::Drained) the ring has handled each event that was published to it.
+    /// - An event counts once, however often [`Action::Retry`], [`Action::Rewind`] or
+    ///   [`Action::Restart`] repeats it.
+    /// - A skipped event counts. [`skipped`](Self::skipped) says how many events were skipped.
+    /// - The event at which the stage stopped, failed or panicked does not count, nor does a later
+    ///   one. If a handler gets a batch at a time, its whole batch does not count.
+    /// - A claim that was given up does not count, since no handler gets it.
+    ///
+    /// A stage that has [drained](Outcome::Drained) the ring has handled each event that was
+    /// published to it.
     ///
     /// ```
-    /// # use lapwing::{Action, Disruptor};
+    /// use lapwing::{Action, Disruptor};
+    ///
     /// let (mut producer, consumers) = Disruptor::multi_producer(8, || 0_u64)
     ///     .stage("risk")
     ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
@@ -212,7 +222,7 @@ impl Finished {
     ///     producer.publish(|event| *event = price)?;
     ///     drop(producer.claim()?); // given up
     /// }
-    /// # drop(producer);
+    /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
     /// assert_eq!((finished.processed(), finished.handled(), finished.skipped()), (6, 3, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -222,10 +232,11 @@ impl Finished {
         self.processed - self.given_up
     }
 
-    /// Number of events that it left behind as failed: [`Action::Skip`].
+    /// Returns the number of events that the stage has skipped as failed: [`Action::Skip`].
     ///
     /// ```
-    /// # use lapwing::{Action, Disruptor};
+    /// use lapwing::{Action, Disruptor};
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("risk")
     ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
@@ -233,7 +244,7 @@ impl Finished {
     /// for price in [7, 9, 8] {
     ///     producer.publish(|event| *event = price)?;
     /// }
-    /// # drop(producer);
+    /// drop(producer);
     /// let finished = consumers.into_iter().next().unwrap().run();
     /// assert_eq!((finished.processed(), finished.skipped()), (3, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -243,28 +254,25 @@ impl Finished {
         self.skipped
     }
 
-    /// Takes the handler that was given to the stage.
+    /// Takes the handler out of the result.
+    ///
+    /// A closure cannot be taken, nor can a handler that was made on the thread of its stage.
     ///
     /// ```
-    /// use lapwing::error::TakeError;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Sum(u64);
-    /// # impl EventHandler<u64> for Sum {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.0 += event;
-    /// #     }
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum::default()).build()?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// # drop(producer);
+    /// use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};
     ///
+    /// struct Sum(u64);
+    ///
+    /// impl EventHandler<u64> for Sum {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) { self.0 += event; }
+    /// }
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum(0)).build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer);
     /// let mut finished = consumers.into_iter().next().unwrap().run();
-    /// let error = finished.take_handler::<String>().unwrap_err();
-    /// let text = "a stage has nothing of this type: name=\"sum\", requested=alloc::string::String";
-    /// assert_eq!(error.to_string(), text);
-    /// let Sum(total) = finished.take_handler()?; // still there
+    /// let Sum(total) = finished.take_handler()?;
     /// assert_eq!(total, 7);
     /// let again = finished.take_handler::<Sum>().err();
     /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "sum".into() }));
@@ -273,9 +281,9 @@ impl Finished {
     ///
     /// # Errors
     ///
-    /// - [`TakeError::WrongType`] if it is no `H`, or if the stage hands none back: a closure, or a handler made on
-    ///   its thread.
-    /// - [`TakeError::AlreadyTaken`] if it was taken before.
+    /// - [`TakeError::WrongType`] if the handler is not an `H`, or if the stage returns no handler.
+    ///   The handler stays in the result.
+    /// - [`TakeError::AlreadyTaken`] if the handler was taken before.
     pub fn take_handler<H: 'static>(&mut self) -> Result<H, TakeError> {
         self.handler = match mem::replace(&mut self.handler, Handler::Taken) {
             Handler::Taken => return Err(TakeError::already_taken(&self.name)),

@@ -1,5 +1,5 @@
-//! What a handler knows of a key, on its way from one worker to another: the public trait, and where it
-//! lies meanwhile. Not here: when it is time for that (`group::moves`).
+//! The handover of a handler's state for a key from one worker to another: the public trait, and
+//! where the state is kept in between. Not here: when it happens (`group::moves`).
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,129 +11,114 @@ use super::work::{Interruption, Progress, WholeLife, Work};
 use crate::Sequence;
 use crate::protocol::group::{KeyTransfer, MovedKeys};
 
-/// A handler of workers [by key](crate::graph::Workers::by_key) that hands over what it knows of a key when the
-/// key goes to another worker.
+/// A handler that hands over its state for a key when the key moves to another worker.
 ///
-/// Keys change hands when the group is [resized](crate::lifecycle::WorkerGroup::resize) and when a worker leaves it.
-/// Without this trait, the state that a handler keeps for a key stays with that handler, and the key's
-/// new worker begins anew. Handlers with this trait are given to
-/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers).
+/// The workers of a group [by key](crate::graph::Workers::by_key) may keep state per key. Keys move
+/// when the group is [resized](crate::lifecycle::WorkerGroup::resize) and when a worker leaves it.
+/// With this trait, the state moves too. Without it, the state stays in the old handler, and the
+/// new worker of the key begins without any.
 ///
-/// # When it is called
+/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) takes handlers with this
+/// trait.
+///
+/// # When the library calls it
 ///
 /// Both methods run on the worker's own thread, between two events, so neither needs a lock:
 ///
 /// 1. All workers finish the events that are routed to them. Nothing more is routed.
-/// 2. [`give`](Self::give) is called for each worker that had keys.
-/// 3. Events are routed to the new workers. Each has [`take`](Self::take) called for every state that is for it, before
-///    its first such event.
+/// 2. The library calls [`give`](Self::give) on each worker that had keys.
+/// 3. Events are routed to the new workers. Before the first such event, the library calls
+///    [`take`](Self::take) on a worker for each state that belongs to it.
 ///
-/// A worker that leaves, since it [stopped](crate::Action::Stop) or was [asked to](crate::consumer::StopHandle), gives
-/// everything, and the worker that gets its events takes it. A resize during a resize takes effect after
-/// it, in the same way. A panic of either method halts the ring, whatever the stage's policy says.
+/// A worker that leaves gives all of its states, and the worker that gets its events takes them. It
+/// leaves because it [stopped](crate::Action::Stop) or was
+/// [asked to](crate::consumer::StopHandle). A resize during a resize takes effect after it, in the
+/// same way. A panic of either method halts the ring, whatever the stage's policy says.
 ///
 /// # What is not handed over
 ///
-/// - A worker whose panic ended it is not called again, so it gives nothing, not even if its
-///   [policy](crate::Stage::on_panic) lets the group go on. Its state is in the handler that the
-///   [report](crate::Report::take) hands back.
-/// - A worker that leaves when nothing is left to do, or as the last of its group, takes back what it gave.
-/// - When the ring halts, states that are on their way are dropped with it.
+/// - A worker that a panic has ended gives nothing, even if its [policy](crate::Stage::on_panic)
+///   lets the group continue. Its state is in the handler that the [report](crate::Report::take)
+///   returns.
+/// - A worker takes back what it gave if it leaves when no event is left, or as the last worker of
+///   its group.
+/// - When the ring halts, states that are not taken yet are dropped with it.
 ///
 /// ```
 /// use std::collections::HashMap;
 /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
 ///
 /// #[derive(Default)]
-/// struct Reading { device: u64, value: u64, average: u64 }
+/// struct Counts(HashMap<u64, u64>); // number of events of each key
 ///
-/// /// Average of each device's readings so far.
-/// #[derive(Default)]
-/// struct Averages(HashMap<u64, Average>);
-///
-/// #[derive(Default)]
-/// struct Average { readings: u64, sum: u64 }
-///
-/// impl EventHandler<Reading> for Averages {
-///     fn on_event(&mut self, reading: &Reading, _: Sequence, _: bool) {
-///         let average = self.0.entry(reading.device).or_default();
-///         average.readings += 1;
-///         average.sum += reading.value;
+/// impl EventHandler<u64> for Counts {
+///     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
+///         *self.0.entry(*key).or_default() += 1;
 ///     }
 /// }
 ///
-/// impl HandOver for Averages {
-///     type State = Average;
+/// impl HandOver for Counts {
+///     type State = u64;
 ///
-///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Average)> {
-///         self.0.extract_if(|&device, _| moved.contains(device)).collect()
+///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+///         self.0.extract_if(|&key, _| moved.contains(key)).collect()
 ///     }
 ///
-///     fn take(&mut self, device: u64, average: Average) {
-///         self.0.insert(device, average);
+///     fn take(&mut self, key: u64, count: u64) {
+///         self.0.insert(key, count);
 ///     }
 /// }
 ///
-/// let (mut readings, consumers) = Disruptor::single_producer(64, Reading::default)
-///     .stage("average")
-///     .workers(1)
-///     .up_to(3)
-///     .by_key(|reading| reading.device)
-///     .read_keyed_handlers(|_worker| Averages::default())
+/// let (mut producer, consumers) = Disruptor::single_producer(64, || 0_u64)
+///     .stage("count").workers(1).up_to(2).by_key(|key| *key)
+///     .read_keyed_handlers(|_worker| Counts::default())
 ///     .build()?;
 /// let running = consumers.start()?;
-/// let group = running.workers("average").unwrap();
 /// for number in 0..300 {
-///     readings.publish(|reading| (reading.device, reading.value) = (number % 10, number))?;
-///     if number % 50 == 0 {
-///         group.resize(1 + number as usize / 50 % 3)?;
+///     producer.publish(|key| *key = number % 10)?;
+///     if number == 100 {
+///         running.workers("count").unwrap().resize(2)?;
 ///     }
 /// }
 /// let mut report = running.shutdown()?;
-/// let mut all = HashMap::new();
-/// for worker in ["average-0", "average-1", "average-2"] {
-///     let Averages(of_worker) = report.take(worker)?;
-///     all.extend(of_worker);
-/// }
-/// assert_eq!(all.len(), 10);
-/// for (device, average) in all {
-///     assert_eq!(average.readings, 30); // no average has begun anew
-///     assert_eq!(average.sum, (0..30).map(|round| 10 * round + device).sum());
-/// }
+/// let (Counts(first), Counts(second)) = (report.take("count-0")?, report.take("count-1")?);
+/// let counts: HashMap<_, _> = first.into_iter().chain(second).collect();
+/// assert_eq!(counts, (0..10).map(|key| (key, 30)).collect()); // no count began again
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait HandOver {
-    /// What is known of one key.
+    /// The state of one key.
     type State: Send + 'static;
 
-    /// Takes the states of the keys in `moved` out of this handler, and returns them. A state that it
-    /// returns for another key comes back to it.
+    /// Takes the states of the keys in `moved` out of this handler, and returns them.
+    ///
+    /// If it returns a state for another key, this handler gets that state back.
     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Self::State)>;
 
-    /// Takes the state of a key that has come to this worker.
+    /// Stores the state of a key that has moved to this worker.
     fn take(&mut self, key: u64, state: Self::State);
 }
 
-/// Keys, each with what is known of it.
+/// Keys with their states.
 type States<S> = Vec<(u64, S)>;
 
-/// States on their way, by the word of the worker that is to take them.
+/// States that are given and not taken, indexed by the word of the worker that takes them.
 #[derive(Debug)]
 pub(crate) struct Mailboxes<S>(Box<[Mutex<States<S>>]>);
 
 impl<S> Mailboxes<S> {
-    /// That of so many workers.
+    /// Creates the mailboxes of a group of `workers`.
     pub(crate) fn new(workers: usize) -> Self {
         Self((0..workers).map(|_| Mutex::default()).collect())
     }
 
     fn of(&self, word: usize) -> MutexGuard<'_, States<S>> {
-        // Nothing panics under this lock, and no code of the user's runs: states are only moved.
+        // A poisoned lock is harmless: under it states are only moved, and no user code runs.
         self.0[word].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A handler that hands over what it knows of its keys.
+/// A handler that hands over the states of its keys.
 pub(crate) struct Keyed<H: HandOver, R> {
     life: WholeLife<H, R>,
     mailboxes: Arc<Mailboxes<H::State>>,

@@ -1,54 +1,77 @@
-//! What a stage does with its events: the public handler trait. Not here: closures, and how a
-//! processor calls either (`work`).
+//! The public trait of a handler. Not here: closures, and how a processor calls either (`work`).
 
 use super::access::{Access, Shared};
 #[cfg(doc)]
 use super::action::{Action, IntoAction};
 use crate::Sequence;
 
-/// A stage with its whole life cycle. Everything runs on the stage's thread.
+/// A handler of events: the callbacks of a stage.
 ///
-/// `A` is [`Shared`], and events come as `&E`, or [`Exclusive`](crate::consumer::Exclusive), and they come as
-/// `&mut E`. `R` is what `on_event` returns: nothing, an [`Action`], or a `Result` whose error goes to
-/// the stage's [policy](crate::Stage::on_error); see [`IntoAction`].
+/// All calls come from the thread that runs the stage, one at a time, so a handler needs no lock.
+/// Only [`on_event`](Self::on_event) is required. The order of the calls:
+///
+/// ```text
+/// on_start
+/// ┌─ on_batch_start        before each batch
+/// │    on_event            for each event of the batch
+/// │    on_failed_event       or this, if an upstream stage has skipped the event as failed
+/// │  on_released           after each release of events to the producers and downstream stages
+/// └─ on_timeout            when no event has come for the timeout of the stage
+/// on_shutdown
+/// ```
+///
+/// If you need `on_event` alone, a closure is shorter: [`Stage::read`](crate::Stage::read).
+///
+/// # Type parameters
+///
+/// - `E` is the type of the events.
+/// - `A` says how events come: as `&E` with [`Shared`], the default, or as `&mut E` with
+///   [`Exclusive`](crate::consumer::Exclusive).
+/// - `R` is what `on_event` returns: `()`, an [`Action`], or a `Result`. The error of a `Result`
+///   goes to the stage's [error policy](crate::Stage::on_error). See [`IntoAction`].
+///
+/// # Panics of a handler
+///
+/// The library catches each panic. The stage's [panic policy](crate::Stage::on_panic) decides what
+/// happens next. Without a policy the ring halts.
+///
+/// The policy does not decide about [`on_start`](Self::on_start), [`on_restart`](Self::on_restart)
+/// and [`on_shutdown`](Self::on_shutdown). A panic in the first two halts the ring. So does a panic
+/// in the third, unless the handler has failed before and the stage has left the graph.
 ///
 /// # Several handlers in one stage
 ///
-/// A pair of handlers and a `Vec` of them are a handler: each event goes to all of them, in their
-/// order, and so does every other call. If the first of a pair says that the event is not
-/// [done](IntoAction::is_done), that is the pair's word, and the second does not get the event. The
-/// handlers of a `Vec` return nothing. A `Box` is the handler in it, so a `Vec<Box<dyn EventHandler<E> + Send>>`
-/// can be made as the program runs.
+/// A pair of handlers is a handler, and so is a `Vec` of handlers. Each call goes to all of them,
+/// in their order.
+///
+/// - In a pair, the second handler gets an event only if the first is [done](IntoAction::is_done)
+///   with it. Otherwise the pair returns what the first handler returned.
+/// - The handlers of a `Vec` return `()`.
+/// - A `Box` of a handler is a handler too. So the program can build a
+///   `Vec<Box<dyn EventHandler<E> + Send>>` at run time.
 ///
 /// # Examples
 ///
 /// ```
 /// use lapwing::{Disruptor, EventHandler, Sequence};
 ///
-/// /// Collects what comes and counts batches.
 /// #[derive(Default)]
-/// struct Journal {
-///     written: Vec<u64>,
-///     flushes: u64,
-/// }
+/// struct Sum { total: u64, batches: u64 }
 ///
-/// impl EventHandler<u64> for Journal {
+/// impl EventHandler<u64> for Sum {
 ///     fn on_event(&mut self, event: &u64, _sequence: Sequence, end_of_batch: bool) {
-///         self.written.push(*event);
-///         self.flushes += u64::from(end_of_batch);
+///         self.total += event;
+///         self.batches += u64::from(end_of_batch);
 ///     }
 /// }
 ///
-/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-///     .stage("journal").read_handler(Journal::default())
-///     .build()?;
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum::default()).build()?;
 /// let running = consumers.start()?;
-/// for price in [7, 8, 9] {
-///     producer.publish(|event| *event = price)?;
-/// }
-/// let journal: Journal = running.shutdown()?.take("journal")?;
-/// assert_eq!(journal.written, [7, 8, 9]);
-/// assert!((1..=3).contains(&journal.flushes));
+/// producer.publish_batch(3, |slots| slots.iter_mut().for_each(|event| *event = 7))?;
+/// let sum: Sum = running.shutdown()?.take("sum")?;
+/// assert_eq!(sum.total, 21);
+/// assert!((1..=3).contains(&sum.batches));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -58,114 +81,124 @@ use crate::Sequence;
     note = "a handler of `write_handler` implements `EventHandler<E, Exclusive>`, one of `read_handler` `EventHandler<E>`"
 )]
 pub trait EventHandler<E, A: Access = Shared, R = ()> {
-    /// Called once, before the first event.
+    /// Called once, before the first event. Does nothing by default.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Greeter(Vec<String>);
-    /// # impl EventHandler<u64> for Greeter {
-    /// fn on_start(&mut self) {
-    ///     // The stage's own thread, which has its name.
-    ///     self.0.extend(std::thread::current().name().map(String::from));
+    /// use std::thread;
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// struct Greeter(Option<String>);
+    ///
+    /// impl EventHandler<u64> for Greeter {
+    ///     fn on_start(&mut self) {
+    ///         self.0 = thread::current().name().map(String::from);
+    ///     }
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// }
-    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-    /// # }
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage("hi").read_handler(Greeter::default()).build()?;
-    /// # let running = consumers.start()?;
-    /// let Greeter(names) = running.shutdown()?.take("hi")?;
-    /// assert_eq!(names, ["hi"]);
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (_producer, consumers) = ring.stage("hi").read_handler(Greeter(None)).build()?;
+    /// let greeter: Greeter = consumers.start()?.shutdown()?.take("hi")?;
+    /// assert_eq!(greeter.0.as_deref(), Some("hi")); // the thread has the name of its stage
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_start(&mut self) {}
 
-    /// Called before each batch. `batch_size` events follow, at least 1, unless an [`Action`] leaves
-    /// the batch before its end; `queue_depth` events, at least `batch_size`, were there: with one
-    /// producer, and not for a worker, at the stage's last look, maybe before an earlier batch; otherwise
-    /// it is looked for anew. If this call panics and the stage's [policy](crate::Stage::on_panic) goes on
-    /// without giving anything again, the batch comes without it.
+    /// Called before each batch. Does nothing by default.
+    ///
+    /// - `batch_size` is the number of events that follow, at least 1. Fewer follow if an
+    ///   [`Action`] ends the batch early.
+    /// - `queue_depth` is the number of events that are available, at least `batch_size`. In a ring
+    ///   with one producer it is what the last poll of the stage has shown, possibly before an
+    ///   earlier batch. With several producers, and for a worker, the stage polls again for it.
+    ///
+    /// If this call panics, the stage's [panic policy](crate::Stage::on_panic) decides. After
+    /// [`Continue`](Action::Continue), [`ReleaseNow`](Action::ReleaseNow) or
+    /// [`Skip`](Action::Skip), the batch follows without another call of this method. After an
+    /// action with a pause, the method is called again.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Depth { announced: u64, deepest: u64 }
-    /// # impl EventHandler<u64> for Depth {
-    /// fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
-    ///     self.announced += batch_size;
-    ///     self.deepest = self.deepest.max(queue_depth); // the most that one look has shown
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// #[derive(Default)]
+    /// struct Depth { events: u64, deepest: u64 }
+    ///
+    /// impl EventHandler<u64> for Depth {
+    ///     fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
+    ///         self.events += batch_size;
+    ///         self.deepest = self.deepest.max(queue_depth);
+    ///     }
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
     /// }
-    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage("depth").read_handler(Depth::default()).build()?;
-    /// # producer.claim_batch(8)?.publish()?;
-    /// # let running = consumers.start()?;
-    /// // Eight events were there when the stage began.
-    /// let depth: Depth = running.shutdown()?.take("depth")?;
-    /// assert_eq!((depth.announced, depth.deepest), (8, 8));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (mut producer, consumers) = ring.stage("all").read_handler(Depth::default()).build()?;
+    /// producer.publish_batch(8, |_| {})?; // before the stage starts
+    /// let depth: Depth = consumers.start()?.shutdown()?.take("all")?;
+    /// assert_eq!((depth.events, depth.deepest), (8, 8));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_batch_start(&mut self, batch_size: u64, queue_depth: u64) {
         let _ = (batch_size, queue_depth);
     }
 
-    /// Called for each event, in the order of sequences. `end_of_batch` is true for the last one of
-    /// a batch: nothing more was there, or the batch ended at the end of the ring or at its
-    /// longest; the time to flush.
+    /// Called for each event, in the order of the sequences.
     ///
-    /// The stage still holds the slots of the batch during this call, also at `end_of_batch`: a
-    /// `try_publish` may fail with `Full`. A handler that tells another thread that there is room does
-    /// so in [`on_released`](Self::on_released).
+    /// `end_of_batch` is true for the last event of a batch: this is the time to flush. A batch
+    /// ends when no further event is available, at the last slot of the ring, or at the [longest
+    /// batch](crate::Stage::max_batch) of the stage.
+    ///
+    /// The stage holds the slots of the whole batch during this call, even if `end_of_batch` is
+    /// true. So a `try_publish` on another thread may still return `Full`. A handler that tells
+    /// another thread about free slots does so in [`on_released`](Self::on_released).
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Journal { buffer: Vec<u64>, written: Vec<u64> }
-    /// # impl EventHandler<u64> for Journal {
-    /// fn on_event(&mut self, event: &u64, _sequence: Sequence, end_of_batch: bool) {
-    ///     self.buffer.push(*event);
-    ///     if end_of_batch {
-    ///         self.written.append(&mut self.buffer);
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// #[derive(Default)]
+    /// struct Journal { buffer: Vec<u64>, written: Vec<u64> }
+    ///
+    /// impl EventHandler<u64> for Journal {
+    ///     fn on_event(&mut self, event: &u64, _sequence: Sequence, end_of_batch: bool) {
+    ///         self.buffer.push(*event);
+    ///         if end_of_batch {
+    ///             self.written.append(&mut self.buffer);
+    ///         }
     ///     }
     /// }
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// # let running = consumers.start()?;
-    /// let journal: Journal = running.shutdown()?.take("log")?; // of three events
+    ///
+    /// let ring = Disruptor::single_producer(8, || 7);
+    /// let (mut producer, consumers) = ring.stage("log").read_handler(Journal::default()).build()?;
+    /// producer.publish_batch(3, |_| {})?; // three times 7
+    /// let journal: Journal = consumers.start()?.shutdown()?.take("log")?;
     /// assert_eq!(journal.written, [7, 7, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_event(&mut self, event: A::Ref<'_, E>, sequence: Sequence, end_of_batch: bool) -> R;
 
-    /// Called in place of [`on_event`](Self::on_event) for an event that a stage before this one has
-    /// [skipped](Action::Skip) as failed. What it does by itself: the same as for any event.
+    /// Called instead of [`on_event`](Self::on_event) for an event that an upstream stage has
+    /// [skipped](Action::Skip) as failed. Calls `on_event` by default.
     ///
     /// ```
-    /// # use lapwing::{Action, Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Book { accepted: u64, rejected: Vec<Sequence> }
-    /// # impl EventHandler<u64> for Book {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.accepted += event;
-    /// #     }
-    /// fn on_failed_event(&mut self, _event: &u64, sequence: Sequence, _end_of_batch: bool) {
-    ///     self.rejected.push(sequence);
+    /// use lapwing::{Action, Disruptor, EventHandler, Sequence};
+    ///
+    /// #[derive(Default)]
+    /// struct Rejected(Vec<Sequence>);
+    ///
+    /// impl EventHandler<u64> for Rejected {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    ///     fn on_failed_event(&mut self, _: &u64, sequence: Sequence, _: bool) {
+    ///         self.0.push(sequence);
+    ///     }
     /// }
-    /// # }
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("risk")
-    ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
-    ///     .stage("book").read_handler(Book::default())
+    ///     .stage("risk").read(|_, _, _| Action::Skip)
+    ///     .stage("rejected").read_handler(Rejected::default())
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// for price in [7, 9, 8] {
-    ///     producer.publish(|event| *event = price)?;
-    /// }
-    /// let book: Book = running.shutdown()?.take("book")?;
-    /// assert_eq!((book.accepted, book.rejected), (15, vec![1]));
+    /// producer.publish(|event| *event = 7)?;
+    /// let rejected: Rejected = consumers.start()?.shutdown()?.take("rejected")?;
+    /// assert_eq!(rejected.0, [0]); // the sequence of the event
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_failed_event(
@@ -177,89 +210,95 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         self.on_event(event, sequence, end_of_batch)
     }
 
-    /// Called after the stage has released events. Its sequence is stored by then, and is
-    /// `next_sequence`: this stage holds no slot of an event below that. Does nothing by default.
+    /// Called after the stage has released events. Does nothing by default.
     ///
-    /// This is the place to notify a publisher that waits outside of the ring, on a channel for
-    /// instance. Producers that [`publish`](crate::Producer::publish) need no such call.
+    /// The sequence of the stage is then `next_sequence`: the stage holds no slot of an event below
+    /// it. This is the place to notify a publisher that waits outside the ring, on a channel for
+    /// instance. Producers that call [`publish`](crate::Producer::publish) need no such
+    /// notification.
     ///
     /// The stage calls this method once for each release:
     ///
     /// - at the end of each batch, after the last [`on_event`](Self::on_event);
-    /// - after an event of which the handler or a policy said [`ReleaseNow`](Action::ReleaseNow) or
-    ///   [`Skip`](Action::Skip), and after a failure that a policy [continues](Action::Continue);
-    /// - before the pause of a [`Retry`](Action::Retry) or [`Restart`](Action::Restart), if the batch
-    ///   had events before the one that comes again;
-    /// - after a poll that found no event and went past claims that were given up.
+    /// - after an event for which the handler or a policy returned
+    ///   [`ReleaseNow`](Action::ReleaseNow) or [`Skip`](Action::Skip), and after a failure for
+    ///   which a policy returned [`Continue`](Action::Continue);
+    /// - before the pause of a [`Retry`](Action::Retry) or [`Restart`](Action::Restart), if the
+    ///   batch has events before the one that is handled again;
+    /// - after a poll that finds no event and skips claims that were given up.
     ///
     /// A [`Rewind`](Action::Rewind) releases nothing. When the stage stops or the ring halts,
-    /// [`on_shutdown`](Self::on_shutdown) comes instead, after the stage has left. After a panic that
-    /// ended the stage, neither comes.
+    /// [`on_shutdown`](Self::on_shutdown) is called instead, after the stage has left. After a
+    /// panic that ends the stage, neither is called.
     ///
-    /// A slot is free once every stage has released it. So each stage that may be the last one has to
-    /// notify:
+    /// A slot is free once every stage has released it. So each stage that may release it last must
+    /// notify the publisher:
     ///
-    /// - Of stages side by side, each one; of a chain, the last stage.
-    /// - Of a worker group, each worker. `next_sequence` is where this worker is, and others may be
-    ///   behind it. A worker also calls after it went past events of others, and after an attempt to
-    ///   claim events that another worker got.
+    /// - Of stages side by side, each one. Of a chain, the last stage.
+    /// - Of a worker group, each worker. `next_sequence` is the position of this worker, and other
+    ///   workers may be behind it. A worker also calls this method after it has skipped events of
+    ///   other workers, and after it has failed to claim events that another worker got.
     /// - An [acknowledged](crate::Stage::acknowledged) stage keeps its slots until the
-    ///   [`Acknowledger`](crate::consumer::Acknowledger) is past them too. Here this method says that the
-    ///   handler has finished the events. The thread that acknowledges them notifies.
+    ///   [`Acknowledger`](crate::consumer::Acknowledger) is past them too. There, this method only
+    ///   says that the handler has finished the events. The thread that acknowledges them must
+    ///   notify.
     ///
-    /// A panic in this method is one between batches. The stage's [policy](crate::Stage::on_panic)
-    /// decides about it, and no event that was released is given again.
+    /// A panic in this method counts as a panic between batches. The stage's [panic
+    /// policy](crate::Stage::on_panic) decides what happens, and no released event is handled
+    /// again.
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// use lapwing::{Disruptor, EventHandler, Sequence, error::TryPublishError};
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
-    /// /// Tells the publisher that there is room.
-    /// struct Bell(mpsc::Sender<Sequence>);
+    /// struct Notify(mpsc::Sender<Sequence>);
     ///
-    /// impl EventHandler<u64> for Bell {
-    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {} // too early to tell it here
-    ///
+    /// impl EventHandler<u64> for Notify {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {} // the slot is not free yet
     ///     fn on_released(&mut self, next_sequence: Sequence) {
     ///         let _ = self.0.send(next_sequence);
     ///     }
     /// }
     ///
-    /// let (bell, rings) = mpsc::channel();
+    /// let (sender, released) = mpsc::channel();
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(1, || 0_u64).stage("bell").read_handler(Bell(bell)).build()?;
+    ///     Disruptor::single_producer(1, || 0).stage("all").read_handler(Notify(sender)).build()?;
     /// let running = consumers.start()?;
-    /// for price in 0..100 {
-    ///     while producer.try_publish(|event| *event = price) == Err(TryPublishError::Full) {
-    ///         rings.recv()?; // the ring itself does not wake this thread
-    ///     }
-    /// }
-    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 100);
+    /// producer.publish(|event| *event = 7)?;
+    /// assert_eq!(released.recv()?, 1); // the only slot is free
+    /// assert_eq!(producer.try_publish(|event| *event = 8), Ok(1));
+    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_released(&mut self, next_sequence: Sequence) {
         let _ = next_sequence;
     }
 
-    /// Called when nothing came for the [timeout](crate::Stage::timeout) of the stage.
-    /// `next_sequence` is what it waits for.
+    /// Called when no event has come for the [timeout](crate::Stage::timeout) of the stage. Does
+    /// nothing by default.
+    ///
+    /// `next_sequence` is the sequence that the stage waits for. The stage calls this method again
+    /// after each further timeout.
     ///
     /// ```
-    /// # use std::{sync::mpsc, time::Duration};
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, Stage};
-    /// # struct Watchdog(mpsc::Sender<Sequence>);
-    /// # impl EventHandler<u64> for Watchdog {
-    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
-    /// fn on_timeout(&mut self, next_sequence: Sequence) {
-    ///     let _ = self.0.send(next_sequence); // somebody should know that nothing comes
+    /// use std::{sync::mpsc, time::Duration};
+    /// use lapwing::{Disruptor, EventHandler, Sequence, Stage};
+    ///
+    /// struct Watchdog(mpsc::Sender<Sequence>);
+    ///
+    /// impl EventHandler<u64> for Watchdog {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
+    ///     fn on_timeout(&mut self, next_sequence: Sequence) {
+    ///         let _ = self.0.send(next_sequence);
+    ///     }
     /// }
-    /// # }
-    /// # let (alarm, alarms) = mpsc::channel();
-    /// # let watchdog = Stage::new("watchdog").timeout(Duration::from_millis(1));
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage(watchdog).read_handler(Watchdog(alarm)).build()?;
-    /// # let running = consumers.start()?;
-    /// assert_eq!(alarms.recv()?, 0); // what it sent
+    ///
+    /// let (sender, alarms) = mpsc::channel();
+    /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
+    /// let ring = Disruptor::single_producer(8, || 0);
+    /// let (_producer, consumers) = ring.stage(stage).read_handler(Watchdog(sender)).build()?;
+    /// let running = consumers.start()?;
+    /// assert_eq!(alarms.recv()?, 0); // nothing is published
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -267,57 +306,56 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
         let _ = next_sequence;
     }
 
-    /// Called before an event is given again with [`Action::Restart`], so that the handler puts in
-    /// order what a panic or an error left half done, when the pause is over. What it does by itself:
-    /// `on_start`. A panic here halts the ring.
+    /// Called before an event is handled again because of an [`Action::Restart`]. Calls
+    /// [`on_start`](Self::on_start) by default.
+    ///
+    /// This method repairs what a panic or an error has left half done, for instance a connection.
+    /// The stage calls it after the pause. A panic in this method halts the ring.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Action, Disruptor, EventHandler, Sequence, Stage};
-    /// # #[derive(Default)]
-    /// # struct Sender { is_connected: bool, connections: u32 }
-    /// # impl EventHandler<u64> for Sender {
-    /// #     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {
-    /// #         assert!(self.is_connected, "not connected");
-    /// #     }
-    /// fn on_restart(&mut self) {
-    ///     self.is_connected = true;
-    ///     self.connections += 1;
+    /// use std::time::Duration;
+    /// use lapwing::{Action, Disruptor, EventHandler, Sequence, Stage};
+    ///
+    /// struct Connection { is_open: bool }
+    ///
+    /// impl EventHandler<u64> for Connection {
+    ///     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) { assert!(self.is_open); }
+    ///     fn on_restart(&mut self) { self.is_open = true; }
     /// }
-    /// # }
+    ///
     /// let stage = Stage::new("send").on_panic(Action::Restart(Duration::ZERO));
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage(stage).read_handler(Sender::default()).build()?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// # let running = consumers.start()?;
-    /// let sender: Sender = running.shutdown()?.take("send")?; // it panicked once, and went on
-    /// assert_eq!(sender.connections, 1);
+    /// let handler = Connection { is_open: false };
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0).stage(stage).read_handler(handler).build()?;
+    /// producer.publish(|event| *event = 7)?; // the first attempt panics
+    /// let connection: Connection = consumers.start()?.shutdown()?.take("send")?;
+    /// assert!(connection.is_open);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_restart(&mut self) {
         self.on_start();
     }
 
-    /// Called once, at the end: the ring is closed and drained, or halted, or the stage has stopped.
-    /// Not after a panic that ended the stage.
+    /// Called once, at the end of the stage. Does nothing by default.
+    ///
+    /// A stage ends when its ring is closed and drained, when the ring halts, or when the stage
+    /// stops. After a panic that ends the stage, this method is not called.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # #[derive(Default)]
-    /// # struct Journal { buffer: Vec<u64>, written: Vec<u64> }
-    /// # impl EventHandler<u64> for Journal {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.buffer.push(*event);
-    /// #     }
-    /// fn on_shutdown(&mut self) {
-    ///     self.written.append(&mut self.buffer); // what is left
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// #[derive(Default)]
+    /// struct Journal { buffer: Vec<u64>, written: Vec<u64> }
+    ///
+    /// impl EventHandler<u64> for Journal {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) { self.buffer.push(*event); }
+    ///     fn on_shutdown(&mut self) { self.written.append(&mut self.buffer); }
     /// }
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 7).stage("log").read_handler(Journal::default()).build()?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// # let running = consumers.start()?;
-    /// let journal: Journal = running.shutdown()?.take("log")?; // of three events
+    ///
+    /// let ring = Disruptor::single_producer(8, || 7);
+    /// let (mut producer, consumers) = ring.stage("log").read_handler(Journal::default()).build()?;
+    /// producer.publish_batch(3, |_| {})?; // three times 7
+    /// let journal: Journal = consumers.start()?.shutdown()?.take("log")?;
     /// assert_eq!(journal.written, [7, 7, 7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

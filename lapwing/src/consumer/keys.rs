@@ -1,5 +1,5 @@
-//! The key function of a group, and the words that a worker by key owns. Not here: how a worker gets its
-//! events (`worker::routing`).
+//! The key function of a group, and the words that a worker by key owns. Not here: how a worker
+//! gets its events (`worker::routing`).
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ impl<E, F: Fn(&E) -> u64 + Send + Sync> Keys<E> for F {
     }
 }
 
-/// The key function, which all workers of the group share. `std::sync::Arc` in a model too: that of loom
-/// takes no trait object.
+/// The key function, which all workers of the group share. A model uses `std::sync::Arc` too, since
+/// loom's `Arc` does not support trait objects.
 pub(crate) type SharedKeys<E> = Arc<dyn Keys<E>>;
 
-/// What a worker by key has besides a plain worker.
+/// The additional state of a worker by key.
 pub(super) struct ByKey<E> {
     pub(super) keys: SharedKeys<E>,
-    /// Its own word, then those that it took over from workers that have left.
+    /// Its own word, then the words that it took over from workers that have left.
     pub(super) words: Vec<StageIndex>,
     /// The panic of a key function.
     pub(super) failure: Option<Outcome>,
@@ -46,8 +46,8 @@ impl<E> ByKey<E> {
         self.failure.take()
     }
 
-    /// Everything that it has or may still be given, as claims to leave behind. Other workers may route
-    /// events to it until they have seen that it left and the team has changed.
+    /// Everything that it has or may still get, as claims to leave behind. Other workers may route
+    /// events to it until they have seen that it has left and the team has changed.
     pub(super) fn left_behind(&self, group: &Group) -> impl Iterator<Item = Claim> {
         let rest_of = |&word: &StageIndex| group.control.sequence_of(word)..IDLE;
         self.words.iter().map(move |word| Claim { word: *word, events: rest_of(word) })

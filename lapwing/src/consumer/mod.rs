@@ -1,4 +1,4 @@
-//! The reading ends: a handler that a thread runs, or a poller that is asked.
+//! The reading ends of a ring: handlers, which a thread runs, and pollers, which a program polls.
 
 mod access;
 mod acknowledger;
@@ -57,38 +57,56 @@ pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 pub(crate) use worker::Worker;
 
-/// A stage of a graph with its handler, not started.
+/// A stage with its handler, not started.
 ///
-/// A value like any other: move it to a thread of your own, scoped or not, and [`run`](Self::run)
-/// it there. Dropped without having run, it halts its ring, since its events would never be done;
-/// one that has a [`Seat`](crate::graph::Seat) only leaves.
+/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run a
+/// stage on a thread of yours, scoped or not, move its consumer there and call [`run`](Self::run).
+///
+/// A consumer that is dropped without having run halts its ring, since its events would never be
+/// handled. A consumer that took a [`Seat`](crate::graph::Seat) leaves the ring instead, without a
+/// halt.
 ///
 /// ```
 /// use std::thread;
 /// use lapwing::{Disruptor, consumer::Outcome};
+///
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+/// let threads: Vec<_> = consumers
+///     .into_iter()
+///     .map(|consumer| thread::spawn(move || consumer.run()))
+///     .collect();
+/// for value in 1..=10 {
+///     producer.publish(|event| *event = value)?;
+/// }
+/// drop(producer); // closes the ring, and the stage ends when it has drained it
+/// for thread in threads {
+///     let finished = thread.join().unwrap();
+///     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 10));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With scoped threads, the handler may borrow. The producer must move into the scope: then it is
+/// dropped, and the ring closed, however the scope ends. Otherwise the scope would wait forever for
+/// the stage after an early return.
+///
+/// ```
+/// use std::thread;
+/// use lapwing::Disruptor;
 ///
 /// let mut sum = 0;
 /// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .stage("sum").read(|event, _, _| sum += event)
 ///     .build()?;
 /// thread::scope(|scope| {
-///     // Into the scope, so that it is dropped, and the ring closed, however the scope is left.
 ///     let mut producer = producer;
-///     let mut threads = Vec::new();
 ///     for consumer in consumers {
-///         assert_eq!(consumer.name(), "sum");
-///         threads.push(scope.spawn(move || consumer.run()));
+///         scope.spawn(move || drop(consumer.run()));
 ///     }
-///     for value in 1..=10 {
-///         producer.publish(|event| *event = value)?;
-///     }
-///     drop(producer); // the consumer ends when it has drained
-///     for thread in threads {
-///         assert_eq!(*thread.join().unwrap().outcome(), Outcome::Drained);
-///     }
-///     Ok::<(), lapwing::error::PublishError>(())
+///     producer.publish(|event| *event = 7)
 /// })?;
-/// assert_eq!(sum, 55);
+/// assert_eq!(sum, 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a consumer that is dropped without having run halts its ring"]
@@ -101,7 +119,7 @@ pub struct Consumer<'env> {
 }
 
 impl<'env> Consumer<'env> {
-    /// The consumer of `stage` that is to run `body`.
+    /// Creates the consumer of the stage `name`, which runs `body`.
     pub(crate) fn new(
         name: String,
         (pin, thread): (Option<usize>, Option<String>),
@@ -111,20 +129,22 @@ impl<'env> Consumer<'env> {
         Self { name, pin, thread, stop, body: Unshared::new(Box::new(body)) }
     }
 
-    /// Makes the handler, on the thread that is to run it.
+    /// Makes the handler, on the thread that runs it.
     ///
     /// # Errors
     ///
-    /// The end of the stage, if that panicked.
+    /// The result of the stage, if making the handler panicked.
     fn begin(self) -> Result<Box<dyn Task + 'env>, Finished> {
         self.body.into_inner().begin(self.name)
     }
 
-    /// Name of the stage.
+    /// Returns the name of the stage.
     ///
     /// ```
-    /// # let (_producer, consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.name(), "sum");
     /// # Ok::<(), lapwing::error::BuildError>(())
@@ -134,16 +154,19 @@ impl<'env> Consumer<'env> {
         &self.name
     }
 
-    /// The CPU that the stage's thread is to be pinned to, by [`Stage::pin`](crate::Stage::pin) or
-    /// [`Placement::pin`](crate::graph::Placement::pin). [`run`](Self::run) leaves it to you.
+    /// Returns the CPU that the stage asks for, from [`Stage::pin`](crate::Stage::pin) or
+    /// [`Placement::pin`](crate::graph::Placement::pin).
+    ///
+    /// [`run`](Self::run) does not pin the thread. [`Consumers::start`](crate::Consumers::start)
+    /// does.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("sum").pin(1).read(|_, _, _| {})
-    /// #     .build()?;
-    /// # let consumer = consumers.into_iter().next().unwrap();
+    ///     .build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.pin(), Some(1));
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -152,16 +175,19 @@ impl<'env> Consumer<'env> {
         self.pin
     }
 
-    /// Name of the thread that the stage is to run on, by [`Stage::on_thread`](crate::Stage::on_thread) or
-    /// by the ring's [`Placement`](crate::graph::Placement); `None` for one of its own, with its own name.
+    /// Returns the name of the thread that the stage asks for, from
+    /// [`Stage::on_thread`](crate::Stage::on_thread) or the ring's
+    /// [`Placement`](crate::graph::Placement).
+    ///
+    /// Returns `None` if the stage has a thread of its own, which has the name of the stage.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("sum").on_thread("cold").read(|_, _, _| {})
-    /// #     .build()?;
-    /// # let consumer = consumers.into_iter().next().unwrap();
+    ///     .build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
     /// assert_eq!(consumer.thread(), Some("cold"));
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -170,15 +196,17 @@ impl<'env> Consumer<'env> {
         self.thread.as_deref()
     }
 
-    /// Stops this stage from elsewhere, without stopping the ring.
+    /// Returns a handle with which any thread can stop this stage while the ring continues.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use std::thread;
+    /// use lapwing::{Disruptor, consumer::Outcome};
+    ///
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let consumer = consumers.into_iter().next().unwrap();
     /// let stop = consumer.stop_handle();
-    /// let thread = std::thread::spawn(move || consumer.run());
+    /// let thread = thread::spawn(move || consumer.run());
     /// stop.stop();
     /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
     /// # Ok::<(), lapwing::error::BuildError>(())
@@ -188,9 +216,12 @@ impl<'env> Consumer<'env> {
         self.stop.clone()
     }
 
-    /// Runs several stages on this thread until all of them have ended. They take turns in this order, a batch
-    /// of at most 16 KiB of events each, and wait by the strategy of the first one. They may be of several rings. Returns how they
-    /// ended, in the order in which they were given.
+    /// Runs several stages on this thread until all of them have ended. Returns their results, in
+    /// the order of `consumers`.
+    ///
+    /// The stages take turns in this order. In each turn, a stage handles a batch of at most 16 KiB
+    /// of events. The thread waits with the strategy of the first stage. The stages may belong to
+    /// different rings.
     ///
     /// ```
     /// use std::thread;
@@ -212,9 +243,13 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Returns only at the end. A ring in which no stage [names its thread](crate::Stage::on_thread), and none
-    /// shares one by its [`Placement`](crate::graph::Placement), cannot wake this thread: then it looks at least
-    /// once a millisecond.
+    /// Waits for events until all stages have ended. [`Poller::poll`] handles events without a
+    /// wait.
+    ///
+    /// A ring can wake this thread only if it knows that its stages share threads: from
+    /// [`Stage::on_thread`](crate::Stage::on_thread) or its [`Placement`](crate::graph::Placement).
+    /// If it does not know, or if there are several rings, the thread polls at least once per
+    /// millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {
@@ -223,9 +258,12 @@ impl<'env> Consumer<'env> {
         finished.into_values().collect()
     }
 
-    /// Handles events on this thread until the ring is closed and drained, or halted, or the stage
-    /// stops. A panic of the handler is caught; what it leads to is the stage's
-    /// [policy](crate::Stage::on_panic), and where it ends the stage it stands in the result.
+    /// Handles events on this thread until the stage ends.
+    ///
+    /// A stage ends when its ring is closed and drained, when the ring halts, or when the stage
+    /// stops. A panic of the handler is caught, and the stage's [panic
+    /// policy](crate::Stage::on_panic) decides what happens. If the panic ends the stage, the
+    /// [outcome](Finished::outcome) has its message.
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};
@@ -233,17 +271,18 @@ impl<'env> Consumer<'env> {
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
     ///     .build()?;
-    /// producer.publish(|event| *event = 7)?; // the ring keeps it
-    /// drop(producer); // and is closed
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer); // closes the ring, which keeps the event
     /// for consumer in consumers {
-    ///     assert_eq!(*consumer.run().outcome(), Outcome::Drained); // on this very thread
+    ///     assert_eq!(*consumer.run().outcome(), Outcome::Drained);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Returns only at the end, and waits by the stage's strategy in between.
+    /// Waits for events with the stage's strategy, until the stage ends.
+    /// [`Poller::poll`] handles events without a wait.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

@@ -1,7 +1,8 @@
-//! A stage that is asked for events, for threads that also do other things.
+//! A stage that a program polls, for threads that also do other work.
 //!
-//! Asking is in line, down to the look of the reader: a batch that is handed back by a call goes through memory,
-//! written in words and read in pairs of words, and that costs a lone event 12 ns.
+//! The calls are inline, down to the poll of the reader. A call that is not inlined returns its
+//! batch through memory, stored word by word and loaded in pairs of words. That costs a single
+//! event 12 ns.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,11 +22,24 @@ use crate::protocol::reading::UNLIMITED;
 
 /// The reading end of a stage without a handler.
 ///
-/// Events come in [batches](Batch), which release what was consumed of them and nothing else. A
-/// poller that is dropped leaves the graph: it holds nobody back any more, and if it was the last
-/// consumer, the ring halts, unless it is closed and drained. One that is forgotten (`mem::forget`)
-/// holds its events for ever. So does one that is not asked: of several producers, also the slot of a
-/// claim that was given up is free again only when each poller has looked past it.
+/// A poller is for a thread that has its own loop: the thread asks for events when it wants them.
+/// For a thread that only handles events, use a closure or an
+/// [`EventHandler`](crate::EventHandler).
+///
+/// Events come in [batches](Batch). A batch that is dropped releases its consumed events. The next
+/// call returns the others again.
+///
+/// # Dropping a poller
+///
+/// A poller that is dropped leaves the graph, and no producer or stage waits for it. If it was the
+/// last consumer, the ring halts, unless the ring is closed and drained.
+///
+/// A poller that is not called holds its events, and producers stop once the ring is full. With
+/// several producers, this also applies to the slot of a claim that was given up: it is free again
+/// only when each poller has polled past it. A poller that is forgotten (`mem::forget`) holds its
+/// events forever.
+///
+/// # Examples
 ///
 /// ```
 /// use lapwing::{Disruptor, error::PollError};
@@ -54,14 +68,18 @@ impl<E, A: Access> Poller<E, A> {
         Self { source, access: PhantomData }
     }
 
-    /// The events that are there, up to the end of the ring at most. Those that were not consumed
-    /// the last time come again. Never waits.
+    /// Returns the available events. Never waits.
+    ///
+    /// The batch begins with the first event that is not consumed. It ends at the last slot of the
+    /// ring, or at the [longest batch](crate::Stage::max_batch) of the stage, even if more events
+    /// are available.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::PollError};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, error::PollError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(poller.poll()?.iter().next(), Some((0, &7)));
@@ -70,29 +88,36 @@ impl<E, A: Access> Poller<E, A> {
     ///
     /// # Errors
     ///
-    /// [`PollError::Empty`] if there are none, [`PollError::Closed`] if there will never be any,
-    /// and [`PollError::Halted`] if the ring is halted.
+    /// - [`PollError::Empty`] if no event is available yet.
+    /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`PollError::Halted`] if the ring is halted.
     #[inline]
     pub fn poll(&mut self) -> Result<Batch<'_, E, A>, PollError> {
         let range = self.source.reader.poll(UNLIMITED).map_err(|end| self.noted(end))?;
         Ok(Batch::new(&mut self.source, range))
     }
 
-    /// As [`poll`](Self::poll), but at most `max` events; for 0, an empty batch.
+    /// Returns at most `max` of the available events. Never waits.
+    ///
+    /// With a `max` of 0, the batch is empty. [`poll`](Self::poll) returns all available events.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// poller.poll_max(2)?.consume_all(); // three are there
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// poller.poll_max(2)?.consume_all();
     /// assert_eq!(poller.poll_max(2)?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// - [`PollError::Empty`] if no event is available yet, also with a `max` of 0.
+    /// - [`PollError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`PollError::Halted`] if the ring is halted.
     #[inline]
     pub fn poll_max(&mut self, max: usize) -> Result<Batch<'_, E, A>, PollError> {
         let most = (max as u64).clamp(1, UNLIMITED);
@@ -101,63 +126,74 @@ impl<E, A: Access> Poller<E, A> {
         Ok(Batch::new(&mut self.source, range.start..end))
     }
 
-    /// As [`poll`](Self::poll), but waits for events.
+    /// Returns the available events, and waits for the first one if there are none.
     ///
     /// ```
     /// use std::thread;
+    /// use lapwing::{Disruptor, error::RingError};
     ///
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// let thread = thread::spawn(move || producer.publish(|event| *event = 7));
-    /// assert_eq!(poller.wait()?.iter().next(), Some((0, &7))); // whichever thread is first
+    /// assert_eq!(poller.wait()?.iter().next(), Some((0, &7)));
     /// assert_eq!(thread.join().unwrap(), Ok(0));
-    /// assert_eq!(poller.wait().err(), Some(lapwing::error::RingError::Closed)); // no producer is left
+    /// assert_eq!(poller.wait().err(), Some(RingError::Closed)); // the producer is dropped
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`RingError::Closed`] if there will never be any, [`RingError::Halted`] if the ring is halted.
+    /// - [`RingError::Closed`] if the ring is closed and this poller has consumed every event.
+    /// - [`RingError::Halted`] if the ring is halted.
     ///
     /// # Blocking
     ///
-    /// Waits by the strategy of this stage until something is published and all stages that it
-    /// comes after have finished it.
+    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// available: published, and released by all upstream stages. The wait also ends when the ring
+    /// is closed or halted. [`poll`](Self::poll) does not wait.
     #[inline(always)]
     pub fn wait(&mut self) -> Result<Batch<'_, E, A>, RingError> {
         match self.wait_until(None) {
             Ok(range) => Ok(Batch::new(&mut self.source, range)),
             Err(WaitTimeoutError::Closed) => Err(RingError::Closed),
             Err(WaitTimeoutError::Halted(cause)) => Err(RingError::Halted(cause)),
-            Err(WaitTimeoutError::TimedOut) => unreachable!("no handle stops a poller"),
+            Err(WaitTimeoutError::TimedOut) => unreachable!("a poller has no stop handle"),
         }
     }
 
-    /// As [`wait`](Self::wait), but for `timeout` at most. One that is too long for the clock is no
-    /// limit.
+    /// Returns the available events, and waits at most `timeout` for the first one if there are
+    /// none.
+    ///
+    /// A `timeout` that ends beyond the range of the clock is no limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::WaitTimeoutError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// let timeout = Duration::from_millis(1);
+    /// assert_eq!(poller.wait_timeout(timeout).err(), Some(WaitTimeoutError::TimedOut));
     /// producer.publish(|event| *event = 7)?;
-    /// assert_eq!(poller.wait_timeout(patience)?.as_slice(), [7]);
+    /// assert_eq!(poller.wait_timeout(timeout)?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`WaitTimeoutError::TimedOut`] if nothing came, and as [`wait`](Self::wait).
+    /// - [`WaitTimeoutError::TimedOut`] if no event is available when `timeout` is over.
+    /// - [`WaitTimeoutError::Closed`] if the ring is closed and this poller has consumed every
+    ///   event.
+    /// - [`WaitTimeoutError::Halted`] if the ring is halted.
     ///
     /// # Blocking
     ///
-    /// As [`wait`](Self::wait), for `timeout` and the time that the system takes to wake the
-    /// thread.
+    /// Waits with the [wait strategy](crate::Stage::wait) of this stage until an event is
+    /// available: published, and released by all upstream stages. The wait also ends when the ring
+    /// is closed or halted, and when `timeout` is over. The system may take additional time to wake
+    /// the thread. [`poll`](Self::poll) does not wait.
     #[inline]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Batch<'_, E, A>, WaitTimeoutError> {
         let deadline = Instant::now().checked_add(timeout);
@@ -165,12 +201,14 @@ impl<E, A: Access> Poller<E, A> {
         Ok(Batch::new(&mut self.source, range))
     }
 
-    /// First sequence that has not been consumed.
+    /// Returns the sequence of the first event that is not consumed.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(poller.sequence(), 0);
     /// poller.poll()?.consume_all();
@@ -182,7 +220,6 @@ impl<E, A: Access> Poller<E, A> {
         self.source.reader.next
     }
 
-    /// Waits by the strategy of the stage.
     #[inline]
     fn wait_until(
         &mut self,
@@ -196,7 +233,7 @@ impl<E, A: Access> Poller<E, A> {
         })
     }
 
-    /// Why there is nothing, which is noted if it stays so.
+    /// Returns `why`, and notes it for monitors if it is final.
     #[inline]
     fn noted(&self, why: PollError) -> PollError {
         match why {
@@ -207,32 +244,32 @@ impl<E, A: Access> Poller<E, A> {
         why
     }
 
-    /// Notes for monitors that nothing more comes. A stage with a handler does it itself, when it has ended: before
-    /// that come the handler's last words.
+    /// Notes for monitors that no further event comes. A stage with a handler notes this itself,
+    /// after the last call of its handler.
     #[cold]
     fn note_end(&self, doing: Doing) {
         self.source.activity().set(doing);
     }
 
-    /// Whether the last look has shown the next event.
+    /// Whether the last poll has shown the next event.
     #[inline]
     pub(crate) fn has_known(&self) -> bool {
         self.source.reader.next_known().is_some()
     }
 
-    /// The next event, without a look, if the last one has shown it.
+    /// Returns the next event without a poll, if the last poll has shown it.
     #[inline]
     pub(crate) fn next_known(&mut self) -> Option<Batch<'_, E, A>> {
         let range = self.source.reader.next_known()?;
         Some(Batch::new(&mut self.source, range))
     }
 
-    /// Hands the next event to `pass` and lets go of it, if the last look has shown it: no batch is in anybody's hand
-    /// meanwhile, and no look or note of what the thread does comes with it.
+    /// Passes the next event to `pass` and releases it, if the last poll has shown it. The call
+    /// creates no batch, does not poll, and notes no activity.
     #[inline]
     pub(crate) fn pass_known<R>(&mut self, pass: impl FnOnce(Sequence, &E) -> R) -> Option<R> {
         let known = self.source.reader.next_known()?;
-        // SAFETY: I2: a look has shown it, and it is let go of below.
+        // SAFETY: I2: a poll has shown the event, and it is released only below.
         let passed =
             pass(known.start, unsafe { self.source.reader.ring.buffer.event(known.start) });
         A::watch(&self.source.reader.ring.buffer, known.clone());
@@ -240,20 +277,21 @@ impl<E, A: Access> Poller<E, A> {
         Some(passed)
     }
 
-    /// What one round of looks shows, of those of a poller that [waits](Self::wait) and spins.
+    /// Runs one round of the polls of a poller that [waits](Self::wait) and only spins.
     #[cfg(all(test, loom))]
     pub(crate) fn await_once(&mut self) -> Option<Batch<'_, E, A>> {
         let Spun::Batch(range) = self.source.reader.spin() else { return None };
         Some(Batch::new(&mut self.source, range))
     }
 
-    /// Says whether one event is as good as all that are there, from a call that has found nothing at first.
+    /// Says whether a call that first finds nothing may return one event instead of all available
+    /// events.
     #[inline]
     pub(crate) fn expect_one(&mut self, is_one_enough: bool) {
         self.source.reader.expects_one = is_one_enough;
     }
 
-    /// Closes the ring, as [`Producer::close`](crate::Producer::close) does.
+    /// Closes the ring, like [`Producer::close`](crate::Producer::close).
     pub(crate) fn close(&self) {
         self.source.reader.ring.control.close();
     }

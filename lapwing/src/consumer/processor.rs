@@ -1,4 +1,5 @@
-//! A stage with its handler, which begins on the thread that runs it. Not here: the loop (`stage_loop`).
+//! A stage with its handler, which starts on the thread that runs it. Not here: the loop
+//! (`stage_loop`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -14,8 +15,8 @@ use super::{Finished, Outcome};
 use crate::activity::Doing;
 use crate::on_this_thread;
 
-/// A stage and what it does. `make` makes the handler; `hand_back` says what is left of it for the
-/// report.
+/// A stage that has not started. `make` makes its handler. `hand_back` returns what the report gets
+/// of the handler.
 pub(crate) struct Processor<E, A, S, M, B> {
     post: Post<S>,
     make: M,
@@ -53,9 +54,9 @@ where
                 let Post { source, recovery, lifeline, .. } = post;
                 let (processed, given_up) = (source.processed(), source.given_up());
                 let outcome = Outcome::Panicked { message, sequence: source.next() };
-                // Before the rest is dropped, which may take its time.
+                // Before the rest is dropped, which may take long.
                 lifeline.fail();
-                // The factory's panic says more than theirs would.
+                // The panic of the factory is the cause, so panics of these drops are not reported.
                 let _ = drop_all(source, recovery);
                 Err(Finished {
                     name,

@@ -1,4 +1,4 @@
-//! What a stage does when its handler fails: asks its policy, and counts.
+//! How a stage reacts to a failure of its handler: it counts the attempts, and asks its policy.
 
 use super::action::{Action, BoxError};
 use super::catch::catch;
@@ -6,7 +6,7 @@ use super::failure::{AnyPolicy, Cause, Failure, KeptPolicy};
 use crate::Sequence;
 use crate::unshared::Unshared;
 
-/// What was given again after the last failure.
+/// What the stage repeats after the last failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Again {
     /// The event with this sequence.
@@ -15,12 +15,12 @@ enum Again {
     Batch(Sequence),
 }
 
-/// A stage's policies, and how often the same thing has failed in a row.
+/// The policies of a stage, and how often the same event or batch has failed in a row.
 #[derive(Default)]
 pub(crate) struct Recovery {
-    /// Without one, an error halts the ring.
+    /// `None`: an error halts the ring.
     pub(crate) on_error: Option<Box<dyn AnyPolicy>>,
-    /// Without one, a panic halts the ring.
+    /// `None`: a panic halts the ring.
     pub(crate) on_panic: Option<Box<dyn AnyPolicy>>,
     again: Option<Again>,
     attempt: u32,
@@ -32,7 +32,7 @@ impl Recovery {
         Self { on_error, on_panic, again: None, attempt: 0 }
     }
 
-    /// What to do about the failure of `sequence`, in a batch that begins with `batch`.
+    /// Decides about the failure of `sequence`, in a batch that begins with `batch`.
     pub(crate) fn decide(
         &mut self,
         stage: &str,
@@ -58,11 +58,12 @@ impl Recovery {
         action
     }
 
-    /// As [`decide`](Self::decide), with the text of `error` if somebody is to be told of it.
+    /// Decides about an error, like [`decide`](Self::decide). Also returns the message of `error`
+    /// if the stage ends with it.
     ///
     /// # Errors
     ///
-    /// The text of a panic, of the policy's or of the error's own.
+    /// The message of a panic: of the policy, or of the `Display` or the `Drop` of `error`.
     pub(crate) fn decide_error(
         &mut self,
         stage: &str,
@@ -73,7 +74,7 @@ impl Recovery {
         let action = catch(|| self.decide(stage, sequence, batch, Cause::Error(&*error)));
         let is_told = matches!(action, Ok(Action::Stop | Action::Halt));
         let message = if is_told { catch(|| error.to_string()) } else { Ok(String::new()) };
-        // In a net of its own: two panics at once end the process.
+        // Caught on its own: a second panic during an unwind aborts the process.
         let dropped = catch(|| drop(error));
         let decided = (action?, message?);
         dropped.map(|()| decided)
@@ -88,7 +89,7 @@ mod tests {
     use crate::consumer::Retries;
     use crate::unshared::Unshared;
 
-    /// What `policy` says of the attempt after `failed`, all of them of one event.
+    /// The decision of `policy` about the next attempt, after `failed` attempts of one event.
     fn after(failed: u32, policy: Retries) -> Action {
         let mut recovery = Recovery::new(Some(Unshared::new(Box::new(policy))), None);
         (recovery.again, recovery.attempt) = (Some(Again::Event(7)), failed);
@@ -100,10 +101,10 @@ mod tests {
         let policy = Retries::of_event().attempts(u32::MAX);
         assert_eq!(after(u32::MAX - 2, policy), Action::Retry(Duration::ZERO));
         assert_eq!(after(u32::MAX - 1, policy), Action::Halt, "the last attempt");
-        assert_eq!(after(u32::MAX, policy), Action::Halt, "no more can be counted");
+        assert_eq!(after(u32::MAX, policy), Action::Halt, "the counter is at its maximum");
     }
 
-    /// It grew to days, and to no end.
+    /// Without a default limit, a pause would grow to days, and then to `Duration::MAX`.
     #[test]
     fn a_pause_grew_without_a_limit_unless_one_was_given() {
         let policy = Retries::of_event().pause(Duration::from_micros(10));
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(after(0, short), Action::Retry(Duration::from_millis(1)));
     }
 
-    /// After the 33rd attempt it stayed the same.
+    /// A pause must not stay the same after the 33rd attempt.
     #[test]
     fn a_pause_doubles_until_no_duration_is_longer() {
         let policy =

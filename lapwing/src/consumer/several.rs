@@ -1,4 +1,4 @@
-//! Several handlers that are one: each event goes to all of them, in their order.
+//! Several handlers that act as one: each event goes to all of them, in their order.
 
 use super::access::Access;
 use super::action::IntoAction;
@@ -110,14 +110,15 @@ where
     }
 }
 
-/// The word of a pair whose first handler is done with the event: that of the second, if it is not
-/// merely done as well; so a release is not forgotten.
+/// The result of a pair whose first handler is done with the event. The first result counts if the
+/// second one is `Continue`, so that a [`ReleaseNow`](crate::Action::ReleaseNow) of the first is
+/// not lost.
 #[inline]
 fn both<R: IntoAction>(first: R, second: R) -> R {
     if second.continues() { first } else { second }
 }
 
-/// The handlers of a list return nothing: an empty list would have nothing else to say.
+/// The handlers of a `Vec` return `()`, the only result that an empty `Vec` can give.
 impl<E, A, H> EventHandler<E, A> for Vec<H>
 where
     A: Access,

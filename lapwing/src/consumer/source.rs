@@ -1,5 +1,5 @@
-//! Where the batches of a consumer come from, and what happens to them afterwards. Not here: a stage of its
-//! own (`stage_reader`), a worker of a group (`worker`).
+//! The interface through which a consumer gets its batches and releases them. Not here: the source
+//! of a stage that is not a worker (`stage_reader`), that of a worker (`worker`).
 
 use std::ops::Range;
 use std::thread;
@@ -20,10 +20,11 @@ use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Pacing};
 
-/// A pause checks for a halt or a stop at least this often.
+/// Longest time between two checks for a halt or a stop during a pause.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-/// Lets `strategy` back off after what was `drained`, or yield the CPU if `load` shows oversubscription.
+/// Lets `strategy` back off after what was `drained`, or yield the CPU if `load` shows
+/// oversubscription.
 #[inline]
 pub(super) fn pace(
     drained: Drained,
@@ -34,7 +35,8 @@ pub(super) fn pace(
     strategy.pace(&Pacing { events, is_late, load });
 }
 
-/// The batches of one consumer. The consumer gets one batch at a time and releases it, possibly in parts.
+/// The batches of one consumer. The consumer gets one batch at a time and releases it, possibly in
+/// parts.
 pub(crate) trait Source<E> {
     fn ring(&self) -> &Ring<E>;
 
@@ -53,7 +55,7 @@ pub(crate) trait Source<E> {
         None
     }
 
-    /// Whether it is a worker that is not active at present, and sleeps.
+    /// Whether it is a worker that is not active, and parked.
     fn is_resting(&self) -> bool {
         false
     }
@@ -63,8 +65,8 @@ pub(crate) trait Source<E> {
         false
     }
 
-    /// First sequence that it has not finished. For a worker without a claim, the next sequence that its
-    /// group may claim.
+    /// First sequence that it has not finished. For a worker without a claim, the next sequence
+    /// that its group may claim.
     fn next(&self) -> Sequence;
 
     /// Number of events that it has finished, including claims that were given up.
@@ -73,38 +75,39 @@ pub(crate) trait Source<E> {
     /// Number of claims that were given up, which no handler gets.
     fn given_up(&self) -> u64;
 
-    /// Number of events known to be available, beyond the wrap and the longest batch: the depth of the queue.
-    /// Checks for more only if that is not known.
+    /// Number of events known to be available, beyond the wrap and the longest batch: the depth of
+    /// the queue. Polls for more events only if that is not known.
     fn available(&mut self) -> u64;
 
     /// Limits its batches to `events`.
     fn limit_batch(&mut self, events: u64);
 
-    /// The next events, up to the wrap at most. Returns a batch again until it is released. Skips claims that
-    /// were given up. Never waits.
+    /// The next events, up to the wrap at most. Returns a batch again until it is released. Skips
+    /// claims that were given up. Never waits.
     ///
     /// # Errors
     ///
     /// [`PollError::Closed`] once the ring is closed and no event is left for this consumer.
     fn poll(&mut self) -> Result<Range<Sequence>, PollError>;
 
-    /// Whether a call of [`poll`](Self::poll) would find events or the end, or the consumer is asked to
-    /// leave.
+    /// Whether a call of [`poll`](Self::poll) would find events or the end, or the consumer is
+    /// asked to leave.
     fn is_ready(&self) -> bool;
 
-    /// Waits once with the strategy, after [polls of its own](Self::await_next) that found nothing. A
-    /// consumer that only polls does not wait. Returns whether the time is over afterwards.
+    /// Waits once with the strategy, after [polls of its own](Self::await_next) that found nothing.
+    /// A consumer that only polls does not wait. Returns whether the time is over afterwards.
     fn wait_once(&mut self, deadline: Option<Instant>) -> bool;
 
-    /// As [`poll`](Self::poll), but waits with the strategy of the stage, until `deadline` if there is one.
-    /// The time is also over when this consumer [is asked to leave](Self::is_stopping) or [has keys to give
-    /// or take](Self::has_transfer).
+    /// Returns the next events, and waits for them with the strategy of the stage, until `deadline`
+    /// if there is one. The time is also over when this consumer [is asked to
+    /// leave](Self::is_stopping) or [has keys to give or take](Self::has_transfer).
     #[inline]
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Range<Sequence>, WaitTimeoutError> {
         self.wait_with(deadline, |_| {})
     }
 
-    /// As [`wait`](Self::wait), and calls `found_nothing` after each poll that found nothing.
+    /// Waits like [`wait`](Self::wait), and calls `found_nothing` after each poll that found
+    /// nothing.
     #[inline(always)]
     fn wait_with(
         &mut self,
@@ -137,9 +140,9 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Polls until the next event is there, for at most some microseconds, if the consumer only polls or its
-    /// strategy asks for it. Runs after a [`poll`](Self::poll) that found nothing. Its loop does not check
-    /// for a close or a stop.
+    /// Polls until the next event is available, for at most a few microseconds, if the consumer
+    /// only polls or its strategy asks for it. Runs after a [`poll`](Self::poll) that found
+    /// nothing. Its loop does not check for a close or a stop.
     #[inline]
     fn await_next(&mut self) -> Spun {
         Spun::Nothing
@@ -155,7 +158,7 @@ pub(crate) trait Source<E> {
     /// What it has drained since the last call, if it knows of no more events.
     fn drained(&mut self) -> Option<Drained>;
 
-    /// Backs off if its strategy says so, before it checks for more events than it knows of.
+    /// Backs off if its strategy says so, before it polls for more events than it knows of.
     #[inline]
     fn pace(&mut self) {
         self.control().turns.pass_on();
@@ -165,10 +168,10 @@ pub(crate) trait Source<E> {
         }
     }
 
-    /// Its strategy, and the CPU load of the ring if it may hold up another stage.
+    /// Its strategy, and the CPU load of the ring if it may delay another stage.
     fn strategy(&mut self) -> (&mut dyn AnyWaitStrategy, Option<CpuLoad<'_>>);
 
-    /// Sleeps while it is [held](Self::is_held_by).
+    /// Sleeps while `pause` [holds](Self::is_held_by) it.
     #[cold]
     fn sleep(&self, pause: &Pause) {
         while self.is_held_by(pause)
@@ -188,22 +191,23 @@ pub(crate) trait Source<E> {
         self.control().life.is_halted() || self.is_stopping()
     }
 
-    /// Whether an upstream stage has skipped an event from `first` on, among those that this consumer may
-    /// read.
+    /// Whether an upstream stage has skipped an event from `first` on, among those that this
+    /// consumer may read.
     fn may_have_failed(&self, first: Sequence) -> bool;
 
     /// Whether an upstream stage has skipped `sequence`, which this consumer may read.
     fn has_failed(&self, sequence: Sequence) -> bool;
 
-    /// Marks `events` as failed for the stages after this one. The consumer has them, and is about to release
-    /// them.
+    /// Marks `events` as failed for downstream stages. The consumer has them, and is about to
+    /// release them.
     fn mark_failed(&self, events: Range<Sequence>);
 
     /// Releases everything below `sequence` that it has.
     fn release(&mut self, sequence: Sequence);
 
-    /// The next sequence, if polls have released something since the last batch and the last call: claims
-    /// that were given up, or events of other workers. Called after a poll that found nothing.
+    /// The next sequence, if polls have released something since the last batch and the last call:
+    /// claims that were given up, or events of other workers. Called after a poll that found
+    /// nothing.
     fn take_passed(&mut self) -> Option<Sequence>;
 
     /// Whether there is state to [hand over](Self::hand_over) before it gets events.
@@ -222,8 +226,8 @@ pub(crate) trait Source<E> {
         let _ = transfer;
     }
 
-    /// Leaves the graph, or its group, once. True for the last worker of a group, which has halted the ring.
-    /// The caller reads no more events.
+    /// Leaves the graph, or its group, once. True for the last worker of a group, which has halted
+    /// the ring. The caller reads no more events.
     fn leave(&mut self) -> bool;
 
     /// How it ends in a halted ring.

@@ -1,5 +1,6 @@
-//! How a stage of its own gets its batches: they contain all available events, and its sequence is how far it
-//! has read. Not here: the barrier and the polls (`protocol::reading`), a worker (`worker`).
+//! The source of a stage that is not a worker. A batch has all available events, and the stage's
+//! sequence says how far it has read. Not here: the barrier and the polls (`protocol::reading`), a
+//! worker (`worker`).
 
 use std::ops::Range;
 use std::time::Instant;
@@ -18,13 +19,11 @@ use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// Rounds of polls before a strategy waits: three to eight microseconds, in which most answers come. One in a
-/// model.
+/// Rounds of polls before a strategy waits. Four rounds take 3 to 8 µs, in which most answers come.
+/// A model needs one.
 const ROUNDS_BEFORE_A_WAIT: u32 = if cfg!(loom) { 1 } else { 4 };
 
-/// A reader, and the strategy with which it waits.
-///
-/// Aligned as its reader.
+/// A reader, and the strategy with which it waits. It has the alignment of its reader.
 #[repr(align(64))]
 pub(crate) struct StageReader<E> {
     pub(super) reader: Reader<E>,
@@ -48,15 +47,15 @@ impl<E> StageReader<E> {
         Self { reader, spins: strategy.spins(), strategy, may_delay_others }
     }
 
-    /// The reader, for a worker, and the strategy with which the worker waits.
+    /// Returns the reader and the wait strategy, for a worker.
     pub(crate) fn into_parts(self) -> (Reader<E>, Box<dyn AnyWaitStrategy>) {
         (self.reader, self.strategy)
     }
 
-    /// Whether its strategy asks it to poll before it waits.
+    /// Whether its strategy asks for polls before a wait.
     #[inline(never)]
     fn is_to_spin_first(&mut self) -> bool {
-        // Only now is it known that no event follows a lone one.
+        // After a single event, the stage is known to be drained only once a poll has failed.
         self.pace();
         self.strategy.spins_first(CpuLoad::of(&self.reader.ring.control))
     }

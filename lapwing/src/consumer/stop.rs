@@ -1,34 +1,37 @@
-//! Stopping one consumer of a ring that goes on.
+//! The handle that stops one consumer while its ring continues.
 
 use std::fmt;
 
 use crate::protocol::control::{Control, StageIndex};
 use crate::sync::Arc;
 
-/// Stops one stage and leaves the others running: it finishes its batch, leaves the graph, and its
-/// run ends with [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken back.
+/// A handle that stops one stage while the other stages of the ring continue.
 ///
-/// Stages that come after it go on with what it came after, and producers no longer wait for it; nor
-/// for [acknowledgements](crate::Stage::acknowledged) of what it has handled. Its events are not
-/// handed to anybody else, unless it is a worker: then its group has them. If it was the last
-/// consumer, or the last worker of a group, the ring halts.
+/// The stage finishes its batch and leaves the graph, and its run ends with
+/// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken from the
+/// result.
+///
+/// - Downstream stages then depend on the stages that this one depended on.
+/// - Producers do not wait for the stage, nor for [acknowledgements](crate::Stage::acknowledged) of
+///   events that it has handled.
+/// - No other stage handles its events in its place. If it is a worker, the other workers of its
+///   group do.
+/// - If it was the last consumer, or the last worker of a group, the ring halts.
 ///
 /// ```
-/// use std::thread;
-/// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
+/// use lapwing::{Disruptor, consumer::Outcome};
 ///
-/// let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-/// let mut all = consumers.take_poller("all")?;
-/// let seat = consumers.seats().take("sum", StartAt::Now)?;
-/// let consumer = seat.read(|event, _, _| assert_eq!(*event, 7));
-/// let stop = consumer.stop_handle();
-/// let thread = thread::spawn(move || consumer.run());
+/// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+///     .stage("first").read(|_, _, _| {})
+///     .stage("second").read(|_, _, _| {})
+///     .build()?;
+/// let running = consumers.start()?;
+/// let first = running.stop_handle("first").unwrap();
+/// first.stop();
 /// producer.publish(|event| *event = 7)?;
-/// stop.stop();
-/// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
-/// producer.publish(|event| *event = 8)?; // the ring goes on
-/// assert_eq!(all.poll()?.as_slice(), [7, 8]);
+/// let report = running.shutdown()?; // not an error
+/// let outcomes: Vec<_> = report.stages().map(|stage| stage.outcome().clone()).collect();
+/// assert_eq!(outcomes, [Outcome::Stopped, Outcome::Drained]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -43,22 +46,26 @@ impl StopHandle {
         Self { control, stage, turn }
     }
 
-    /// Asks the stage to leave after the batch that it is at, and wakes it if it sleeps. Returns at
-    /// once. Does nothing to a stage that has ended; one that has not begun ends without an event.
+    /// Asks the stage to leave after its current batch, and wakes its thread if it is parked.
+    /// Returns at once.
+    ///
+    /// A stage that has not started ends without an event. The call does nothing if the stage has
+    /// ended.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("first").read(|_, _, _| {})
-    ///     .stage("second").read(|_, _, _| {})
-    /// #     .build()?;
-    /// let running = consumers.start()?;
-    /// let first = running.stop_handle("first").unwrap();
-    /// first.stop();
-    /// producer.publish(|event| *event = 7)?;
-    /// let report = running.shutdown()?; // a stage that was stopped has not failed
-    /// let outcomes: Vec<_> = report.stages().map(|stage| stage.outcome().clone()).collect();
-    /// assert_eq!(outcomes, [Outcome::Stopped, Outcome::Drained]);
+    /// use std::thread;
+    /// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    /// let mut all = consumers.take_poller("all")?;
+    /// let consumer = consumers.seats().take("guest", StartAt::Now)?.read(|_, _, _| {});
+    /// let stop = consumer.stop_handle();
+    /// let thread = thread::spawn(move || consumer.run());
+    /// stop.stop();
+    /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
+    /// producer.publish(|event| *event = 7)?; // the ring continues
+    /// assert_eq!(all.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop(&self) {

@@ -1,5 +1,5 @@
-//! The interface of a stage for the thread that runs it, and what a stage has besides its handler. Not here:
-//! how a stage begins (`processor`), its loop (`stage_loop`).
+//! The interface of a stage for the thread that runs it, and the parts of a stage besides its
+//! handler. Not here: how a stage starts (`processor`), its loop (`stage_loop`).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,13 +16,13 @@ use crate::protocol::reading::Drained;
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
-/// A stage that has not begun.
+/// A stage that has not started.
 pub(crate) trait Begin<'env>: Send {
     /// Makes the handler, on the thread that will run it.
     ///
     /// # Errors
     ///
-    /// The end of the stage, if that panicked.
+    /// The result of the stage, if making the handler panicked.
     fn begin(self: Box<Self>, name: String) -> Result<Box<dyn Task + 'env>, Finished>;
 
     fn stop_handle(&self) -> StopHandle;
@@ -36,8 +36,8 @@ pub(crate) trait Task {
     /// Handles events, with waits in between, until the stage has ended.
     fn work(&mut self);
 
-    /// Makes the stage share its thread. From now on it only takes turns. Its batches are short enough that
-    /// the next stage finds their events in the first-level cache.
+    /// Makes the stage share its thread. From now on it only takes turns. Its batches are short
+    /// enough that the next stage finds their events in the first-level cache.
     fn share_thread(&mut self);
 
     /// Handles one batch, if there is one; never waits.
@@ -49,10 +49,11 @@ pub(crate) trait Task {
     /// Whether it pauses before it handles an event again.
     fn is_pausing(&self) -> bool;
 
-    /// When the stage needs a turn at the latest.
+    /// The latest time of the stage's next turn, if there is one.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Handles a panic of user code that ran for this stage. The policy of the stage decides whether it ends.
+    /// Handles a panic of user code that ran for this stage. The policy of the stage decides
+    /// whether it ends.
     fn fail(&mut self, message: String);
 
     /// Ends the stage and returns its result. Called last.
@@ -69,18 +70,19 @@ pub(crate) trait Task {
 /// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Handled a batch. If the stage knows of no more events, what its batches came to.
+    /// The stage handled a batch. If it knows of no more events, `Drained` describes what it
+    /// drained.
     Handled(Option<Drained>),
     Idle,
     Ended,
 }
 
-/// What a stage, or a worker, has besides its handler.
+/// The parts of a stage or a worker besides its handler.
 pub(crate) struct Post<S> {
     pub(super) source: S,
     pub(super) timeout: Option<Duration>,
     pub(super) recovery: Recovery,
-    /// Halts the ring if this stage ends before its events do: by a panic, or, for a stage of the graph,
+    /// Halts the ring if this stage ends too early: by a panic, or, for a stage of the graph,
     /// because it was never run.
     pub(super) lifeline: HaltOnDrop,
 }
@@ -98,12 +100,12 @@ impl<S> Post<S> {
     }
 }
 
-/// Drops the user's code of a stage: its wait strategy and its policies. Each drop is caught on its own,
-/// since a panic during an unwind aborts the process.
+/// Drops the wait strategy and the policies of a stage, which are user code. Each drop is caught on
+/// its own, since a panic during an unwind aborts the process.
 ///
 /// # Errors
 ///
-/// The text of the first panic.
+/// The message of the first panic.
 pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), String> {
     let Recovery { on_error, on_panic, .. } = recovery;
     let dropped = [catch(|| drop(source)), catch(|| drop(on_error)), catch(|| drop(on_panic))];
@@ -114,7 +116,7 @@ pub(super) fn drop_all(source: impl Sized, recovery: Recovery) -> Result<(), Str
 pub(super) struct HaltOnDrop(Option<(Arc<Control>, StageIndex)>);
 
 impl HaltOnDrop {
-    /// Makes a drop halt the ring, if it does not already.
+    /// Makes its drop halt the ring, if it does not already.
     pub(super) fn arm(&mut self, control: &Arc<Control>, stage: StageIndex) {
         self.0.get_or_insert_with(|| (Arc::clone(control), stage));
     }

@@ -1,5 +1,5 @@
-//! How several stages share a thread: they take turns in order, one short batch each, and wait together for
-//! anything that one of them can handle. Not here: the turn of a stage (`stage_loop`).
+//! How several stages share a thread: they take turns in order, one short batch each, and wait
+//! together for anything that one of them can handle. Not here: the turn of a stage (`stage_loop`).
 //!
 //! ```text
 //! a <-- b <-- c, where a chunk fits into the first-level cache
@@ -7,8 +7,9 @@
 //! turn  a: chunk 0   b: chunk 0   c: chunk 0   a: chunk 1   b: chunk 1   c: chunk 1   ...
 //! ```
 //!
-//! A turn that finds nothing costs a load of the words upstream of the stage. It reads no clock, except for a
-//! stage with a timeout or a pause. A release finds no sleeper of its own thread, which is awake.
+//! A turn that finds nothing costs a load of the words upstream of the stage. It reads no clock,
+//! except for a stage with a timeout or a pause. A release wakes no other stage of this thread,
+//! which is running.
 
 use std::time::{Duration, Instant};
 
@@ -25,21 +26,21 @@ use crate::sync::Arc;
 use crate::wait::cpu_load::CpuLoad;
 use crate::wait::{AnyWaitStrategy, Waiting};
 
-/// Longest sleep of a thread whose stages have no event count in common: stages of different rings, or of a
-/// ring that was not told that they share a thread.
+/// Longest sleep of a thread whose stages have no event count in common. They belong to different
+/// rings, or to a ring that does not know that they share a thread.
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// Bytes of the ring that such a stage handles in one turn: half of the smallest first-level cache, 32 KiB.
-/// The events are then still there when the next stage has its turn, and the other half is left to the
+/// Most bytes of the ring that a stage handles in one turn: half of 32 KiB, the smallest
+/// first-level cache. Then the next stage finds the events in this cache. The other half is for the
 /// handlers.
 const TURN_BYTES: u64 = 16 << 10;
 
-/// Fewest events that such a batch may have, however large they are, which keeps the fixed cost of a turn
-/// small for each event. Measured: see `perf/results/experiments.md`.
+/// Fewest events of the longest batch of a turn, however large they are. It keeps the fixed cost of
+/// a turn per event small. Measured: see `perf/results/experiments.md`.
 const LEAST_TURN: u64 = 16;
 
-/// Runs `consumers` on this thread until all have ended. Passes each result to `deliver`, with the place of
-/// the consumer among them.
+/// Runs `consumers` on this thread until all have ended. Passes each result to `deliver`, with the
+/// place of the consumer among them.
 pub(crate) fn run_together<'env>(
     consumers: impl IntoIterator<Item = Consumer<'env>>,
     deliver: &mut dyn FnMut(usize, Finished),
@@ -84,7 +85,7 @@ enum Round {
 /// The stages of a thread that have not ended, each with its place among all of them.
 struct Crew<'env> {
     tasks: Vec<(usize, Box<dyn Task + 'env>)>,
-    /// The strategy of the first stage; copied when it is first needed.
+    /// A copy of the strategy of the first stage, made when it is first needed.
     strategy: Option<Box<dyn AnyWaitStrategy>>,
 }
 
@@ -110,7 +111,8 @@ impl<'env> Crew<'env> {
         round
     }
 
-    /// Backs off if the strategy of the first stage says so. All stages had time to find more events.
+    /// Backs off if the strategy of the first stage says so. All stages had time to find more
+    /// events.
     fn pace(&mut self, drained: Drained) {
         self.ask(|strategy, tasks| {
             pace(drained, strategy, Some(CpuLoad::of(tasks[0].1.control())));
@@ -136,8 +138,8 @@ impl<'env> Crew<'env> {
         });
     }
 
-    /// Calls the strategy of the first stage. A panic there, or in the copy of the strategy, counts as a
-    /// panic of that stage.
+    /// Calls the strategy of the first stage. A panic there, or in the copy of the strategy, counts
+    /// as a panic of that stage.
     fn ask(
         &mut self,
         question: impl FnOnce(&mut dyn AnyWaitStrategy, &[(usize, Box<dyn Task + 'env>)]),
@@ -153,7 +155,7 @@ impl<'env> Crew<'env> {
     }
 }
 
-/// What a thread of several stages waits for.
+/// The wait of a thread that runs several stages.
 struct Anything<'a, 'env> {
     tasks: &'a [(usize, Box<dyn Task + 'env>)],
 }

@@ -1,5 +1,4 @@
-//! What a stage does, as its processor calls it: batch by batch, whether it was given as a closure or
-//! as a handler.
+//! The interface through which a stage calls its closure or its handler, one batch at a time.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -11,35 +10,37 @@ use super::handler::EventHandler;
 use crate::Sequence;
 use crate::protocol::group::KeyTransfer;
 
-/// Where in a batch a handler is, for when it panics.
+/// The position of a handler in its batch, in case it panics.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// The event, or the first one of the batch.
+    /// The event that is being handled. With a handler that gets a batch at a time, its first
+    /// event.
     at: Cell<Sequence>,
     /// End of the batch that is being handled.
     batch: Cell<Option<Sequence>>,
 }
 
 impl Progress {
-    /// A batch begins.
+    /// Notes that the handler begins `batch`.
     pub(crate) fn begin(&self, batch: &Range<Sequence>) {
         self.at.set(batch.start);
         self.batch.set(Some(batch.end));
     }
 
-    /// No event is being handled any more.
+    /// Notes that no event is being handled.
     pub(crate) fn end(&self) {
         self.batch.set(None);
     }
 
-    /// The event that is being handled, and the end of its batch.
+    /// The events from the one that is being handled to the end of its batch.
     pub(crate) fn within(&self) -> Option<Range<Sequence>> {
         self.batch.get().map(|end| self.at.get()..end)
     }
 }
 
-/// Says where a handler is when it is left, by a panic or not. A store for each event instead would end what the
-/// compiler can do with a handler: what that keeps behind a pointer could be the very word.
+/// Notes the position of a handler when it is dropped, at the end of the batch or by a panic. A
+/// store for each event would prevent optimisations: the compiler could not rule out that the
+/// handler has a pointer to the word.
 struct Noted<'a> {
     progress: &'a Progress,
     at: Sequence,
@@ -55,26 +56,26 @@ impl Drop for Noted<'_> {
 /// A batch that was left before its end.
 #[derive(Debug)]
 pub(crate) struct Interruption {
-    /// The events that the verdict is about.
+    /// The events that the verdict applies to.
     pub(crate) events: Range<Sequence>,
     pub(crate) verdict: Result<Action, BoxError>,
 }
 
-/// A stage's work as the processor calls it.
+/// The work of a stage.
 pub(crate) trait Work<E, A: Access> {
-    /// Whether [`on_batch_start`](Self::on_batch_start) wants to be called.
+    /// Whether [`on_batch_start`](Self::on_batch_start) must be called.
     const LOOKS_AT_DEPTH: bool = false;
-    /// Whether a failure is that of a batch, not of one event.
+    /// Whether a failure applies to a whole batch, not to one event.
     const IS_BY_BATCH: bool = false;
-    /// Whether [`on_released`](Self::on_released) wants to be called.
+    /// Whether [`on_released`](Self::on_released) must be called.
     const HEARS_RELEASES: bool = false;
 
-    /// What hands over what it knows of its keys, if it does that.
+    /// The object that hands over the states of keys, if the handler does so.
     fn transfer(&mut self) -> Option<&mut dyn KeyTransfer> {
         None
     }
 
-    /// Whether it hears of timeouts.
+    /// Whether [`on_timeout`](Self::on_timeout) must be called.
     const HEARS_TIMEOUTS: bool = false;
 
     fn on_start(&mut self) {}
@@ -90,7 +91,8 @@ pub(crate) trait Work<E, A: Access> {
         progress: &Progress,
     ) -> Result<(), Interruption>;
 
-    /// As [`on_batch`](Self::on_batch), where stages before this one have skipped some of `events`.
+    /// Handles a batch like [`on_batch`](Self::on_batch). Upstream stages may have skipped some of
+    /// `events`.
     fn on_batch_with_failed(
         &mut self,
         events: A::Slice<'_, E>,
@@ -116,7 +118,8 @@ pub(crate) trait Work<E, A: Access> {
     fn on_shutdown(&mut self) {}
 }
 
-/// Calls `on_event` for each of `events`, until one of them is not simply done.
+/// Calls `on_event` for each of `events`, until it returns something other than
+/// [`Action::Continue`].
 #[inline]
 fn each<'a, E: 'a, A: Access, R: IntoAction>(
     events: A::Slice<'a, E>,
@@ -137,7 +140,7 @@ fn each<'a, E: 'a, A: Access, R: IntoAction>(
     Ok(())
 }
 
-/// What became of a batch whose handler said `returned` of all of it.
+/// The result of a batch for which the handler has returned `returned`.
 fn whole<R: IntoAction>(batch: Range<Sequence>, returned: R) -> Result<(), Interruption> {
     match returned.into_action() {
         Ok(Action::Continue) => Ok(()),
@@ -220,7 +223,7 @@ impl<E, R: IntoAction, F: FnMut(&mut [E], Sequence) -> R> Work<E, Exclusive> for
     }
 }
 
-/// A handler with its whole life cycle.
+/// A handler with all of its callbacks.
 #[derive(Debug)]
 pub(crate) struct WholeLife<H, R>(pub(crate) H, PhantomData<fn() -> R>);
 

@@ -1,5 +1,5 @@
-//! Which thread runs which stage: what is asked for, apart from the graph. Not here: what comes of it for
-//! the stages of a ring (`plan`, `spread`), who starts the threads (`lifecycle`).
+//! The placement of stages on threads, as the user asks for it. Not here: the thread of each stage
+//! (`plan`, `spread`), the start of the threads (`lifecycle`).
 
 mod plan;
 mod spread;
@@ -9,50 +9,63 @@ use std::thread;
 
 pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 
-/// Which thread runs which stage, apart from the graph: the same stages, with the same names, order and
-/// life cycle, on as many threads as the machine has for them. Given to
-/// [`Builder::placement`](crate::Builder::placement).
+/// The assignment of the stages of a ring to threads.
+///
+/// A placement does not change the graph: stages keep their names, their order and their life
+/// cycle. [`Builder::placement`](crate::Builder::placement) takes it.
 ///
 /// ```text
 /// [ring] <-- a <-- b <-- c <-- d            arrow: "waits for"
 ///
 /// thread_per_stage()             a   b   c   d       four threads; the default
 /// threads(2)                     a b     c d         "ring-0" and "ring-1"
-/// automatic()                    as `threads`, with a thread for each CPU that is left
+/// automatic()                    like `threads`, with a thread for each remaining CPU
 /// any of them, .group("x", ["a", "d"])               a and d on "x", the others as before
 /// ```
 ///
-/// - [`thread_per_stage`](Self::thread_per_stage): each stage waits for nobody but those before it. The least
-///   delay where there is a CPU for each, and the only choice for handlers that wait for each other by other
-///   ways than the ring.
-/// - [`threads`](Self::threads): a fixed number, such as the CPUs that are yours.
-/// - [`automatic`](Self::automatic): the same program on a large machine and in a small container.
-/// - [`group`](Self::group): stages that work on the same data, or that have little to do. Beside any of
-///   the others.
+/// - [`thread_per_stage`](Self::thread_per_stage): a stage waits only for its upstream stages. Use
+///   it if there is a CPU for each stage: it has the lowest latency. It is the only choice for
+///   handlers that wait for each other outside the ring.
+/// - [`threads`](Self::threads): a fixed number of threads, for instance the number of CPUs that
+///   you reserve for the ring.
+/// - [`automatic`](Self::automatic): the number of threads follows the machine. Use it for a
+///   program that runs on large machines and in small containers.
+/// - [`group`](Self::group): the given stages share a thread, for instance because they use the
+///   same data or do little work. It combines with each of the others.
 ///
-/// Stages that share a thread take turns in the order of the graph: each handles what is there for it,
-/// at most 16 KiB of events and at most its [longest batch](crate::Stage::max_batch), and the next one finds
-/// those events still in the first-level cache. The thread waits by the strategy of its first stage, for
-/// anything that any of them could do.
+/// # Sharing a thread
 ///
-/// A handler that waits for another stage's handler, by a channel or a lock, must not share a thread with
-/// it: it would wait for ever, and the library cannot see that. Hence a thread for each stage is the
-/// default. One that waits for a file or the network holds up those beside it:
-/// [`Stage::blocking`](crate::Stage::blocking) keeps a thread of its own for it.
+/// Stages that share a thread take turns, in the order of the graph. In each turn, a stage handles
+/// the events that are available to it: at most 16 KiB, and at most its [longest
+/// batch](crate::Stage::max_batch). The next stage then finds these events in the first-level
+/// cache. The thread waits with the strategy of its first stage, until any of its stages has
+/// something to do.
 ///
-/// Which thread a stage gets is decided once, by [`build`](crate::Builder::build):
+/// A handler must not share a thread with another handler that it waits for, by a channel or a
+/// lock. It would wait forever, and the library cannot detect that. For this reason, the default is
+/// a thread for each stage. A handler that waits for a file or the network delays the other stages
+/// of its thread. [`Stage::blocking`](crate::Stage::blocking) gives it a thread of its own.
 ///
-/// 1. Pollers have none, and whoever joins later, in a [seat](crate::Builder::seats), has its own.
-/// 2. A stage goes where a group or [`Stage::on_thread`](crate::Stage::on_thread) says. One whose own name
-///    is said to be a thread is on that thread.
-/// 3. A blocking stage has a thread of its own, and so has, except in a ring with a thread for each, one
-///    that asks for a CPU ([`Stage::pin`](crate::Stage::pin), [`Workers::pin`](crate::graph::Workers::pin)).
-/// 4. The others are spread: stages in their order, neighbours together, as many to each thread as to the
-///    others; the workers of a group each on another thread, as far as there are threads.
+/// # Which thread a stage gets
 ///
-/// A thread of one stage or worker has its name. Other threads that nobody named are called after the
-/// [ring](crate::Builder::name), with a number: "ring-0", "ring-1"; a name that a stage or a thread has is
-/// passed over. [`Consumers::threads`](crate::Consumers::threads) shows what came of it.
+/// [`build`](crate::Builder::build) decides this once, by these rules:
+///
+/// 1. A poller has no thread. A consumer that joins later, in a [seat](crate::Builder::seats), has
+///    its own.
+/// 2. A stage that a group or [`Stage::on_thread`](crate::Stage::on_thread) names runs on that
+///    thread. If the name of a thread is also the name of a stage, that stage runs there too.
+/// 3. A blocking stage has a thread of its own. Unless the placement is `thread_per_stage`, so has
+///    a stage that asks for a CPU ([`Stage::pin`](crate::Stage::pin),
+///    [`Workers::pin`](crate::graph::Workers::pin)).
+/// 4. The other stages are spread over the threads in their order, neighbours together, evenly. The
+///    workers of a group go to different threads, as far as there are enough.
+///
+/// A thread of one stage or worker has the name of that stage or worker. Other threads without a
+/// name get the name of the [ring](crate::Builder::name) and a number: "ring-0", "ring-1". The
+/// number skips names that a stage or a thread has.
+/// [`Consumers::threads`](crate::Consumers::threads) shows the result.
+///
+/// # Examples
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::Placement};
@@ -78,15 +91,15 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 #[must_use = "it is given to a builder"]
 pub struct Placement {
     spread: Spread,
-    /// Busy threads beside the stages.
+    /// Number of busy threads besides those of the stages.
     producers: usize,
-    /// Named threads, each with names of stages or workers.
+    /// Named threads, each with the names of its stages or workers.
     groups: Vec<(String, Vec<String>)>,
-    /// Named threads and their CPUs.
+    /// Named threads, each with its CPU.
     pins: Vec<(String, usize)>,
 }
 
-/// Over how many threads those are spread that do not say where they run.
+/// The number of threads for stages that do not name a thread.
 #[derive(Debug, Clone, Copy)]
 enum Spread {
     ThreadPerStage,
@@ -99,13 +112,15 @@ impl Placement {
         Self { spread, producers: 1, groups: Vec::new(), pins: Vec::new() }
     }
 
-    /// A thread for each stage, and for each worker of a group, with its name. The default of a ring.
+    /// Runs each stage, and each worker of a group, on a thread of its own. This is the default.
+    ///
+    /// The thread has the name of the stage or the worker.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .placement(Placement::thread_per_stage()) // as without it
+    ///     .placement(Placement::thread_per_stage())
     ///     .stage("decode").read(|_, _, _| {})
     ///     .stage("price").workers(2).read(|_| |_, _, _| {})
     ///     .build()?;
@@ -117,9 +132,11 @@ impl Placement {
         Self::new(Spread::ThreadPerStage)
     }
 
-    /// At most `count` threads for all the stages that do not say where they run; at least 1, which
-    /// [`build`](crate::Builder::build) checks. With as many threads as stages and workers, it is a
-    /// thread for each.
+    /// Runs all stages that do not name a thread on at most `count` threads.
+    ///
+    /// With a `count` of 0, [`build`](crate::Builder::build) returns
+    /// [`PlacementError::ZeroThreads`](crate::error::PlacementError::ZeroThreads). If `count` is at
+    /// least the number of these stages and workers, each has a thread of its own.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -141,13 +158,17 @@ impl Placement {
         Self::new(Spread::AtMost(count))
     }
 
-    /// As many threads as the process has CPUs, without those for its [producers](Self::producers) and for
-    /// threads that are named or pinned; at least one. Blocking stages, which mostly sleep, are not counted.
+    /// Runs the stages that do not name a thread on as many threads as there are CPUs for them.
     ///
-    /// The number of CPUs is what [`std::thread::available_parallelism`] says to the thread that builds the ring: build it
-    /// before you pin that thread. On
-    /// Linux it knows the affinity mask (`taskset`, `cpuset`) and the CPU quota of the cgroup, version 1
-    /// and 2, rounded down: a container with 2.5 CPUs has two. Where it knows nothing, it is one.
+    /// This is the number of CPUs of the process, less one for each [producer](Self::producers) and
+    /// for each named or pinned thread. It is at least one. Threads of blocking stages do not
+    /// count, since they are mostly parked.
+    ///
+    /// The number of CPUs is the result of [`std::thread::available_parallelism`] on the thread
+    /// that builds the ring. So build the ring before you pin that thread. On Linux, the result
+    /// respects the affinity mask (`taskset`, `cpuset`) and the CPU quota of the cgroup, version 1
+    /// and 2. It is rounded down: a container with 2.5 CPUs has two. If the number is unknown, it
+    /// counts as one.
     ///
     /// ```
     /// use std::thread::available_parallelism;
@@ -160,15 +181,18 @@ impl Placement {
     ///     .stage("price").read(|_, _, _| {})
     ///     .build()?;
     /// let cpus = available_parallelism().map_or(1, |cpus| cpus.get());
-    /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // one for the producer
+    /// assert_eq!(consumers.threads().count(), (cpus - 1).clamp(1, 3)); // less the producer
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn automatic() -> Self {
         Self::new(Spread::Automatic)
     }
 
-    /// Number of threads beside the stages that keep a CPU busy, for [`automatic`](Self::automatic) to
-    /// leave a CPU to each: producers, and who asks pollers; 1 by default. Of no effect with another kind.
+    /// Sets the number of threads besides those of the stages that keep a CPU busy. 1 by default.
+    ///
+    /// These are the producer threads and the threads that call pollers.
+    /// [`automatic`](Self::automatic) leaves a CPU to each of them. The other placements ignore
+    /// this number.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -187,10 +211,14 @@ impl Placement {
         self
     }
 
-    /// The thread of this name runs these stages, and no others that do not ask for it: as
-    /// [`Stage::on_thread`](crate::Stage::on_thread), from outside of the graph. The name of a worker group
-    /// stands for all of its workers, that of a worker, such as "price-0", for one. Groups of one name are
-    /// one.
+    /// Runs `stages` on a thread with the name `thread`. Other stages run there only if they ask
+    /// for it.
+    ///
+    /// A stage can also ask for its thread itself, with
+    /// [`Stage::on_thread`](crate::Stage::on_thread).
+    ///
+    /// The name of a worker group means all of its workers. The name of a worker, such as
+    /// "price-0", means that worker alone. Several groups with the same name are one group.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -214,10 +242,12 @@ impl Placement {
         self
     }
 
-    /// The CPU that the thread of this name is pinned to by [`start`](crate::Consumers::start), as
-    /// [`Stage::pin`](crate::Stage::pin) does for that of a stage: the thread of a group, of a stage
-    /// of its own, or one that is called after the ring. Which threads there are depends on the
-    /// machine with [`automatic`](Self::automatic), so pin named ones there.
+    /// Pins the thread with the name `thread` to `cpu`.
+    ///
+    /// [`Consumers::start`](crate::Consumers::start) pins it. The thread may belong to a group or
+    /// to one stage, or have the name of the ring. With [`automatic`](Self::automatic), the number
+    /// of threads with the name of the ring depends on the machine, so pin only others there. A
+    /// stage can also ask for its CPU itself, with [`Stage::pin`](crate::Stage::pin).
     ///
     /// ```
     /// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};
@@ -242,13 +272,13 @@ impl Placement {
         self
     }
 
-    /// Whether those share threads that do not say where they run.
+    /// Whether stages that do not name a thread may share one.
     fn is_spread(&self) -> bool {
         !matches!(self.spread, Spread::ThreadPerStage)
     }
 
-    /// Over how many threads those are spread that do not say where they run, beside `named` threads;
-    /// `None` for a thread each.
+    /// The number of threads for stages that do not name one, besides `named` threads. `None` means
+    /// a thread for each.
     fn threads_beside(&self, named: usize) -> Option<usize> {
         match self.spread {
             Spread::ThreadPerStage => None,

@@ -1,9 +1,9 @@
-//! From what is asked for to a thread for each consumer of a ring, or to what is wrong with it.
+//! The thread of each consumer of a ring, from what the stages and the placement ask for.
 //!
 //! ```text
-//! on_thread, group ─> said      own name, if another one names it
-//! blocking, pinned ─> alone     own name
-//! the others       ─> spread    own name if alone, else after the ring
+//! on_thread, group ─> named     the given name; also for a stage with the name of such a thread
+//! blocking, pinned ─> alone     its own name
+//! the others       ─> spread    its own name if alone, else the name of the ring and a number
 //! ```
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -12,52 +12,54 @@ use super::Placement;
 use super::spread::{Unit, spread};
 use crate::error::{BuildError, PlacementError};
 
-/// Begins the names of threads in a ring whose own name no thread can have.
+/// The prefix of thread names in a ring whose own name no thread can have.
 const NAMELESS: &str = "ring";
 
-/// What a stage of the graph asks for.
+/// The request of a stage of the graph.
 #[derive(Debug)]
 pub(crate) struct Wish {
     pub(crate) stage: String,
-    /// Who is to have a thread: itself, or its workers; nobody for a poller.
+    /// The consumers that need a thread: the stage itself, or its workers. None for a poller.
     pub(crate) consumers: Vec<WishedConsumer>,
     pub(crate) is_group: bool,
-    /// The thread that it names.
+    /// The thread that the stage names.
     pub(crate) thread: Option<String>,
     pub(crate) is_blocking: bool,
-    /// The stage whose thread is its own as well, whichever that is.
+    /// The stage whose thread it shares, whichever that is.
     pub(crate) beside: Option<usize>,
 }
 
-/// A stage or a worker that is to have a thread.
+/// A stage or a worker that needs a thread.
 #[derive(Debug)]
 pub(crate) struct WishedConsumer {
     pub(crate) name: String,
     pub(crate) pin: Option<usize>,
 }
 
-/// Where a consumer runs.
+/// The place where a consumer runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) thread: String,
     pub(crate) pin: Option<usize>,
-    /// Whether others run there.
+    /// Whether other consumers run there.
     pub(crate) is_shared: bool,
 }
 
 /// The place of each consumer of a ring.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// For each stage of the graph, those of its consumers.
+    /// For each stage of the graph, the places of its consumers.
     places: Vec<Vec<Place>>,
 }
 
 impl Plan {
-    /// Places the consumers of `wishes`, which are those of the stages of `ring` in their order.
+    /// Places the consumers of `wishes`, which has one wish for each stage of `ring`, in their
+    /// order.
     ///
     /// # Errors
     ///
-    /// What is wrong with the placement, or with what stages say of their threads.
+    /// - [`BuildError::InvalidName`] for a name that no thread can have.
+    /// - [`BuildError::Placement`] for a placement that is impossible, or that contradicts a stage.
     pub(crate) fn new(
         placement: &Placement,
         ring: &str,
@@ -86,13 +88,13 @@ impl Plan {
         &self.places[stage]
     }
 
-    /// Whether some thread runs more than one consumer.
+    /// Whether a thread runs more than one consumer.
     pub(crate) fn has_shared(&self) -> bool {
         self.places.iter().flatten().any(|place| place.is_shared)
     }
 }
 
-/// A consumer while it gets its place.
+/// A consumer in a draft. It has no `thread` until one is chosen.
 #[derive(Debug)]
 struct Consumer<'a> {
     stage: usize,
@@ -101,7 +103,7 @@ struct Consumer<'a> {
     thread: Option<String>,
 }
 
-/// A plan that is being made.
+/// An unfinished plan.
 #[derive(Debug)]
 struct Draft<'a> {
     wishes: &'a [Wish],
@@ -122,7 +124,7 @@ impl<'a> Draft<'a> {
         Self { wishes, consumers: consumers.collect() }
     }
 
-    /// Puts consumers where groups say.
+    /// Puts consumers on the threads that groups name.
     fn say(&mut self, placement: &Placement) -> Result<(), BuildError> {
         let of_stages = self.wishes.iter().filter_map(|wish| wish.thread.as_ref());
         for thread in of_stages.chain(placement.groups.iter().map(|(thread, _)| thread)) {
@@ -164,12 +166,12 @@ impl<'a> Draft<'a> {
         Err(PlacementError::UnknownStage { thread, stage }.into())
     }
 
-    /// The threads that have a name before anybody is spread.
+    /// The names of threads before the spread.
     fn named(&self) -> HashSet<String> {
         self.consumers.iter().filter_map(|consumer| consumer.thread.clone()).collect()
     }
 
-    /// Has consumers run on the thread of their own name, where somebody else was put there.
+    /// Puts a consumer on the thread with its own name, if another consumer is there.
     fn join_named(&mut self) {
         let named = self.named();
         for consumer in self.consumers.iter_mut().filter(|consumer| named.contains(consumer.name)) {
@@ -177,7 +179,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Gives a thread of their own to those that must have one, or ask for a CPU.
+    /// Gives a thread of its own to each consumer that must have one, or asks for a CPU.
     fn leave_alone(&mut self, placement: &Placement) {
         let is_spread = placement.is_spread();
         for consumer in &mut self.consumers {
@@ -189,7 +191,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Places those that have said nothing.
+    /// Spreads the consumers that have asked for nothing.
     fn spread(&mut self, placement: &Placement, ring: &str) -> Result<(), BuildError> {
         let wishes = self.wishes;
         let is_busy = |consumer: &&Consumer<'_>| !wishes[consumer.stage].is_blocking;
@@ -222,7 +224,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Puts those that follow another stage on its thread; on their own if that is nobody's.
+    /// Puts a consumer that follows another stage on that stage's thread, or on its own if the
+    /// stage has none.
     fn put_beside(&mut self) {
         for at in 0..self.consumers.len() {
             if self.consumers[at].thread.is_none() {
@@ -239,14 +242,14 @@ impl<'a> Draft<'a> {
         self.consumers[at].thread.as_deref().unwrap_or_default()
     }
 
-    /// The others on the thread of a consumer.
+    /// The other consumers on the thread of a consumer.
     fn mates(&self, at: usize) -> impl Iterator<Item = &Consumer<'a>> {
         let thread = &self.consumers[at].thread;
         let others = self.consumers.iter().enumerate().filter(move |(other, _)| *other != at);
         others.map(|(_, consumer)| consumer).filter(move |consumer| consumer.thread == *thread)
     }
 
-    /// A blocking consumer shares its thread with nobody, but for who follows it.
+    /// Checks that a blocking consumer shares its thread only with consumers that follow it.
     fn check_blocking(&self) -> Result<(), BuildError> {
         for (at, Consumer { stage, name, .. }) in self.consumers.iter().enumerate() {
             let is_beside = |mate: &Consumer<'_>| self.wishes[mate.stage].beside == Some(*stage);
@@ -258,7 +261,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The CPU of each thread that has one.
+    /// The CPU of each thread that is pinned.
     fn pins<'b>(&'b self, placement: &'b Placement) -> Result<HashMap<&'b str, usize>, BuildError> {
         let threads = (0..self.consumers.len()).map(|at| self.thread(at));
         let of_consumers = threads.clone().zip(&self.consumers);
@@ -282,7 +285,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Names for threads that nobody named.
+/// Generates names for threads without one.
 #[derive(Debug)]
 struct Names {
     begins: String,
@@ -291,7 +294,8 @@ struct Names {
 }
 
 impl Names {
-    /// Names after `ring`, none of which is `named` or that of a stage or a worker.
+    /// Names with the prefix `ring`. None of them is in `named`, or the name of a stage or a
+    /// worker.
     fn new(ring: &str, wishes: &[Wish], named: HashSet<String>) -> Self {
         let mut taken = named;
         for wish in wishes {

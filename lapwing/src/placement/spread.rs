@@ -1,21 +1,21 @@
-//! How those are spread over threads that do not say where they run: neighbours together, so that few
-//! events change their CPU; workers apart, since they are there to work at the same time.
+//! The spread over threads of consumers that do not name a thread. Neighbouring stages go together,
+//! so that few events move to another CPU. Workers go apart, since they work at the same time.
 //!
 //! ```text
-//! a <-- w (w0, w1) <-- b <-- c, three threads      w0 to 0, w1 to 1; then who has least: 2, 0, 1
+//! a <-- w (w0, w1) <-- b <-- c, three threads      w0 to 0, w1 to 1; then the least loaded: 2, 0, 1
 //!
 //! 0: a w0     1: b w1     2: c                     stages in their order from thread to thread
 //! ```
 
-/// What is spread.
+/// A consumer that is spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Stage,
     Worker,
 }
 
-/// The thread, below `threads`, of each of `units`, which stand in the order of the graph. No thread has
-/// two more than another one.
+/// Returns the thread of each of `units`, as a number below `threads`. The units are in the order
+/// of the graph. The loads of two threads differ by at most one.
 pub(super) fn spread(units: &[Unit], threads: usize) -> Vec<usize> {
     let threads = threads.clamp(1, units.len().max(1));
     let mut load = vec![0_usize; threads];

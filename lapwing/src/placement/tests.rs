@@ -1,4 +1,5 @@
-//! How stages and workers are spread. What comes of it for a ring is in `tests/placement.rs`.
+//! Tests of the spread of stages and workers. `tests/placement.rs` tests the placement of a whole
+//! ring.
 
 use super::spread::{Unit, spread};
 

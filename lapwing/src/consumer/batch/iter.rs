@@ -1,11 +1,11 @@
-//! The events of a batch one by one, with their sequences; each one that was yielded is consumed.
+//! The iterators of a batch. They yield events with their sequences, and consume what they yield.
 
 use std::slice;
 
 use crate::Sequence;
 use crate::consumer::events::Events;
 
-/// What both iterators are: the events left, and how many of the batch are consumed.
+/// The common part of both iterators.
 #[derive(Debug)]
 struct Consuming<'a, I> {
     events: I,
@@ -31,13 +31,16 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
     }
 }
 
-/// Iterator of [`Batch::iter`](super::Batch::iter).
+/// An iterator over the events of a batch and their sequences, from
+/// [`Batch::iter`](super::Batch::iter).
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// producer.publish_batch(3, |_| {})?;
 /// let mut batch = poller.poll()?;
 /// let mut events = batch.iter();
 /// assert_eq!((events.len(), events.next()), (3, Some((0, &7))));
@@ -48,7 +51,8 @@ impl<I: ExactSizeIterator> Iterator for Consuming<'_, I> {
 pub struct Iter<'a, E>(Consuming<'a, Events<slice::Iter<'a, E>, E>>);
 
 impl<'a, E> Iter<'a, E> {
-    /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
+    /// `next` is the sequence of the first of `events`. The iterator adds to `consumed` what it
+    /// yields.
     #[inline]
     pub(super) fn new(events: &'a [E], next: Sequence, consumed: &'a mut u64) -> Self {
         Self(Consuming { events: Events::shared(events), next, consumed })
@@ -71,13 +75,16 @@ impl<'a, E> Iterator for Iter<'a, E> {
 
 impl<E> ExactSizeIterator for Iter<'_, E> {}
 
-/// Iterator of [`Batch::iter_mut`](super::Batch::iter_mut).
+/// An iterator over the events of a batch, as mutable, and their sequences, from
+/// [`Batch::iter_mut`](super::Batch::iter_mut).
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller_mut().build()?;
-/// # let mut poller = consumers.take_poller_mut("all")?;
-/// # producer.claim_batch(3)?.publish()?;
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 7_u64).stage("all").poller_mut().build()?;
+/// let mut poller = consumers.take_poller_mut("all")?;
+/// producer.publish_batch(3, |_| {})?;
 /// let mut batch = poller.poll()?;
 /// let mut events = batch.iter_mut();
 /// assert_eq!((events.len(), events.next()), (3, Some((0, &mut 7))));
@@ -88,7 +95,8 @@ impl<E> ExactSizeIterator for Iter<'_, E> {}
 pub struct IterMut<'a, E>(Consuming<'a, Events<slice::IterMut<'a, E>, E>>);
 
 impl<'a, E> IterMut<'a, E> {
-    /// Over `events`, the first of which has the sequence `next`. Counts those that it yields in `consumed`.
+    /// `next` is the sequence of the first of `events`. The iterator adds to `consumed` what it
+    /// yields.
     #[inline]
     pub(super) fn new(events: &'a mut [E], next: Sequence, consumed: &'a mut u64) -> Self {
         Self(Consuming { events: Events::exclusive(events), next, consumed })

@@ -1,6 +1,7 @@
-//! A batch in a poller's hand: events to look at, and how many of them are done.
+//! A batch of a poller: events to read, and the number of them that are consumed. Not here: the
+//! iterators (`iter`).
 
-mod iter; // one by one
+mod iter;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,11 +14,20 @@ use crate::Sequence;
 
 pub use self::iter::{Iter, IterMut};
 
-/// Events that a [`Poller`](crate::Poller) found: contiguous in memory, in the order of sequences.
+/// Events that a call of a [`Poller`](crate::Poller) has returned, contiguous in memory and in the
+/// order of their sequences.
 ///
-/// When it is dropped, it lets go of the events that were consumed: those that an iterator yielded,
-/// and those named to [`consume`](Self::consume). The others come again with the next poll. What
-/// [`as_slice`](Self::as_slice) shows is not consumed by being looked at.
+/// A batch counts how many of its events are *consumed*, from its first event on:
+///
+/// - The iterators consume each event that they yield.
+/// - [`consume`](Self::consume) and [`consume_all`](Self::consume_all) consume events without
+///   reading them.
+/// - [`as_slice`](Self::as_slice) consumes nothing.
+///
+/// When the batch is dropped, it releases the consumed events to the producers and the downstream
+/// stages. The next call of the poller returns the other events again.
+///
+/// # Examples
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -25,11 +35,7 @@ pub use self::iter::{Iter, IterMut};
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
 /// let mut poller = consumers.take_poller("ticks")?;
-/// producer.publish_batch(4, |slots| {
-///     for (value, slot) in (10..).zip(slots.iter_mut()) {
-///         *slot = value;
-///     }
-/// })?;
+/// producer.publish_batch(4, |slots| slots.copy_from_slice(&[10, 11, 12, 13]).unwrap())?;
 ///
 /// let mut batch = poller.poll()?;
 /// assert_eq!(batch.as_slice(), [10, 11, 12, 13]);
@@ -37,39 +43,49 @@ pub use self::iter::{Iter, IterMut};
 /// assert_eq!(batch.iter().next(), Some((1, &11)));
 /// drop(batch);
 ///
-/// assert_eq!(poller.poll()?.as_slice(), [12, 13]); // what was not consumed
+/// assert_eq!(poller.poll()?.as_slice(), [12, 13]); // not consumed
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An event cannot outlive its batch, after which its slot is written again:
+/// The slot of a released event is written again, so an event cannot outlive its batch:
 ///
 /// ```compile_fail,E0505
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build().unwrap();
-/// # let mut poller = consumers.take_poller::<u64>("ticks").unwrap();
-/// let mut batch = poller.poll().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+/// let mut poller = consumers.take_poller("ticks")?;
+/// producer.publish(|event| *event = 7)?;
+/// let mut batch = poller.poll()?;
 /// let event = batch.iter().next();
 /// drop(batch);
-/// assert!(event.is_some());
+/// assert_eq!(event, Some((0, &7)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// The same program compiles if it reads the event before it drops the batch:
+///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build().unwrap();
-/// # let mut poller = consumers.take_poller("ticks").unwrap();
-/// # producer.publish(|event| *event = 1).unwrap();
-/// let mut batch = poller.poll().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+/// let mut poller = consumers.take_poller("ticks")?;
+/// producer.publish(|event| *event = 7)?;
+/// let mut batch = poller.poll()?;
 /// let event = batch.iter().next();
-/// assert!(event.is_some());
+/// assert_eq!(event, Some((0, &7)));
 /// drop(batch);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a batch that is dropped at once has consumed nothing"]
 pub struct Batch<'a, E, A: Access> {
     source: &'a mut StageReader<E>,
     range: Range<Sequence>,
-    /// Events of `range` that are done, from its start.
+    /// Number of consumed events, from the start of `range`.
     consumed: u64,
-    /// Shared between threads only if events may be, whatever the reader says.
+    /// Makes the batch `Sync` only if events are: the reader alone would be `Sync` with any events
+    /// (I5).
     events: PhantomData<(&'a mut E, A)>,
 }
 
@@ -80,14 +96,16 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         Self { source, range, consumed: 0, events: PhantomData }
     }
 
-    /// Number of events that are not consumed yet.
+    /// Returns the number of events that are not consumed.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// let mut batch = poller.poll()?; // of three
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let mut batch = poller.poll()?;
     /// batch.consume(1);
     /// assert_eq!(batch.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,13 +116,15 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         (self.range.end - self.first_sequence()) as usize
     }
 
-    /// Whether every event is consumed.
+    /// Returns whether every event is consumed.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
     /// let mut batch = poller.poll()?;
     /// assert!(!batch.is_empty());
     /// batch.consume_all();
@@ -117,13 +137,15 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.len() == 0
     }
 
-    /// Sequence of the first event that is not consumed.
+    /// Returns the sequence of the first event that is not consumed.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
     /// let mut batch = poller.poll()?; // the events 0, 1 and 2
     /// batch.consume(2);
     /// assert_eq!(batch.first_sequence(), 2);
@@ -135,38 +157,44 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.range.start + self.consumed
     }
 
-    /// The events that are not consumed yet. They come again unless [`consume`](Self::consume) or
-    /// [`consume_all`](Self::consume_all) says that they are done.
+    /// Returns the events that are not consumed.
+    ///
+    /// The call consumes nothing: the poller returns these events again, unless you call
+    /// [`consume`](Self::consume) or [`consume_all`](Self::consume_all).
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// let batch = poller.poll()?; // three events of 7
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 7_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// let batch = poller.poll()?; // three times 7
     /// assert_eq!(batch.as_slice().iter().sum::<u64>(), 21);
     /// drop(batch);
-    /// assert_eq!(poller.poll()?.len(), 3); // looked at, not consumed
+    /// assert_eq!(poller.poll()?.len(), 3); // read, but not consumed
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     #[inline]
     pub fn as_slice(&self) -> &[E] {
-        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most, and it lets go of
-        // nothing before `self` is dropped or borrowed as mutable.
+        // SAFETY: I2: the poller gave this batch `range`, up to the wrap at most. Nothing of it is
+        // released before `self` is dropped or borrowed as mutable.
         unsafe { self.source.reader.events(self.left()) }
     }
 
-    /// Consumes the first `count` events that are left, or all if there are fewer.
+    /// Consumes the first `count` of the remaining events, or all of them if there are fewer.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// poller.poll()?.consume(2); // of three
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// poller.poll()?.consume(2); // two of three
     /// assert_eq!(poller.sequence(), 2);
-    /// poller.poll()?.consume(5); // of one
+    /// poller.poll()?.consume(5); // the third
     /// assert_eq!(poller.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -175,14 +203,16 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.consumed += (count as u64).min(self.range.end - self.first_sequence());
     }
 
-    /// Consumes all events that are left.
+    /// Consumes all remaining events.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// poller.poll()?.consume_all(); // of three
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// poller.poll()?.consume_all();
     /// assert_eq!(poller.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -191,14 +221,18 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.consume(usize::MAX);
     }
 
-    /// Lets go of what is consumed now, so that others can go on, and keeps the rest.
+    /// Releases the consumed events at once, and keeps the others.
+    ///
+    /// Call this in a long batch, so that producers and downstream stages need not wait for its
+    /// end.
     ///
     /// ```
-    /// # use lapwing::error::TryPublishError;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(2)?.publish()?;
+    /// use lapwing::{Disruptor, error::TryPublishError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(2, |_| {})?;
     /// let mut batch = poller.poll()?; // both slots of the ring
     /// batch.consume(1);
     /// assert_eq!(producer.try_publish(|event| *event = 7), Err(TryPublishError::Full));
@@ -214,45 +248,50 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.consumed = 0;
     }
 
-    /// Goes through the events that are left, with their sequences. Each one that was yielded is
-    /// consumed.
+    /// Returns an iterator over the remaining events and their sequences.
     ///
-    /// An adapter that looks ahead, such as `take_while` or `peekable`, consumes what it looked at.
+    /// Each event that the iterator yields is consumed. An adapter that takes an event to decide
+    /// about it, such as `take_while` or `peekable`, consumes that event too.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// for (sequence, _event) in poller.poll()?.iter() { // three of them
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(3, |_| {})?;
+    /// for (sequence, _event) in poller.poll()?.iter() {
     ///     if sequence == 1 {
     ///         break;
     ///     }
     /// }
-    /// assert_eq!(poller.sequence(), 2); // the third was not yielded
+    /// assert_eq!(poller.sequence(), 2); // the third event was not yielded
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
     pub fn iter(&mut self) -> Iter<'_, E> {
         let first = self.first_sequence();
-        // SAFETY: I2: as in `as_slice`; the iterator borrows `self` as mutable for as long as its
-        // events live.
+        // SAFETY: I2, for the reason given in `as_slice`. The iterator borrows `self` as mutable
+        // for as long as its events live.
         let events = unsafe { self.source.reader.events(first..self.range.end) };
         Iter::new(events, first, &mut self.consumed)
     }
 
-    /// Whether a stage before this one has [skipped](crate::Action::Skip) the event with this sequence
-    /// as failed. False for a sequence that is not in the batch.
+    /// Returns whether an upstream stage has [skipped](crate::Action::Skip) the event `sequence` as
+    /// failed.
+    ///
+    /// Returns false for a sequence that is consumed or not in the batch.
     ///
     /// ```
-    /// # use lapwing::{Action, Disruptor};
+    /// use lapwing::{Action, Disruptor};
+    ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("risk")
     ///     .read(|price, _, _| if *price < 9 { Action::Continue } else { Action::Skip })
     ///     .stage("book").poller()
     ///     .build()?;
     /// let mut book = consumers.take_poller("book")?;
-    /// # let running = consumers.start()?;
+    /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 9)?;
     /// assert!(book.wait()?.is_failed(0));
     /// # running.shutdown()?;
@@ -263,7 +302,7 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.left().contains(&sequence) && self.source.has_failed(sequence)
     }
 
-    /// Lets go of what is consumed, if anything is.
+    /// Releases the consumed events, if there are any.
     #[inline]
     fn let_go(&mut self) {
         if self.consumed > 0 {
@@ -280,47 +319,53 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
 }
 
 impl<E> Batch<'_, E, Exclusive> {
-    /// The events that are not consumed yet, to change.
+    /// Returns the events that are not consumed, as mutable. The call consumes nothing.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
-    /// # let mut poller = consumers.take_poller_mut("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller_mut().build()?;
+    /// let mut poller = consumers.take_poller_mut("all")?;
+    /// producer.publish_batch(3, |_| {})?;
     /// let mut batch = poller.poll()?;
     /// batch.as_mut_slice().fill(7);
     /// drop(batch);
-    /// assert_eq!(poller.poll()?.as_slice(), [7, 7, 7]); // changed, not consumed
+    /// assert_eq!(poller.poll()?.as_slice(), [7, 7, 7]); // changed, but not consumed
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [E] {
-        // SAFETY: I2: as in `as_slice`. I6: an exclusive stage is alone, and the slice borrows
-        // `self` as mutable.
+        // SAFETY: I2, for the reason given in `as_slice`. I6: no other stage runs beside an
+        // exclusive stage, and the slice borrows `self` as mutable.
         unsafe { self.source.reader.ring.buffer.slice_mut(self.left()) }
     }
 
-    /// As [`iter`](Self::iter), with events to change.
+    /// Returns an iterator over the remaining events, as mutable, and their sequences.
+    ///
+    /// Each event that the iterator yields is consumed.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("write").poller_mut()
-    /// #     .stage("read").poller()
-    /// #     .build()?;
-    /// # let mut writer = consumers.take_poller_mut("write")?;
-    /// # let mut reader = consumers.take_poller("read")?;
-    /// # producer.claim_batch(3)?.publish()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("write").poller_mut()
+    ///     .stage("read").poller()
+    ///     .build()?;
+    /// let mut writer = consumers.take_poller_mut("write")?;
+    /// let mut reader = consumers.take_poller("read")?;
+    /// producer.publish_batch(3, |_| {})?;
     /// for (sequence, event) in writer.poll()?.iter_mut() {
     ///     *event = sequence + 10;
     /// }
-    /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // of a stage after this one
+    /// assert_eq!(reader.poll()?.as_slice(), [10, 11, 12]); // a downstream stage
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
     pub fn iter_mut(&mut self) -> IterMut<'_, E> {
         let first = self.first_sequence();
-        // SAFETY: I2 and I6: as in `as_mut_slice`.
+        // SAFETY: I2 and I6, for the reasons given in `as_mut_slice`.
         let events = unsafe { self.source.reader.ring.buffer.slice_mut(first..self.range.end) };
         IterMut::new(events, first, &mut self.consumed)
     }

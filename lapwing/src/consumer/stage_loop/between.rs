@@ -1,5 +1,5 @@
-//! What a stage does between two batches, apart from waits: it reports a timeout, and hands over state of
-//! keys. Not here: reports of a release (`releasing`), pauses (`pausing`).
+//! What a stage does between two batches, apart from waits: it reports a timeout, and hands over
+//! the state of keys. Not here: reports of a release (`releasing`), pauses (`pausing`).
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::consumer::work::Work;
 use crate::protocol::group::KeyTransfer;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// No event has come within the timeout.
+    /// Notifies the handler that no event has come within the timeout.
     pub(super) fn expire(&mut self) {
         self.source.activity().set(Doing::Handling);
         self.work.on_timeout(self.source.next());
@@ -33,8 +33,8 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
     }
 }
 
-/// Runs `step` with the object that hands over state of keys, if the handler has one. Returns how the stage
-/// ends, if `step` panicked.
+/// Runs `step` with the object that hands over state of keys, if the handler has one. Returns how
+/// the stage ends, if `step` panicked.
 pub(super) fn with_transfer<E, A: Access, S: Source<E>, H: Work<E, A>>(
     source: &mut S,
     work: &mut H,

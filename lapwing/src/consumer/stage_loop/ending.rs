@@ -1,5 +1,5 @@
-//! How a stage ends: it leaves or halts the ring, and returns its handler. Each piece of user code has its
-//! panic caught, and the other steps still run. Not here: why a stage ends (`stage_loop`).
+//! How a stage ends: it leaves or halts the ring, and returns its handler. Each piece of user code
+//! has its panic caught, and the other steps still run. Not here: why a stage ends (`stage_loop`).
 
 use std::any::Any;
 
@@ -15,8 +15,8 @@ use crate::consumer::{Finished, Outcome};
 use crate::error::HaltCause;
 use crate::on_this_thread::OnThisThread;
 
-/// Leaves the graph, or the group, before the last call of the handler, which may take long. A worker first
-/// hands over the state of its keys. Returns how the stage ends.
+/// Leaves the graph, or the group, before the last call of the handler, which may take long. A
+/// worker first hands over the state of its keys. Returns how the stage ends.
 fn leave<E, A: Access, S: Source<E>, H: Work<E, A>>(
     source: &mut S,
     work: &mut H,
@@ -56,8 +56,8 @@ where
     B: FnOnce(H) -> Option<Box<dyn Any + Send>>,
     H: Work<E, A>,
 {
-    /// Ends the stage: makes the last call of the handler, returns or drops it, and drops the source with its
-    /// wait strategy.
+    /// Ends the stage: makes the last call of the handler, returns or drops it, and drops the
+    /// source with its wait strategy.
     pub(super) fn end(self) -> Finished {
         let Self { name, mut source, mut work, hand_back, recovery, lifeline, .. } = self;
         let mut outcome = self.outcome.unwrap_or(Outcome::Halted);

@@ -1,6 +1,6 @@
-//! The loop of a running stage: wait, handle a batch, release it, until the end. Not here: handlers (`work`),
-//! the policy for a failure (`recovery`), steps between batches (`between`), reports of a release
-//! (`releasing`), pauses (`pausing`), the end (`ending`).
+//! The loop of a running stage: wait, handle a batch, release it, until the end. Not here: handlers
+//! (`work`), the policy for a failure (`recovery`), steps between batches (`between`), reports of a
+//! release (`releasing`), pauses (`pausing`), the end (`ending`).
 
 mod between;
 mod ending;
@@ -43,18 +43,18 @@ pub(super) struct StageLoop<E, A, S, H, B> {
     lifeline: HaltOnDrop,
     access: PhantomData<(fn() -> E, A)>,
     progress: Progress,
-    /// `on_batch_start` is running. After a panic in it, the next `handle` does not call it again, unless the
-    /// stage has paused.
+    /// Whether `on_batch_start` is running. After a panic in it, the next `handle` does not call it
+    /// again, unless the stage has paused.
     is_announcing: bool,
-    /// A panic has ended the stage: its handler is not called again.
+    /// Whether a panic has ended the stage. Its handler is not called again.
     is_broken: bool,
     /// Number of events that were skipped as failed.
     skipped: u64,
-    /// Whether it shares its thread, and takes turns there.
+    /// Whether it shares its thread and takes turns there.
     takes_turns: bool,
-    /// When taking turns: the end of its timeout.
+    /// The end of its timeout, if it takes turns.
     expires: Option<Instant>,
-    /// When taking turns: the pause before it handles an event again.
+    /// The pause before it handles an event again, if it takes turns.
     pause: Option<Pause>,
     /// How the stage ended, once it has.
     outcome: Option<Outcome>,
@@ -260,9 +260,9 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
         self.progress.begin(&batch);
         let source = &self.source;
-        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at most, and
-        // the slice is gone when `release` releases the batch. I6: a stage has access `A` only if its graph
-        // allows it.
+        // SAFETY: I2, and I12 for a worker: `wait` gave this consumer `batch`, up to the wrap at
+        // most. The slice is gone when `release` releases the batch. I6: a stage has access `A`
+        // only if its graph allows it.
         let events = unsafe { A::slice(&source.ring().buffer, batch.clone()) };
         let result = if source.may_have_failed(batch.start) {
             let is_failed = |sequence| source.has_failed(sequence);
@@ -282,7 +282,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// The handler returned an action or an error, for an event or for its batch.
+    /// Reacts to an action or an error that the handler returned, for an event or for its batch.
     #[cold]
     fn interrupted(&mut self, Interruption { events, verdict }: Interruption) -> Option<Outcome> {
         let sequence = events.start;
@@ -301,7 +301,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         }
     }
 
-    /// The handler panicked, in an event or between batches.
+    /// Reacts to a panic of the handler, in an event or between batches.
     #[cold]
     fn panicked(&mut self, message: String) -> Option<Outcome> {
         let next = self.source.next();
@@ -318,9 +318,9 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.follow(action, events, Some(Outcome::Panicked { message, sequence }))
     }
 
-    /// Applies `action` to `events`, the first of which is not finished. An `Err` is the text of a panic,
-    /// which ends the stage. Returns how the stage ends, if it does. The reason is `failure`, if there was
-    /// one.
+    /// Applies `action` to `events`, of which the first is not finished. An `Err` is the message of
+    /// a panic, which ends the stage. Returns how the stage ends, if it does. With a `failure`, the
+    /// stage ends with that.
     fn follow(
         &mut self,
         action: Result<Action, String>,
@@ -336,7 +336,7 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
             }
         };
         match action {
-            // Without a failure: the end of a batch.
+            // Without a failure, this is the end of a batch.
             Action::ReleaseNow if failure.is_none() => {
                 self.source.release(events.end);
                 self.end_batch(events.end);

@@ -11,8 +11,8 @@ use crate::consumer::source::Source;
 use crate::consumer::work::Work;
 
 impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
-    /// Pauses before the stage handles an event again. If several stages share the thread, it does not sleep,
-    /// and the others have their turns.
+    /// Pauses before the stage handles an event again. If several stages share the thread, it does
+    /// not sleep, and the others have their turns.
     pub(super) fn pause(&mut self, pause: Pause) -> Option<Outcome> {
         self.is_announcing = false;
         self.source.activity().set(Doing::Pausing);

@@ -38,8 +38,8 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         self.work.on_released(sequence);
     }
 
-    /// Releases everything below `sequence` after a failure, and notifies the handler if that is anything.
-    /// Returns how the stage ends, if that call panics and the policy ends the stage.
+    /// Releases everything below `sequence` after a failure, and notifies the handler if that is
+    /// any event. Returns how the stage ends, if that call panics and the policy ends the stage.
     #[cold]
     pub(super) fn let_go(&mut self, sequence: Sequence) -> Option<Outcome> {
         let is_anything = sequence > self.source.next();
@@ -47,7 +47,8 @@ impl<E, A: Access, S: Source<E>, H: Work<E, A>, B> StageLoop<E, A, S, H, B> {
         if H::HEARS_RELEASES && is_anything {
             self.source.activity().set(Doing::Handling);
             if let Err(message) = catch(|| self.work.on_released(sequence)) {
-                // Counts as a panic between batches: it releases nothing more, and the recursion ends.
+                // Counts as a panic between batches: it releases nothing more, and the recursion
+                // ends.
                 self.recover(message);
             }
         }

@@ -1,5 +1,5 @@
-//! Where the batches of a worker of a group come from. Not here: the words that workers share
-//! (`protocol::group`), what a worker waits for (`wait`), what differs by key (`routing`).
+//! The source of a worker of a group. Not here: the words that workers share (`protocol::group`),
+//! what a worker waits for (`wait`), what differs by key (`routing`).
 
 mod routing;
 mod wait;
@@ -33,27 +33,27 @@ use crate::wait::{AnyWaitStrategy, Waiting};
 
 /// A consumer that claims a share of the events of its group, or gets those whose keys it owns.
 pub(crate) struct Worker<E> {
-    /// What the group may read, from `reader.next` on.
+    /// Reads what the group may read, from `reader.next` on.
     pub(super) reader: Reader<E>,
     strategy: Box<dyn AnyWaitStrategy>,
     pub(super) group: Arc<Group>,
     pub(super) worker: usize,
-    /// Its claim, as far as it is not finished. Without one its word is idle, except by key.
+    /// The part of its claim that is not finished. Without a claim its word is idle, except by key.
     pub(super) claim: Option<Claim>,
     /// Number of sequences that it has finished.
     pub(super) finished: u64,
     /// The value of `finished` when it last reported what it drained.
     drained: u64,
-    /// How many events it claims.
+    /// Decides how many events it claims.
     pub(super) share: Share,
-    /// Whether a poll that found nothing has moved its words, and the handler was not notified.
+    /// Whether a poll that found nothing has moved its words, and the handler is not yet notified.
     pub(super) has_passed: bool,
     has_left: bool,
     pub(super) by_key: Option<ByKey<E>>,
 }
 
 impl<E> Worker<E> {
-    /// `source` is that of the group's stage.
+    /// `source` reads as the stage of the group.
     pub(crate) fn new(
         source: StageReader<E>,
         group: Arc<Group>,
@@ -86,7 +86,9 @@ impl<E> Worker<E> {
     ///
     /// # Errors
     ///
-    /// As [`poll`](Source::poll).
+    /// - [`PollError::Empty`] if there is nothing to claim.
+    /// - [`PollError::Closed`] once the ring is closed and the group has finished every event.
+    /// - [`PollError::Halted`] if the ring is halted.
     fn claim(&mut self) -> Result<Range<Sequence>, PollError> {
         if !self.group.is_wanted(self.worker) {
             return Err(self.nothing_more());
@@ -122,8 +124,8 @@ impl<E> Worker<E> {
         Err(error)
     }
 
-    /// The events to claim from `reader.next` on: this worker's share of what is available, so that the other
-    /// workers get events too.
+    /// The events to claim from `reader.next` on. They are a share of the available events, so that
+    /// the other workers get events too.
     fn next_share(&mut self) -> Result<Span, PollError> {
         let reader = &mut self.reader;
         let sharers = self.group.size() as u64;
@@ -164,8 +166,8 @@ impl<E> Worker<E> {
         Wait::of(&ring.control, barrier, advice, &self.group, self.worker, words)
     }
 
-    /// The reason why there is nothing to claim. At the end of the ring, a worker stays while others still
-    /// handle events, since they may leave events behind.
+    /// The reason why there is nothing to claim. At the end of the ring, a worker stays while
+    /// others still handle events, since they may leave events behind.
     #[cold]
     pub(super) fn nothing_more(&self) -> PollError {
         let life = &self.reader.ring.control.life;

@@ -1,8 +1,8 @@
-//! How a worker of a group by key gets its events, and how it routes those of others. Not here: the owners of
-//! events (`protocol::group`), what the worker waits for (`wait_by_key`).
+//! How a worker of a group by key gets its events, and how it routes the events of others. Not
+//! here: the owners of events (`protocol::group`), what the worker waits for (`wait_by_key`).
 //!
-//! A worker that finds events without an owner computes their keys, before any worker handles them, and
-//! routes them. Each worker then goes through the routed events, and skips those of others.
+//! A worker that finds events without an owner computes their keys, before any worker handles them,
+//! and routes them. Each worker then goes through the routed events, and skips those of others.
 
 use std::ops::Range;
 
@@ -24,13 +24,15 @@ impl<E> Worker<E> {
     ///
     /// # Errors
     ///
-    /// As [`poll`](crate::consumer::source::Source::poll); [`PollError::Empty`] also if it has state to [hand
-    /// over](crate::consumer::source::Source::hand_over) first.
+    /// - [`PollError::Empty`] if it has no event, or has state to [hand
+    ///   over](crate::consumer::source::Source::hand_over) first.
+    /// - [`PollError::Closed`] once the ring is closed and the group has finished every event.
+    /// - [`PollError::Halted`] if the ring is halted.
     pub(super) fn poll_by_key(&mut self) -> Result<Range<Sequence>, PollError> {
         loop {
             let is_wanted = self.group.is_wanted(self.worker);
             let left_behind = if is_wanted { self.take_over() } else { None };
-            let by_key = self.by_key.as_mut().expect("the caller has seen it");
+            let by_key = self.by_key.as_mut().expect("only a worker by key polls by key");
             by_key.words.extend(left_behind.map(|claim| claim.word));
             let longest = self.reader.max_batch;
             let mut words = by_key.words.iter();
@@ -56,10 +58,10 @@ impl<E> Worker<E> {
             match self.route() {
                 Err(PollError::Closed) if self.has_transfer() => return Err(PollError::Empty),
                 Err(PollError::Closed) if self.group.has_left_something() => {
-                    // The last worker takes over what is left, active or not, since there is no event left to
-                    // handle. Another worker may just have done so.
+                    // The last worker takes over what is left, active or not, since there is no
+                    // event left to handle. Another worker may just have done so.
                     let claim = self.take_over().ok_or(PollError::Closed)?;
-                    let by_key = self.by_key.as_mut().expect("the caller has seen it");
+                    let by_key = self.by_key.as_mut().expect("only a worker by key polls by key");
                     by_key.words.push(claim.word);
                 }
                 routed => routed?,
@@ -71,7 +73,9 @@ impl<E> Worker<E> {
     ///
     /// # Errors
     ///
-    /// As [`poll`](crate::consumer::source::Source::poll).
+    /// - [`PollError::Empty`] if there is nothing to route, or another worker is routing.
+    /// - [`PollError::Closed`] once the ring is closed and the group has finished every event.
+    /// - [`PollError::Halted`] if the ring is halted, also by a panic of the key function.
     fn route(&mut self) -> Result<(), PollError> {
         let (Some(by_key), Some(routes)) = (&mut self.by_key, &self.group.routes) else {
             return Err(PollError::Empty);
@@ -94,7 +98,7 @@ impl<E> Worker<E> {
         };
         let first = router.next();
         if first != reader.next {
-            // Another worker has routed them meanwhile.
+            // Another worker has routed them in the meantime.
             return Ok(());
         }
         match span {
@@ -106,8 +110,8 @@ impl<E> Worker<E> {
             }
             Span::Events(end) => {
                 let buffer = &reader.ring.buffer;
-                // SAFETY: I2 and I12: the group may read these, up to the wrap at most, and none of its
-                // workers has them before `finish`, when the slice is gone.
+                // SAFETY: I2 and I12: the group may read these events, up to the wrap at most. None
+                // of its workers has them before `finish`, when the slice is gone.
                 let events = unsafe { buffer.slice(first..end) };
                 if let Err(message) = catch(|| by_key.keys.route(events, &router)) {
                     by_key.failure = Some(Outcome::Panicked { message, sequence: router.next() });

@@ -1,5 +1,5 @@
-//! What a worker without a claim waits for. Not here: how it gets its events (`worker`), what differs by key
-//! (`wait_by_key`).
+//! What a worker without a claim waits for. Not here: how it gets its events (`worker`), what
+//! differs by key (`wait_by_key`).
 
 use super::wait_by_key::Look;
 use crate::Sequence;
@@ -13,11 +13,12 @@ use crate::protocol::parking::watch::Turn;
 use crate::protocol::reading::Barrier;
 use crate::protocol::stamps::Span;
 
-/// The wait of a worker without a claim: for events to claim, or, once there will be none, for the end of the
-/// group's work.
+/// The wait of a worker without a claim: for events to claim, or, once there will be none, for the
+/// end of the group's work.
 ///
-/// These are two waits, chosen before the sleep. The group's word is loaded once to choose where to sleep and
-/// again to decide whether to. In between, another worker may claim the last event.
+/// These are two waits, and the worker chooses one before it parks. It loads the group's word to
+/// choose where to park, and again to decide whether to park. Between the two loads, another worker
+/// may claim the last event.
 #[derive(Debug)]
 pub(in crate::consumer) struct Wait<'a> {
     pub(in crate::consumer) control: &'a Control,
@@ -25,14 +26,14 @@ pub(in crate::consumer) struct Wait<'a> {
     advice: &'a Reads,
     pub(in crate::consumer) group: &'a Group,
     pub(in crate::consumer) worker: usize,
-    /// By key, the words that it owns.
+    /// The words that it owns, for a worker by key.
     pub(in crate::consumer) words: Option<&'a [StageIndex]>,
-    /// The end of the ring, for a worker that has nothing to claim any more.
+    /// The end of the ring, for a worker that will have nothing to claim.
     end: Option<Sequence>,
 }
 
 impl<'a> Wait<'a> {
-    /// The present wait of `worker`; `None` if it is not active in an open ring.
+    /// The wait of `worker`; `None` if it is not active in an open ring.
     pub(super) fn of(
         control: &'a Control,
         barrier: &'a Barrier,
@@ -50,7 +51,7 @@ impl<'a> Wait<'a> {
         Some(wait)
     }
 
-    /// Whether there are events to claim, or this wait has no purpose any more.
+    /// Whether there are events to claim, or the reason for this wait is gone.
     fn is_share_over(&self) -> bool {
         let Self { control, barrier, group, .. } = self;
         // Loaded each time: another worker may have claimed what this one waited for.
@@ -62,7 +63,7 @@ impl<'a> Wait<'a> {
             return is_over();
         }
         match control.life.end() {
-            // A close is under way, and wakes all sleepers when it is done.
+            // A close is in progress. It wakes all parked threads when it is done.
             None => false,
             Some(end) => end <= next || is_over(),
         }
@@ -102,8 +103,8 @@ impl Awaited for Wait<'_> {
         }
     }
 
-    /// Not by key, where the owner of an event is known only once its key is computed, and not at the end,
-    /// where no worker gets another event.
+    /// Only if any worker may get the next event. By key, the owner is known only once the key is
+    /// computed. At the end of the ring, no worker gets another event.
     fn turn(&self) -> Option<Turn<'_>> {
         let is_for_anyone = self.end.is_none() && self.group.routes.is_none();
         let group = self.group.words()[0];

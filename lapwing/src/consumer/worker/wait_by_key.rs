@@ -1,4 +1,4 @@
-//! What a worker by key without a claim waits for. Not here: the other waits of a worker (`wait`).
+//! The wait of a worker by key without a claim. Not here: the other waits of a worker (`wait`).
 
 use super::wait::Wait;
 use crate::consumer::keys::is_in_the_team;
@@ -11,7 +11,7 @@ use crate::protocol::stamps::Span;
 pub(super) enum Look<'a> {
     /// There is something to do.
     Over,
-    /// Nothing to do. Sleep here, if there is a place.
+    /// There is nothing to do. The worker parks at this event count, if there is one.
     Behind(Option<&'a EventCount>),
 }
 
@@ -21,7 +21,7 @@ impl<'a> Wait<'a> {
         self.words.is_some_and(|words| is_in_the_team(self.control, words))
     }
 
-    /// Whether there are routed events that this worker has not gone through.
+    /// Whether there are routed events that this worker has not passed.
     pub(super) fn has_routed(&self) -> bool {
         let Some(words) = self.words else { return false };
         let routed = self.group.claimed();
@@ -33,7 +33,7 @@ impl<'a> Wait<'a> {
         self.words.is_some_and(|words| self.group.has_transfer(words))
     }
 
-    /// What this worker has to do, in a ring that is not routed to its end.
+    /// Finds what this worker has to do, in a ring that is not routed to its end.
     pub(super) fn look(&self, routes: &Routes) -> Look<'a> {
         let Self { control, barrier, group, worker, .. } = *self;
         let routers = Look::Behind(Some(&control.stages[group.words()[0]].released.anything));
@@ -44,14 +44,14 @@ impl<'a> Wait<'a> {
         }
         if !control.life.is_open() {
             match control.life.end() {
-                // A close is under way, and wakes all sleepers when it is done.
+                // A close is in progress. It wakes all parked threads when it is done.
                 None => return routers,
                 Some(end) if end <= routed => return Look::Over,
                 Some(_) => {}
             }
         }
         if !is_wanted && !self.is_in_the_team() {
-            // This wait has no purpose any more.
+            // The reason for this wait is gone.
             return Look::Over;
         }
         if barrier.span(control, routed, routed + 1) == Span::Empty {

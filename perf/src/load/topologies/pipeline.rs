@@ -1,4 +1,4 @@
-//! Three step pipeline, 1P-3C: two steps change the event, the third folds what they made of it.
+//! Three-step pipeline, 1P-3C: two steps change the event, and the third folds the result.
 //!
 //! ```text
 //! P1 --> EP1 --> EP2 --> EP3
@@ -11,16 +11,16 @@ use crate::load::topologies::arcs;
 use crate::load::workload::Workload;
 use crate::measure::crew::{Answers, Crew, Finish, RunError};
 
-/// A multiplier that spreads the bits of a value; odd, so that no two values become one.
+/// A multiplier that spreads the bits of a value. It is odd, so different values stay different.
 const SPREAD: u32 = 0x9E37_79B1;
 
-/// The value after step one, from the value before it and the digest of the whole event.
+/// Returns the value after step one, from the value before it and the digest of the whole event.
 #[inline]
 pub(crate) fn step_one(value: u32, digest: u64) -> u32 {
     value.rotate_left(7) ^ low_half(digest)
 }
 
-/// The value after step two, from the value before it and the digest of the whole event.
+/// Returns the value after step two, from the value before it and the digest of the whole event.
 #[inline]
 pub(crate) fn step_two(value: u32, digest: u64) -> u32 {
     value.wrapping_mul(SPREAD).wrapping_add(low_half(digest))

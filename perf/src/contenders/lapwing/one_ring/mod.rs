@@ -1,5 +1,6 @@
-//! One ring for the whole graph, events written and read in place. The module above says which build of the library
-//! it is (`library`), with the threads for its ends (`crew`), and what the contender is called.
+//! One ring for the whole graph, with events written and read in place. The parent module selects
+//! the build of the library (`library`), with the threads for its ends (`crew`), and the name of
+//! the contender.
 
 pub(in crate::contenders) mod feed; // what a producer publishes
 mod paced; // timed events through three stages

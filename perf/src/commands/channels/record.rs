@@ -1,4 +1,4 @@
-//! What a report says of one contender in one cell.
+//! The record of one contender in one cell.
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub(super) struct Record {
     payload: Payload,
     /// What else ran meanwhile.
     beside: Beside,
-    /// Threads of another process that computed meanwhile.
+    /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
     /// Threads that sent and received.
     pub(super) threads: usize,
@@ -37,7 +37,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The records of all rows of `cells` that have run, in their order.
+    /// Returns the records of all rows of `cells` that have run, in order.
     pub(super) fn of_cells(cells: &[Group<Row>]) -> Vec<Self> {
         cells.iter().flat_map(Self::of_cell).collect()
     }

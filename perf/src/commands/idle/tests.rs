@@ -1,4 +1,5 @@
-//! Whole measurements of a few events, a wrong answer, the form of the JSON and of the tables.
+//! Whole measurements of a few events, a wrong answer, and the format of the JSON and of the
+//! tables.
 
 use serde_json::Value;
 

@@ -1,11 +1,11 @@
 //! `lapwing neighbours`: the paper's five configurations beside busy threads of another process.
 
 mod arguments; // the flags
-mod record; // what a report says of a row
+mod record; // the record of a row
 mod row; // one contender in one cell
 mod table; // how it is shown
 #[cfg(test)]
-mod tests; // whole measurements, the form of the JSON and of the table
+mod tests; // whole measurements, the format of the JSON and of the table
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) topologies: Vec<Topology>,
     /// Slots of the ring, and of every queue.
     pub(crate) rings: Vec<usize>,
-    /// Threads of another process that compute meanwhile.
+    /// Busy threads of another process during the runs.
     pub(crate) busy_threads: Vec<u32>,
     /// Time that one run should take.
     pub(crate) run_time: Duration,
@@ -71,7 +71,7 @@ pub(crate) fn measure(
 }
 
 impl Plan {
-    /// The cells: first by busy threads, then by topology, then by slots.
+    /// Returns the cells, ordered by busy threads, then by topology, then by slots.
     fn cells<'a>(&self, entries: &'a [Entry]) -> Vec<Group<Row<'a>>> {
         let mut cells = Vec::new();
         for &busy_threads in &self.busy_threads {
@@ -89,7 +89,7 @@ impl Plan {
         cells
     }
 
-    /// Which of `entries` do not take part in a cell.
+    /// Returns those of `entries` that do not take part in a cell.
     fn refusals(&self, entries: &[Entry]) -> Vec<Missing> {
         let cells = self
             .topologies

@@ -1,4 +1,4 @@
-//! What a report says of one contender in one cell.
+//! The record of one contender in one cell.
 
 use serde::Serialize;
 
@@ -18,12 +18,12 @@ pub(crate) struct Record {
     pub(crate) contender: &'static str,
     /// How the contender's threads waited.
     pub(super) wait: &'static str,
-    /// Which of its consumers shared a thread; only of Lapwing.
+    /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// Slots of the ring, and of every queue.
     pub(super) ring: usize,
-    /// Threads of another process that computed meanwhile.
+    /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
     /// Threads that worked.
     threads: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The records of all rows of `cells` that have run, in their order.
+    /// Returns the records of all rows of `cells` that have run, in order.
     pub(super) fn of_cells(cells: &[Group<Row<'_>>]) -> Vec<Self> {
         cells.iter().flat_map(Self::of_cell).collect()
     }

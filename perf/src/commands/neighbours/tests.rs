@@ -1,5 +1,5 @@
-//! Whole measurements, the form of the JSON and of the table. Without busy threads: the program that has them is not
-//! the one that runs these tests (`perf/tests/beside.rs`).
+//! Whole measurements, and the format of the JSON and of the table. They have no busy threads,
+//! because the program with those threads is not the test program (`perf/tests/beside.rs`).
 
 use super::*;
 use crate::contenders::{ContenderName, Setting, WaitName};

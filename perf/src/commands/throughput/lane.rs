@@ -1,4 +1,4 @@
-//! One contender in one topology: what is timed.
+//! The timed work: one contender in one topology.
 
 use crate::contenders::{Contender, Entry};
 use crate::load::topologies::Topology;
@@ -12,11 +12,11 @@ use crate::measure::run::Pass;
 pub(super) struct Lane<'a> {
     /// The topology to run.
     pub(super) topology: Topology,
-    /// Who runs it.
+    /// The contender.
     entry: &'a Entry,
     /// The setting that it runs with.
     chosen: usize,
-    /// What it moves; the number of events is settled by calibration.
+    /// The workload. Calibration sets the number of events.
     pub(super) workload: Workload,
     /// The right answers for this workload.
     expected: Answers,

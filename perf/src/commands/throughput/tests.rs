@@ -1,4 +1,4 @@
-//! The form of the JSON and of the tables, over the records of a small measurement.
+//! The format of the JSON and of the tables, over the records of a small measurement.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::measure::row::Subject;
 use crate::report::json;
 
-/// A few events over a ring of 8.
+/// Returns a plan with a few events over a ring of 8.
 fn plan() -> Plan {
     let schedule = Schedule::short(3, 100);
     Plan {
@@ -101,7 +101,7 @@ fn the_default_is_compared_with_the_best_other_strategy_where_several_ran() {
     assert!(!closing.contains("default in"), "{closing}");
 }
 
-/// The rows of Lapwing with a thread for each consumer and with all on one, beside a queue's.
+/// Returns rows of Lapwing with a thread per consumer and with one thread, beside a queue's.
 fn placed() -> Vec<Record> {
     let placements = ["own", "1"].map(|text| text.parse().unwrap());
     let settings = Setting::each(&[WaitName::Adaptive], &placements);

@@ -1,4 +1,4 @@
-//! How roles share threads on this machine, and why.
+//! The assignment of roles to threads on this machine, and its reason.
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -17,18 +17,18 @@ const SHARED_THREADS: usize = 3;
 pub(super) enum Mode {
     /// A thread for each role.
     Threads,
-    /// One for strategies and sampler, one for the orchestrator, one for the gateways.
+    /// One thread for strategies and sampler, one for the orchestrator, one for the gateways.
     Shared,
 }
 
-/// How the roles of a run share the CPUs of this machine.
+/// The assignment of a run's roles to the CPUs of this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     /// How they share threads.
     pub(super) mode: Mode,
     /// Threads of a run.
     pub(super) threads: usize,
-    /// Whether each thread keeps to a CPU of its own.
+    /// Whether each thread is bound to its own CPU.
     pub(super) pinned: bool,
     /// CPUs that this process may use.
     cpus: usize,
@@ -78,7 +78,7 @@ pub(super) fn cpus() -> usize {
 }
 
 impl Layout {
-    /// The layout of `config` on a machine with `cpus`.
+    /// Returns the layout of `config` on a machine with `cpus`.
     pub(super) fn new(config: &Config, cpus: usize) -> Self {
         let roles = config.roles();
         let fits = roles <= cpus;
@@ -99,7 +99,7 @@ impl Layout {
         if self.pinned { Placement::Pinned } else { Placement::Free }
     }
 
-    /// That threads outnumber CPUs, if they do.
+    /// Returns a warning if threads outnumber CPUs.
     pub(super) fn over_subscribed(&self) -> Option<String> {
         let Self { threads, cpus, .. } = self;
         (threads > cpus).then(|| {
@@ -109,7 +109,7 @@ impl Layout {
         })
     }
 
-    /// The threads of a run, and who plays what.
+    /// Returns the threads of a run with their roles.
     pub(super) fn shifts<'a>(&self, cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
         match self.mode {
             Mode::Threads => self.of_their_own(cast),
@@ -117,8 +117,8 @@ impl Layout {
         }
     }
 
-    /// A thread for each role. The sampler comes first, as the system likes to work on the first
-    /// CPU.
+    /// Returns a thread for each role. The sampler comes first, because the system prefers the
+    /// first CPU for its own work.
     fn of_their_own<'a>(&self, cast: Cast<'a>) -> Vec<Shift<'a>> {
         let has_cpu = self.threads <= self.cpus;
         let shift = |name: &str, role: &'a mut dyn Role| Shift {

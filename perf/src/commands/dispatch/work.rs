@@ -1,17 +1,17 @@
-//! The work that the orchestrator does for an order: read-modify-writes over a small memory, so
-//! many that they take the asked time on this machine.
+//! The work of the orchestrator for an order: read-modify-writes over a small memory. Their number
+//! is calibrated to take the requested time on this machine.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 /// Words of the memory: 32 KiB, a first-level cache.
 const WORDS: usize = 4_096;
-/// Distance from one word to the next that is written: another cache line each time, and all of
-/// them before the first comes again.
+/// The distance between two written words. Each write uses another cache line, and all of them are
+/// used before one repeats.
 const STRIDE: usize = 9;
 /// Steps of one calibration.
 const PILOT_STEPS: u64 = 1_000_000;
-/// Calibrations: the fastest counts, as everything that disturbs one makes it slower.
+/// Calibrations. The fastest one counts, because any disturbance makes one slower.
 const PILOTS: usize = 5;
 
 /// How fast this machine works.
@@ -42,7 +42,7 @@ impl Pace {
     }
 }
 
-/// Work for one order at a time.
+/// The work for one order at a time.
 #[derive(Debug)]
 pub(super) struct Work {
     /// What is written.

@@ -14,7 +14,7 @@ const QUICK_RUN: Duration = Duration::from_millis(200);
 /// The flags of `lapwing latency`.
 #[derive(Args, Debug)]
 pub(crate) struct LatencyArguments {
-    /// Events each second; the paper sent one each microsecond
+    /// Events per second; the paper sends one each microsecond
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rate: u32,
@@ -23,14 +23,15 @@ pub(crate) struct LatencyArguments {
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
     seconds_per_run: Duration,
 
-    /// A fifth of a second for each run
+    /// Runs a fifth of a second each
     #[arg(long, conflicts_with = "seconds_per_run")]
     quick: bool,
 
     #[command(flatten)]
     pub(super) paced: PacedArguments,
 
-    /// Writes the percentiles of each row's segments to files in this folder, for HdrHistogram's plotter
+    /// Writes the percentiles of each row's segments to files in this folder, for HdrHistogram's
+    /// plotter
     #[arg(long, value_name = "FOLDER")]
     pub(super) hgrm: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! One contender in one cell: what is timed.
+//! The timed work: one contender in one cell.
 
 use crate::contenders::{Contender, Entry, Shares};
 use crate::load::sharing::{Crowd, Sharing};
@@ -9,11 +9,11 @@ use crate::measure::run::Pass;
 
 /// One contender in one cell.
 pub(super) struct Lane<'a> {
-    /// Who runs it.
+    /// The contender.
     pub(super) entry: &'a Entry,
     /// The setting that it runs with.
     chosen: usize,
-    /// What it shares; the number of events is settled by calibration.
+    /// The shared work. Calibration sets the number of events.
     pub(super) sharing: Sharing,
     /// The right answers.
     expected: Answers,

@@ -1,10 +1,11 @@
-//! The form of the JSON and of the tables, over the records of a small measurement; a wrong sum.
+//! The format of the JSON and of the tables, over the records of a small measurement, and a wrong
+//! sum.
 
 use super::*;
 use crate::machine::Machine;
 use crate::report::json;
 
-/// The records of `tests` over a few events.
+/// Returns the records of `tests` over a few events.
 fn records(tests: &[&'static PerfTest]) -> Result<Vec<Record>, Error> {
     let schedule = Schedule::short(2, 100);
     let benches = tests.iter().map(|test| Bench::new(test, schedule));

@@ -1,5 +1,5 @@
-//! The orchestrator: does its work for each order, sends it to a venue, and sends back what is
-//! done. Both ways have their turn, a bounded number of orders each.
+//! The orchestrator does its work for each order, sends it to a venue, and sends back what is done.
+//! Both directions alternate, each with a bounded number of orders.
 
 use super::{Role, Signals, TURN, Turn};
 use crate::commands::dispatch::hand_off::{Pressure, Relay};
@@ -46,7 +46,8 @@ where
         self.dispatch.pressure().and(self.returning.pressure())
     }
 
-    /// Orders that are still on their way to it although every strategy has all its own.
+    /// Returns the orders that are still on their way to it after every strategy has received all
+    /// of its own.
     pub(in crate::commands::dispatch) fn surplus(&mut self) -> u64 {
         let mut left = 0;
         while self.pass_on() + self.pass_back() > 0 {

@@ -1,5 +1,5 @@
-//! A queue under test at the two contended hand-offs, and `rtrb` at all others, the same for every
-//! queue.
+//! A tested queue at the two contended hand-offs, and `rtrb` at all others, which are the same for
+//! every queue.
 
 use std::marker::PhantomData;
 
@@ -65,7 +65,7 @@ impl<const PAD: usize, I: Inlet<Order<PAD>>> Relay<Order<PAD>> for QueueRelay<PA
         let outlets = &mut self.outlets;
         let passed = self.inlet.drain(most, |mut order| {
             let receiver = handle(&mut order);
-            // One that goes nowhere is damaged: it is missed where it should come back.
+            // An order without a receiver is damaged. Its strategy reports that it is missing.
             if let Some(outlet) = outlets.get_mut(receiver) {
                 outlet.send(order);
             }

@@ -1,4 +1,4 @@
-//! Why there is no report, each with the file and the reason.
+//! The errors of a report, each with the file and the reason.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::measure::error::Error;
 use plotters::drawing::DrawingAreaErrorKind;
 
-/// Why there is no report. Nothing is written unless everything could be read and drawn.
+/// The reason why there is no report. Nothing is written unless everything can be read and drawn.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReportError {
     /// The folder or a file in it cannot be read.
@@ -17,7 +17,7 @@ pub(crate) enum ReportError {
         /// Why not.
         source: io::Error,
     },
-    /// The folder has no report of any command.
+    /// The folder contains no report of any command.
     #[error(
         "no report to show: write one with `lapwing throughput --json {}`: folder={}",
         folder.join("throughput.json").display(),
@@ -27,7 +27,7 @@ pub(crate) enum ReportError {
         /// The folder named on the command line.
         folder: PathBuf,
     },
-    /// A file is not JSON, or not in the form of a report.
+    /// A file is not JSON, or does not have the format of a report.
     #[error("not a report of lapwing: {}: {reason}", path.display())]
     Form {
         /// The file.
@@ -73,7 +73,7 @@ impl ReportError {
         Self::Read { path: path.to_owned(), source }
     }
 
-    /// The error of a file that is not a report.
+    /// Returns the error of a file that is not a report.
     pub(crate) fn form(path: &Path, reason: impl ToString) -> Self {
         Self::Form { path: path.to_owned(), reason: reason.to_string() }
     }

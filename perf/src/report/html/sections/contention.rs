@@ -1,4 +1,4 @@
-//! What an increment costs, beside the paper's Table 1.
+//! The cost of an increment, beside the paper's Table 1.
 
 use super::naming::{Named, panels};
 use super::speeds;
@@ -18,11 +18,11 @@ const LEAD: &str = "What it costs to increment one counter of 64 bits: alone, wi
 const CAPTION: &str = "Nanoseconds from one increment to the next, of whichever thread, shorter is \
     better: blue is this machine, yellow the paper's (Java, Westmere, 2011), where it has the case.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -38,7 +38,7 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// What is done, in the words of `lapwing contention`.
+/// Returns the description of the case, as in `lapwing contention`.
 fn description(speed: &Speed) -> String {
     let known = Case::ALL.into_iter().find(|case| case.name() == speed.contender);
     known.map_or_else(|| speed.contender.clone(), |case| case.description().to_owned())

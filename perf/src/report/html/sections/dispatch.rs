@@ -1,4 +1,4 @@
-//! The order-dispatch pipeline: what its parts take, and the headline without the venue.
+//! The order-dispatch pipeline: the time of its segments, and the main result without the venue.
 
 use super::naming::is_own;
 use crate::report::distinct;
@@ -9,10 +9,10 @@ use crate::report::html::plots::dots::{DotRows, Dots};
 use crate::report::html::plots::stacks::{Stack, Stacks};
 use crate::report::html::records::{Dispatch, Segment};
 
-/// The headline: the round trip without the venue's delay.
+/// The main result: the round trip without the venue's delay.
 const HEADLINE: &str = "rt-venue";
-/// Not parts of what the pipeline itself takes: sums, the venue's delay, what is late before the send
-/// or at the venue.
+/// Rows that are not part of the pipeline's own time: sums, the venue's delay, and lateness before
+/// the send or at the venue.
 const NOT_PARTS: [&str; 5] = ["rt-venue", "round-trip", "venue-svc", "sched-lag", "venue-late"];
 
 const LEAD: &str = "An order goes from a strategy over one orchestrator to a gateway, waits there for \
@@ -25,11 +25,11 @@ const HEADLINE_CAPTION: &str = "The round trip without the venue's delay (rt-ven
     better: the distance from the first mark to the last is what the slowest of a thousand orders \
     pays more than the one in the middle.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(super) fn section(records: &[Dispatch]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// Which rows had more or fewer orders in flight than Little's law says.
+/// Returns the rows whose orders in flight deviate from Little's law.
 fn held_up(records: &[Dispatch]) -> Option<String> {
     let off = records.iter().filter(|dispatch| {
         dispatch.in_flight.is_some_and(|in_flight| in_flight.as_expected == Some(false))
@@ -67,7 +67,7 @@ fn held_up(records: &[Dispatch]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {names}."))
 }
 
-/// Whether `segment` is a part of what the pipeline itself takes.
+/// Returns whether `segment` is part of the pipeline's own time.
 fn is_part(segment: &&Segment) -> bool {
     !NOT_PARTS.contains(&&*segment.name.replace('_', "-"))
 }
@@ -76,7 +76,7 @@ fn headline(dispatch: &Dispatch) -> Option<&Segment> {
     dispatch.segments.iter().find(|segment| segment.name.replace('_', "-") == HEADLINE)
 }
 
-/// The records of each orchestrator's work, under a heading.
+/// Returns the records for each amount of work, under a heading.
 fn by_work(records: &[Dispatch]) -> Vec<(String, Vec<&Dispatch>)> {
     let works = distinct(records.iter().map(|dispatch| dispatch.orch_work_ns));
     let group = |work: f64| {

@@ -1,4 +1,4 @@
-//! What waiting costs, and how long an event takes to those who are asleep.
+//! The cost of waiting, and the delay of an event to parked threads.
 
 use super::naming::is_own;
 use crate::report::distinct;
@@ -16,11 +16,11 @@ const LEAD: &str = "What it costs to wait for events: CPU time and wake-ups of t
 const CAPTION: &str =
     "CPU time in percent of one CPU, shorter is better; the note is the median delay.";
 
-/// The section, if there are `loads` or `events`.
+/// Returns the section, if there are `loads` or `events`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(loads: &[Idle], events: &[LoneEvent]) -> Drawn<Option<Section>> {
     if loads.is_empty() && events.is_empty() {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn section(loads: &[Idle], events: &[LoneEvent]) -> Drawn<Option<Sect
     }))
 }
 
-/// How many wait, and how they stand.
+/// Returns the number of waiting consumers and their graph.
 fn graph(idle: &Idle) -> String {
     let how = if idle.topology == "pipeline" { "in a row" } else { "side by side" };
     format!("{} {how}", idle.consumers)

@@ -1,4 +1,4 @@
-//! LMAX's own performance tests: a table, since each of them counts something else.
+//! LMAX's own performance tests. They are a table, because each counts something else.
 
 use super::latency::percentiles;
 use super::naming::Named;
@@ -25,7 +25,7 @@ pub(super) fn section(records: &[Speed]) -> Option<Section> {
     })
 }
 
-/// The speeds; the round trips, if a test is about them.
+/// Returns the speeds, and the round trips if a test measures them.
 fn tables(records: &[Speed]) -> Vec<Table> {
     let numbers = ["events", "min", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
     let mut delays = Table::new("Nanoseconds of round trips", &["test", "part"], &numbers);

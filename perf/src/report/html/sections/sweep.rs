@@ -1,4 +1,4 @@
-//! Latency against load: the flat line, and the J.
+//! Latency against load: flat at first, then a steep rise (J curve).
 
 use super::latency::{cpus, end_to_end, percentiles, saturated_cell, whose};
 use super::naming::{Labels, Named, panels};
@@ -17,11 +17,11 @@ const CAPTION: &str = "Latency from end to end against the load that was offered
     right is better: a flat line carries its load, a J queues, and a cross marks a load that the \
     contender could not carry. A rival has its best way to wait at each load.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 ///
 /// # Errors
 ///
-/// Whatever `plotters` reports.
+/// The error of `plotters`.
 pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     if records.is_empty() {
         return Ok(None);
@@ -37,7 +37,7 @@ pub(super) fn section(records: &[Latency]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// A percentile of each record, by panel.
+/// Returns a percentile of each record, by panel.
 fn lines(records: &[Latency]) -> Lines {
     type Percentile = (&'static str, fn(&Segment) -> f64);
     let percentiles: [Percentile; 2] = [
@@ -65,13 +65,13 @@ fn lines(records: &[Latency]) -> Lines {
     }
 }
 
-/// Whose line a record belongs to: a rival has one, as it waits in its best way at each load; Lapwing
-/// has one for each way to wait.
+/// Returns the line of a record. A rival has one line, with its best wait at each load. Lapwing has
+/// one line per wait.
 fn line(labels: &Labels<'_>, record: &Latency) -> String {
     if record.is_own() { labels.label(record) } else { record.contender.clone() }
 }
 
-/// The lines of one panel.
+/// Returns the lines of one panel.
 fn series(records: &[Latency], pinned: bool, percentile: fn(&Segment) -> f64) -> Vec<Series> {
     let labels = Labels::of(records);
     let others = records.iter().filter(|one| !one.is_own() && !one.is_floor());

@@ -5,7 +5,7 @@ pub(crate) mod channels; // bounded channels under load
 pub(crate) mod contention; // the cost of one increment, with and without contention
 mod delays; // rows, records and files of delays
 pub(crate) mod dispatch; // the order-dispatch pipeline
-pub(crate) mod idle; // what waiting costs
+pub(crate) mod idle; // the cost of waiting
 pub(crate) mod latency; // delays at a given rate
 pub(crate) mod limits; // the limits of this machine
 pub(crate) mod neighbours; // graphs beside busy threads of another process
@@ -13,6 +13,6 @@ pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // round trips of a number to another thread
 pub(crate) mod quick; // the evaluation without arguments
-mod session; // what all commands have in common
+mod session; // the common parts of all commands
 pub(crate) mod sweep; // delays against the rate
 pub(crate) mod throughput; // the benchmark of the paper's five configurations

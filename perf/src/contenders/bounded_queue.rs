@@ -45,7 +45,7 @@ impl SharedQueue for BoundedQueue {
     }
 }
 
-/// What both ends share.
+/// The shared state of both ends.
 struct Shared<T> {
     /// Most messages in the queue.
     capacity: usize,

@@ -11,7 +11,7 @@ use crate::report::settings;
 
 /// A rival that can run every topology.
 pub(crate) trait Contender {
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     fn name(&self) -> &'static str;
 
     /// Returns the wait of its threads, in one word.
@@ -23,7 +23,7 @@ pub(crate) trait Contender {
         None
     }
 
-    /// Both in one cell.
+    /// Returns the wait and the placement for one cell.
     fn setting(&self) -> String {
         settings::setting(self.wait(), self.placement().as_deref())
     }

@@ -22,7 +22,7 @@ pub(crate) struct Roster {
 }
 
 impl Entry {
-    /// A contender with one setting.
+    /// Creates a contender with one setting.
     pub(crate) fn only(contender: Box<dyn Contender>) -> Self {
         Self { candidates: vec![contender] }
     }

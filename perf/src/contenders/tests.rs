@@ -42,12 +42,12 @@ fn present(name: ContenderName, settings: &[Setting]) -> Vec<Box<dyn Contender>>
     entries.into_iter().flat_map(|entry| entry.candidates).collect()
 }
 
-/// A workload of [`EVENTS`].
+/// Returns a workload of [`EVENTS`].
 fn workload(ring: usize, event_bytes: EventBytes, publish: Publish) -> Workload {
     Workload { events: EVENTS, ring, event_bytes, publish, placement: Placement::Free }
 }
 
-/// A batch of `size` events.
+/// Returns a batch of `size` events.
 fn batch(size: usize) -> Publish {
     Publish::Batch(NonZeroUsize::new(size).unwrap())
 }

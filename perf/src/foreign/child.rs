@@ -26,7 +26,7 @@ pub(crate) enum ChildError {
     /// The system refused the process, or a thread that reads its output.
     #[error("cannot start {program}: {source}")]
     Start {
-        /// What was to be started.
+        /// The program.
         program: String,
         /// Why not.
         source: io::Error,

@@ -45,7 +45,7 @@ const SOURCES: &[Source] = &[
 /// The compiler and its flags: as much optimisation as these libraries allow.
 const COMPILER: &str = "g++";
 const FLAGS: [&str; 5] = ["-std=c++17", "-O3", "-march=native", "-pthread", "-w"];
-/// The name of what it makes.
+/// The name of the compiled program.
 const EXECUTABLE: &str = "child";
 
 impl CppRival {

@@ -20,12 +20,12 @@
 //!
 //! A histogram is `value:count,value:count..`. The reply to an impossible request is `error TEXT`.
 
-mod cache; // what is made once and kept
+mod cache; // files that are made once and kept
 mod child; // a process, its requests and replies
-mod cpp; // what g++ makes of `perf/cpp`
+mod cpp; // `perf/cpp` compiled by g++
 mod java; // `perf/java` compiled by javac, and the Disruptor from Maven
-mod program; // what was compiled
-mod reply; // what a reply says
+mod program; // a compiled program
+mod reply; // the contents of a reply
 mod rival; // requests of the benchmarks
 #[cfg(test)]
 mod tests; // children that exit, hang or send invalid replies

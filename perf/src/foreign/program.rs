@@ -16,7 +16,7 @@ const SETTINGS_FROM_OUTSIDE: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS
 /// A program that was compiled.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// What to start.
+    /// The executable.
     executable: OsString,
     /// Its first arguments.
     arguments: Vec<OsString>,
@@ -44,7 +44,7 @@ impl Program {
         Self { executable, arguments: arguments.into_iter().collect() }
     }
 
-    /// How it is started.
+    /// Returns the command that starts it.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         command.args(&self.arguments);

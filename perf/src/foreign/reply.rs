@@ -13,7 +13,7 @@ use crate::measure::crew::Answers;
 pub(super) struct Ran {
     /// The time from the release of the producers to the last event at the last consumer.
     pub(super) elapsed: Duration,
-    /// CPU time of the process meanwhile.
+    /// CPU time of the process during the run.
     pub(super) cpu_time: Duration,
     /// The number of batches over all consumers.
     pub(super) batches: u64,
@@ -70,12 +70,12 @@ fn result<T>(reply: &str, read: impl FnOnce(Words<'_>) -> Option<T>) -> Result<T
 struct Words<'a>(SplitWhitespace<'a>);
 
 impl Words<'_> {
-    /// The next word, as a number.
+    /// Returns the next word, as a number.
     fn next<T: FromStr>(&mut self) -> Option<T> {
         self.0.next()?.parse().ok()
     }
 
-    /// The next word, as nanoseconds.
+    /// Returns the next word, as nanoseconds.
     fn time(&mut self) -> Option<Duration> {
         self.next().map(Duration::from_nanos)
     }
@@ -85,7 +85,7 @@ impl Words<'_> {
         self.time().filter(|time| !time.is_zero())
     }
 
-    /// All that are left, as numbers.
+    /// Returns the remaining words as numbers.
     fn rest(self) -> Option<Answers> {
         self.0.map(|word| word.parse().ok()).collect()
     }
@@ -105,7 +105,7 @@ impl Words<'_> {
         Some(delays)
     }
 
-    /// Whether all have been read.
+    /// Returns whether all words have been read.
     fn is_empty(&mut self) -> bool {
         self.0.next().is_none()
     }

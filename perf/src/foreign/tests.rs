@@ -14,7 +14,7 @@ const SHORT: Duration = Duration::from_millis(200);
 /// The timeout for a child that answers, on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A child that is a shell script.
+/// Creates a child that is a shell script.
 fn child(script: &str) -> Child {
     Child::start(Command::new("sh").args(["-c", script])).unwrap()
 }

@@ -83,7 +83,7 @@ pub(super) fn version(tool: &str, flag: &str) -> Result<String, ToolError> {
     }
 }
 
-/// Why `tool` did not start.
+/// Returns the error of a `tool` that did not start.
 fn not_started(tool: &str, error: io::Error) -> ToolError {
     match error.kind() {
         io::ErrorKind::NotFound => ToolError::NotInstalled { tool: tool.to_owned() },

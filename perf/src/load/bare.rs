@@ -12,7 +12,7 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// What carries a number one way.
+/// The carrier of a number in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carrier {
     /// One word: the limit of any answer.
@@ -29,7 +29,7 @@ impl Carrier {
     /// All of them, the fastest first.
     pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Stamp, Self::Slot];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Word => "bare",

@@ -59,7 +59,7 @@ impl First {
         (self.0 >> LEFT_SHIFT) as u8 // the byte
     }
 
-    /// The second property.
+    /// Returns the second property.
     #[inline]
     pub(crate) fn right(self) -> u8 {
         (self.0 >> RIGHT_SHIFT) as u8 // the byte

@@ -39,7 +39,7 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// None if they take no time.
+    /// Returns `None` if the mean is zero.
     fn new(mean_ns: u32) -> Option<Self> {
         (mean_ns > 0).then(|| {
             let (clock, random) = (Clock::new(), fastrand::Rng::with_seed(PAUSE_SEED));
@@ -47,7 +47,7 @@ impl Pauses {
         })
     }
 
-    /// Stays away once, awake.
+    /// Spins for one pause.
     fn stay_away(&mut self) {
         let (start, mean_ns) = (self.clock.now(), u64::from(self.mean_ns));
         let due = start + self.random.u64(mean_ns / 2..=mean_ns + mean_ns / 2);

@@ -15,7 +15,7 @@ const EMPTY: u64 = 0x9E37_79B9_7F4A_7C15;
 const ROTATION_BITS: u32 = 5;
 
 impl Fold {
-    /// The fold over no events.
+    /// Creates the fold over no events.
     pub(crate) const fn new() -> Self {
         Self(EMPTY)
     }
@@ -45,7 +45,7 @@ impl Default for Fold {
 mod tests {
     use super::*;
 
-    /// The answer over `digests`, in order.
+    /// Returns the answer over `digests`, in order.
     fn answer_over(digests: &[u64]) -> u64 {
         let mut fold = Fold::new();
         for digest in digests {

@@ -94,7 +94,7 @@ impl Case {
         }
     }
 
-    /// Threads that increment.
+    /// Returns the number of threads.
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::LockTwo | Self::CasTwo | Self::FetchAddTwo | Self::Neighbours | Self::Apart => 2,
@@ -200,7 +200,7 @@ impl Total for CachePadded<[AtomicU64; 2]> {
     }
 }
 
-/// One counter for all threads.
+/// Returns one counter for all threads.
 fn one_counter() -> CachePadded<AtomicU64> {
     CachePadded::default()
 }

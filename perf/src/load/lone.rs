@@ -70,12 +70,12 @@ struct Word {
 }
 
 impl Lone {
-    /// The caller of this run.
+    /// Returns the caller of this run.
     pub(crate) fn caller(self, clock: &Clock) -> Caller {
         Caller { clock: clock.clone(), lone: self }
     }
 
-    /// The listeners of this run.
+    /// Returns the listeners of this run.
     pub(crate) fn listeners(self, clock: &Clock) -> Vec<Listener> {
         let events = self.events as usize;
         let listener = |_| Listener { clock: clock.clone(), delays: Vec::with_capacity(events) };
@@ -155,7 +155,7 @@ impl Heard {
         Self { events: (0..events).map(of_event).collect() }
     }
 
-    /// Events that all listeners heard.
+    /// Returns the number of events that all listeners received.
     pub(crate) fn events(&self) -> usize {
         self.events.len()
     }
@@ -179,7 +179,7 @@ impl Bare {
         Self::Park,
     ];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             #[cfg(target_os = "linux")]

@@ -2,15 +2,15 @@
 //! a wrong answer.
 
 pub(crate) mod bare; // two words between two threads, without a queue
-pub(crate) mod event; // what is moved, and its sizes
+pub(crate) mod event; // the event and its sizes
 pub(crate) mod exchange; // round trips of numbers, over any carrier
 pub(crate) mod fold; // the computation of a consumer, which exposes loss and disorder
 pub(crate) mod increments; // the cases of contention
 pub(crate) mod lone; // single events after long silences
 pub(crate) mod paced; // the three-stage pipeline under a load, and its delays
-pub(crate) mod queue; // what a rival queue must offer
+pub(crate) mod queue; // the interface of a rival queue
 pub(crate) mod sharing; // each event to one of several consumers
 pub(crate) mod topologies; // the five configurations
 pub(crate) mod traffic; // values through a channel, for a fixed time
-pub(crate) mod value; // what is sent through a channel
+pub(crate) mod value; // values of a channel
 pub(crate) mod workload; // number, size and slots of events

@@ -22,7 +22,7 @@ pub(crate) trait Queue: 'static {
     fn bounded<T: Payload>(capacity: usize) -> (Self::Sender<T>, Self::Receiver<T>);
 }
 
-/// What a queue can carry.
+/// A message of a queue.
 pub(crate) trait Payload: Copy + Default + Send + 'static {}
 
 impl<T: Copy + Default + Send + 'static> Payload for T {}

@@ -28,7 +28,7 @@ pub(crate) struct Crowd {
     pub(crate) consumers: u32,
 }
 
-/// What one run shares.
+/// The events, threads and slots of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing {
     /// The numbers of producers and consumers.
@@ -70,7 +70,7 @@ pub(crate) struct EveryNth {
 }
 
 impl Crowd {
-    /// All threads.
+    /// Returns the number of all threads.
     pub(crate) const fn threads(self) -> usize {
         (self.producers + self.consumers) as usize
     }
@@ -91,7 +91,7 @@ impl Sharing {
         self.events / producers + takes_one_more as u32
     }
 
-    /// The answers of a plain loop.
+    /// Returns the answers of a plain loop.
     pub(crate) fn expected(&self) -> Answers {
         let mut sum = Checksum::default();
         for origin in 0..self.crowd.producers {
@@ -126,7 +126,7 @@ impl Checksum {
 }
 
 impl EveryNth {
-    /// The consumer numbered `own` of `consumers`.
+    /// Creates the consumer numbered `own` of `consumers`.
     pub(crate) fn new(own: u32, consumers: u32) -> Self {
         Self { consumers, others_first: own, sum: Checksum::default() }
     }
@@ -246,7 +246,7 @@ fn finish(crew: Crew<'_>) -> Result<Finish, RunError> {
 mod tests {
     use super::*;
 
-    /// What a consumer makes of `events`.
+    /// Returns a consumer's answers over `events`.
     fn sum(events: &[u64]) -> Answers {
         let mut sum = Checksum::default();
         events.iter().for_each(|event| sum.add(*event));

@@ -6,12 +6,12 @@ const DAMAGED: u64 = u64::MAX;
 /// Bits of a number in each byte of a string. A byte of seven bits is a character.
 const BITS: u32 = 7;
 
-/// What is sent.
+/// The payload.
 pub(crate) trait Value: Clone + Default + Send + Sync + Unpin + 'static {
-    /// The value of a number.
+    /// Creates the value of a number.
     fn of(number: u64) -> Self;
 
-    /// The number of a value.
+    /// Returns the number of a value.
     fn number(&self) -> u64;
 }
 

@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// A child that computes until it is killed.
+    /// Creates a child that computes until it is killed.
     #[cfg(target_os = "linux")]
     fn busy_child() -> process::Child {
         process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap()

@@ -20,7 +20,7 @@ const MAX_GROWTH: f64 = 10.0;
 /// end.
 const MIN_GROWTH: f64 = 2.0;
 
-/// What follows from a pilot.
+/// The result of a pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Another pilot of this many events is necessary.

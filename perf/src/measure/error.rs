@@ -37,7 +37,7 @@ pub(crate) enum Error {
         topology: &'static str,
         /// The contender whose run failed.
         contender: &'static str,
-        /// What went wrong.
+        /// The cause.
         source: RunError,
     },
     /// Orders of the dispatch pipeline did not all come back once.
@@ -66,7 +66,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// What a shell is told.
+    /// Returns the exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Interrupted => interrupt::EXIT_CODE.into(),

@@ -92,7 +92,7 @@ pub(crate) fn steps(rows: usize, rounds: u32) -> u64 {
     rows as u64 * (u64::from(rounds) + 2)
 }
 
-/// How progress calls a round.
+/// Returns the name of a round in the progress.
 fn round_name(round: u32, rounds: u32) -> String {
     match round {
         0 => "warm-up round".to_owned(),

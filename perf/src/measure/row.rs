@@ -13,12 +13,12 @@ use crate::measure::schedule::Schedule;
 use crate::measure::settling::Settling;
 use crate::measure::statistics::{self, Spread, median};
 
-/// What is timed.
+/// The timed work.
 pub(crate) trait Subject {
     /// Its name in a progress line.
     fn label(&self) -> String;
 
-    /// Threads that work.
+    /// Returns the number of working threads.
     fn threads(&self) -> usize;
 
     /// Returns the number of settings, such as wait strategies. The fastest of them is measured.
@@ -109,7 +109,7 @@ impl<S: Subject> Row<S> {
         self.subject.run(self.events)
     }
 
-    /// The run that `pass` was.
+    /// Returns the figures of `pass`.
     fn counted(&self, pass: &Pass) -> Run {
         Run::new(self.events, self.subject.operations_per_event(), pass)
     }
@@ -191,7 +191,7 @@ impl Speed {
     }
 }
 
-/// The speeds of `runs`.
+/// Returns the speeds of `runs`.
 fn speeds(runs: &[Run]) -> impl Iterator<Item = f64> {
     runs.iter().map(|run| run.events_per_second)
 }

@@ -7,7 +7,7 @@ use crate::machine::placement::Placement;
 /// The number, length and placement of runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
-    /// Rounds that count.
+    /// Counted rounds.
     pub(crate) runs: u32,
     /// The length of one run, if `events` is not given.
     pub(crate) run_time: Duration,

@@ -23,7 +23,7 @@ pub(crate) trait Settling {
     /// Events of the first pilot.
     fn pilot_events(&self) -> u32;
 
-    /// Events of one run.
+    /// Returns the events of one run.
     fn events(&self) -> u32;
 
     /// Sets the number of events for all later runs.

@@ -51,7 +51,7 @@ pub(crate) fn write(
     fs::write(path, text).map_err(|source| error(path, source))
 }
 
-/// The report as text.
+/// Returns the report as text.
 fn text(report: &Report<'_, impl Serialize>) -> serde_json::Result<String> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
@@ -64,7 +64,7 @@ pub(crate) fn read_back(results: &[impl Serialize]) -> serde_json::Value {
     serde_json::from_str(&text.expect("it has a text")).expect("the text is JSON")
 }
 
-/// The error of writing to `path`.
+/// Returns the error of writing to `path`.
 fn error(path: &Path, source: io::Error) -> Error {
     Error::Json { path: path.to_owned(), source }
 }

@@ -12,7 +12,7 @@ pub(crate) const NOTE: &str = "rates are medians of the runs, ratios medians of 
 /// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
 
-/// The quartiles of the rates.
+/// Returns the quartiles of the rates.
 pub(crate) fn quartiles(summary: &Summary) -> String {
     let (low, high) = summary.quartiles_per_second;
     format!("{} .. {}", table::rate(low), table::rate(high))

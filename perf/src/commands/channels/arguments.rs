@@ -75,7 +75,7 @@ pub(crate) struct ChannelsArguments {
 }
 
 impl ChannelsArguments {
-    /// What is measured, and how often.
+    /// Returns the measured cases, and the number of runs.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             cases: self.cases(),
@@ -95,7 +95,7 @@ impl ChannelsArguments {
         values::each_once(&self.contender, &ChannelName::ALL).into_iter().flat_map(with).collect()
     }
 
-    /// The cells, each once.
+    /// Returns the cells, each once.
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for beside in values::each_once(&self.beside, &Beside::ALL) {

@@ -24,7 +24,7 @@ pub(super) struct Case {
     pub(super) busy_threads: u32,
 }
 
-/// What is counted.
+/// The counted traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TrafficName {
@@ -36,7 +36,7 @@ pub(super) enum TrafficName {
     Tails,
 }
 
-/// What else runs meanwhile.
+/// The other load of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Beside {
@@ -62,7 +62,7 @@ impl Case {
 }
 
 impl TrafficName {
-    /// The name in a table.
+    /// Returns the name in a table.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::OneWay => "one way",

@@ -27,7 +27,7 @@ use crate::report::Missing;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "channels";
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 struct Plan {
     /// The cells.
@@ -36,11 +36,11 @@ struct Plan {
     channels: Vec<Channel>,
     /// Time of one run.
     run_time: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     rounds: u32,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::measure::sample::{self, Summary};
 pub(super) struct Record {
     /// `channels`.
     benchmark: &'static str,
-    /// What is counted.
+    /// The counted traffic.
     traffic: TrafficName,
     /// The contender's name.
     pub(super) contender: &'static str,
@@ -23,15 +23,15 @@ pub(super) struct Record {
     capacity: usize,
     /// Threads that sent.
     senders: usize,
-    /// What was sent.
+    /// The payload.
     payload: Payload,
-    /// What else ran meanwhile.
+    /// The other load of the machine.
     beside: Beside,
     /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
     /// Threads that sent and received.
     pub(super) threads: usize,
-    /// What it was like.
+    /// The figures of the runs.
     #[serde(flatten)]
     pub(super) summary: Summary,
 }
@@ -66,7 +66,7 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn case(&self) -> Case {
         let Self { traffic, senders, capacity, payload, beside, busy_threads, .. } = *self;
         Case { traffic, senders, capacity, payload, beside, busy_threads }

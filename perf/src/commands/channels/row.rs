@@ -19,7 +19,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) const fn new(channel: Channel, case: Case, run_time: Duration) -> Self {
         Self { channel, case, run_time, runs: Vec::new() }
     }

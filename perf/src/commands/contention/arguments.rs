@@ -17,7 +17,7 @@ pub(crate) struct ContentionArguments {
 }
 
 impl ContentionArguments {
-    /// The cases asked for, each once.
+    /// Returns the requested cases, each once.
     pub(crate) fn cases(&self) -> Vec<Case> {
         values::each_once(&self.case, &Case::ALL)
     }

@@ -58,7 +58,7 @@ impl Subject for Counting {
     }
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

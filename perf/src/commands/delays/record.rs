@@ -38,7 +38,7 @@ pub(crate) struct Record {
     events: u32,
     /// Whether every answer of every run was right. A row with a wrong answer has no record.
     verified: bool,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(crate) runs: Vec<Run>,
     /// The delays of all runs together.
     pub(crate) segments: Vec<Segment>,

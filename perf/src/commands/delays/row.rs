@@ -34,7 +34,7 @@ pub(crate) struct Row<'a> {
     pub(crate) delays: Delays,
 }
 
-/// One run that counts.
+/// One counted run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Run {
     /// Received events per second at the last stage.
@@ -62,12 +62,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(crate) fn name(&self) -> &'static str {
         self.contender().map_or("no-hand-off", Contender::name)
     }
 
-    /// How the contender's threads wait.
+    /// Returns the wait of the contender's threads.
     pub(crate) fn wait(&self) -> &'static str {
         self.contender().map_or("none", Contender::wait)
     }
@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
         self.contender().map_or_else(|| self.wait().to_owned(), Contender::setting)
     }
 
-    /// Threads that work.
+    /// Returns the number of working threads.
     pub(crate) fn threads(&self) -> usize {
         self.contender().map_or(1, |contender| contender.threads(1, THREADS - 1))
     }
@@ -146,7 +146,7 @@ impl Timed for Row<'_> {
 }
 
 impl Run {
-    /// What `paced` was like.
+    /// Returns the figures of `paced`.
     pub(crate) fn new(pace: &Pace, paced: &Paced) -> Self {
         let seconds = paced.seconds_under_load();
         let way = paced.delays.end_to_end();

@@ -42,7 +42,7 @@ pub(crate) struct DispatchArguments {
 }
 
 impl DispatchArguments {
-    /// The settings.
+    /// Returns the settings.
     pub(super) fn config(&self) -> Config {
         match &self.config {
             Some(config) => config.clone(),
@@ -51,7 +51,7 @@ impl DispatchArguments {
         }
     }
 
-    /// The techniques asked for, each once.
+    /// Returns the requested techniques, each once.
     pub(super) fn techniques(&self) -> Vec<TechniqueName> {
         values::each_once(&self.technique, &TechniqueName::ALL)
     }

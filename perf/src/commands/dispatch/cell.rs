@@ -14,12 +14,12 @@ pub(super) struct Cell<'a> {
     technique: TechniqueName,
     payload: Payload,
     setting: Setting<'a>,
-    /// Runs that count.
+    /// Counted runs.
     runs: Vec<Run>,
 }
 
 impl<'a> Cell<'a> {
-    /// Without runs yet.
+    /// Creates a cell without runs.
     pub(super) const fn new(
         technique: TechniqueName,
         payload: Payload,

@@ -22,7 +22,7 @@ pub(crate) struct Config {
     pub(super) d_min_us: u64,
     /// The longest delay of an order at a venue.
     pub(super) d_max_us: u64,
-    /// Runs of each technique that count.
+    /// Counted runs of each technique.
     pub(super) repeats: u32,
     /// Slots of a hand-off with several senders.
     pub(super) shared_cap: usize,
@@ -110,12 +110,12 @@ impl Config {
         self.window_ms * 1_000_000
     }
 
-    /// The longest delay.
+    /// Returns the longest delay.
     pub(super) const fn d_max_ns(&self) -> u64 {
         self.d_max_us * 1_000
     }
 
-    /// The shortest delay.
+    /// Returns the shortest delay.
     pub(super) const fn d_min_ns(&self) -> u64 {
         self.d_min_us * 1_000
     }

@@ -40,7 +40,7 @@ pub(crate) enum ConfigError {
     UnknownKey {
         /// The number of the line, from 1.
         line: usize,
-        /// What was taken for a key.
+        /// The unknown key.
         key: String,
     },
     /// A key for the second time.
@@ -60,9 +60,9 @@ pub(crate) enum ConfigError {
         line: usize,
         /// The key.
         key: &'static str,
-        /// What it takes.
+        /// The allowed values.
         allowed: String,
-        /// What stands there.
+        /// The value in the file.
         value: String,
     },
     /// The shortest delay exceeds the longest.
@@ -138,7 +138,7 @@ impl Takes {
         Some(())
     }
 
-    /// What is allowed, in words.
+    /// Returns the allowed values as text.
     fn allowed(&self) -> String {
         let bounds =
             |allowed: &RangeInclusive<u64>| format!("{}..={}", allowed.start(), allowed.end());
@@ -224,7 +224,7 @@ fn number(text: &str, allowed: &RangeInclusive<u64>) -> Option<u64> {
     allowed.contains(&value).then_some(value)
 }
 
-/// The keys, for a message.
+/// Returns the keys, for a message.
 fn names() -> String {
     KEYS.map(|(name, _)| name).join(", ")
 }
@@ -233,7 +233,7 @@ fn names() -> String {
 mod tests {
     use super::*;
 
-    /// The message of refusing `text`.
+    /// Returns the error message for `text`.
     fn refusal(text: &str) -> String {
         parse(text, Config::scaled()).unwrap_err().to_string()
     }

@@ -29,7 +29,7 @@ pub(super) trait Relay<T>: Send {
     /// message and selects its receiver. Messages that did not fit go first.
     fn relay(&mut self, clock: &Clock, most: usize, handle: impl FnMut(&mut T) -> usize) -> usize;
 
-    /// What it met so far.
+    /// Returns the pressure so far.
     fn pressure(&self) -> Pressure;
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Pressure {
 }
 
 impl Pressure {
-    /// Both together.
+    /// Returns the sum of both.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             full: self.full + other.full,
@@ -59,7 +59,7 @@ pub(super) struct Sending<const PAD: usize, O> {
     outlet: O,
     /// Orders that did not fit, the oldest first.
     pending: VecDeque<Order<PAD>>,
-    /// What it met so far.
+    /// The pressure so far.
     pressure: Pressure,
 }
 
@@ -104,7 +104,7 @@ impl<const PAD: usize, O: Outlet<Order<PAD>>> Sending<PAD, O> {
         self.pending.len()
     }
 
-    /// What it met so far.
+    /// Returns the pressure so far.
     pub(super) const fn pressure(&self) -> Pressure {
         self.pressure
     }

@@ -32,7 +32,7 @@ pub(super) struct Layout {
     pub(super) pinned: bool,
     /// CPUs that this process may use.
     cpus: usize,
-    /// The mode, and why.
+    /// The mode and its reason.
     pub(super) reason: String,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Bells {
 }
 
 impl Mode {
-    /// The name in every report.
+    /// Returns the name in every report.
     const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -72,7 +72,7 @@ impl Serialize for Mode {
     }
 }
 
-/// CPUs that this process may use.
+/// Returns the number of CPUs that this process may use.
 pub(super) fn cpus() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
@@ -94,7 +94,7 @@ impl Layout {
         Self { mode, threads, pinned, cpus, reason }
     }
 
-    /// Where the threads are.
+    /// Returns the placement of the threads.
     pub(super) const fn placement(&self) -> Placement {
         if self.pinned { Placement::Pinned } else { Placement::Free }
     }
@@ -134,7 +134,7 @@ impl Layout {
     }
 }
 
-/// Three threads for all roles.
+/// Returns three threads for all roles.
 fn shared<'a>(cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
     let Bells { strategies, orchestrator, gateways } = bells;
     let shift = |name: &str, roles: Vec<&'a mut dyn Role>, own: &'a Bell, to: Vec<&'a Bell>| {
@@ -149,7 +149,7 @@ fn shared<'a>(cast: Cast<'a>, bells: &'a Bells) -> Vec<Shift<'a>> {
     ]
 }
 
-/// The mode, and why.
+/// Returns the mode and its reason.
 fn reason(config: &Config, mode: Mode, cpus: usize, pinned: bool) -> String {
     let roles = config.roles();
     let (strategies, venues) = (config.n_strategies, config.m_venues);

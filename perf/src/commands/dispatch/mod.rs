@@ -34,11 +34,11 @@ mod play; // one run
 mod random; // the original's random numbers
 mod record; // one block of the report
 mod roles; // strategy, orchestrator, gateway, sampler
-mod run; // a run whose answer is right
+mod run; // a run with a right answer
 mod schedule; // when orders are fired
 mod segments; // from times to percentiles
 mod table; // how results are shown
-mod techniques; // what is compared
+mod techniques; // the compared techniques
 mod work; // the orchestrator's work
 
 pub(crate) use self::arguments::DispatchArguments;
@@ -63,7 +63,7 @@ use crate::output;
 /// far longer than any scheduler delays a thread.
 const PATIENCE_NS: u64 = 10_000_000_000;
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

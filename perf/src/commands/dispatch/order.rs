@@ -34,7 +34,7 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    /// Size of an order.
+    /// Returns the size of an order.
     pub(super) const fn bytes(self) -> usize {
         match self {
             Self::Small => size_of::<Order<SMALL>>(),
@@ -75,7 +75,7 @@ pub(super) struct Order<const PAD: usize> {
     token: u64,
     /// When the strategy sent it.
     sent_at: u64,
-    /// The last stamp.
+    /// Returns the last stamp.
     stamped_at: u64,
     /// The segments that it has passed.
     times: Times,
@@ -85,7 +85,7 @@ pub(super) struct Order<const PAD: usize> {
     pub(super) number: u32,
     /// The strategy that sent it.
     pub(super) strategy: u16,
-    /// The venue that it goes to.
+    /// Its venue.
     pub(super) venue: u16,
     /// Never read, but copied.
     _pad: [u64; PAD],
@@ -123,7 +123,7 @@ impl<const PAD: usize> Order<PAD> {
         self.pass(Segment::VenueSvc, now);
     }
 
-    /// The last stamp.
+    /// Returns the last stamp.
     #[inline]
     pub(super) const fn stamped_at(&self) -> u64 {
         self.stamped_at
@@ -175,13 +175,13 @@ impl Sample {
     }
 }
 
-/// The checksum of an order.
+/// Returns the checksum of an order.
 #[inline]
 const fn token(strategy: u16, number: u32) -> u64 {
     mixed(((strategy as u64) << 32) | number as u64)
 }
 
-/// A time in 32 bits.
+/// Converts a time to 32 bits.
 #[inline]
 pub(super) fn saturated(nanoseconds: u64) -> u32 {
     u32::try_from(nanoseconds).unwrap_or(u32::MAX)

@@ -37,11 +37,11 @@ pub(super) struct Setting<'a> {
 /// A completed run. Its answer is not checked yet.
 #[derive(Debug)]
 pub(super) struct Played {
-    /// What each strategy got back.
+    /// The returned orders of each strategy.
     pub(super) returns: Vec<Returns>,
     /// Orders that were still in the pipeline when every strategy had as many as it sent.
     pub(super) surplus: u64,
-    /// What senders met.
+    /// The pressure on senders.
     pub(super) pressure: Pressure,
     /// The most orders in flight.
     pub(super) peak: u64,

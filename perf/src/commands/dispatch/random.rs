@@ -6,7 +6,7 @@
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The stream of `seed`.
+    /// Creates the stream of `seed`.
     pub(super) const fn new(seed: u64) -> Self {
         Self(seed)
     }

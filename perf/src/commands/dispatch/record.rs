@@ -37,7 +37,7 @@ pub(super) struct Record {
     event_bytes: usize,
     /// The settings.
     config: Config,
-    /// Runs that count.
+    /// Counted runs.
     pub(super) repeats: usize,
     /// Orders of one run.
     orders: u64,
@@ -162,7 +162,7 @@ impl InFlight {
     }
 }
 
-/// Every row of `runs`.
+/// Returns the rows of `runs`.
 fn segments(runs: &[Run]) -> Vec<SegmentRecord> {
     let row = |(index, name): (usize, &&'static str)| {
         let of_runs = runs.iter().map(|run| run.rows[index]).collect::<Vec<_>>();

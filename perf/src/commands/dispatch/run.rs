@@ -33,7 +33,7 @@ impl From<WrongOrders> for Error {
     }
 }
 
-/// What is kept of a run.
+/// The stored figures of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// The percentiles.
@@ -44,7 +44,7 @@ pub(super) struct Run {
     pub(super) steady_mean: Option<f64>,
     /// The longest time for which a thread could not run its roles.
     pub(super) longest_gap_ns: u64,
-    /// What senders met.
+    /// The pressure on senders.
     pub(super) pressure: Pressure,
     /// Mean number of CPUs in use, or `None` if the system does not report CPU time.
     pub(super) cpus: Option<f64>,

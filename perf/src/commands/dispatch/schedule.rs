@@ -26,7 +26,7 @@ impl Schedule {
         Self(moments.collect())
     }
 
-    /// The moments of each strategy.
+    /// Returns the due times of each strategy.
     pub(super) fn of_strategies(&self) -> &[Vec<u64>] {
         &self.0
     }

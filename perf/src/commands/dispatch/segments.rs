@@ -50,7 +50,7 @@ pub(super) struct Percentiles {
 }
 
 impl Percentiles {
-    /// Those of `times`.
+    /// Returns the percentiles of `times`.
     fn of(times: impl Iterator<Item = u64>) -> Self {
         let mut histogram = Histogram::<u64>::new_with_max(LONGEST_NS, DIGITS)
             .expect("the bounds are constants that it takes");
@@ -73,7 +73,7 @@ impl Percentiles {
 /// A value for each of [`ROWS`].
 pub(super) type Rows = [Percentiles; ROWS.len()];
 
-/// The percentiles of one run.
+/// Returns the percentiles of one run.
 pub(super) fn rows(returns: &[Returns]) -> Rows {
     let samples = || returns.iter().flat_map(|returns| &returns.samples);
     let mut rows = [Percentiles::default(); ROWS.len()];

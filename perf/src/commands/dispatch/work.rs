@@ -45,7 +45,7 @@ impl Pace {
 /// The work for one order at a time.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// What is written.
+    /// The written memory.
     memory: Vec<u64>,
     /// The word that is written next.
     place: usize,

@@ -45,7 +45,7 @@ pub(crate) struct IdleArguments {
     #[arg(long, conflicts_with = "seconds_per_run")]
     quick: bool,
 
-    /// Runs of each row that count
+    /// Counted runs of each row
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = value_parser!(u32).range(1..=1_000))]
     runs: u32,
@@ -60,7 +60,7 @@ pub(crate) struct IdleArguments {
 }
 
 impl IdleArguments {
-    /// What is measured, and how often.
+    /// Returns the measured cases, and the number of runs.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             rates: values::each_once(&self.rate, &RATES),

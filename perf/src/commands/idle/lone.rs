@@ -11,7 +11,7 @@ use crate::measure::harness::Timed;
 use crate::measure::statistics::median;
 use crate::report::settings;
 
-/// What carries the event.
+/// The carrier of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
     /// A word, and a wake-up by the system.
@@ -28,7 +28,7 @@ pub(super) struct Row {
     pub(super) runs: Vec<Run>,
 }
 
-/// One run that counts.
+/// One counted run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Run {
     /// The time at which half of the consumers had the event: the median of the run's events.
@@ -38,7 +38,7 @@ pub(super) struct Run {
 }
 
 impl Carrier {
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Bare(_) => "bare",
@@ -46,7 +46,7 @@ impl Carrier {
         }
     }
 
-    /// How its threads wait.
+    /// Returns the wait of its threads.
     pub(super) const fn wait(self) -> &'static str {
         match self {
             Self::Bare(bare) => bare.name(),

@@ -8,7 +8,7 @@ mod row; // a row of a load
 mod table; // how they are shown
 #[cfg(test)]
 mod tests; // whole measurements, a wrong answer, the format of the JSON and of the tables
-mod watch; // what a run costs
+mod watch; // the cost of a run
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// Consumers of a single event.
 const LISTENERS: [usize; 2] = [1, 8];
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 struct Plan {
     /// Events each second.
@@ -52,13 +52,13 @@ struct Plan {
     readers: Option<usize>,
     /// The measured part of a run.
     window: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     runs: u32,
     /// Slots of the ring, and of every queue.
     ring: usize,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ pub(super) enum Record {
     LoneEvent(LoneEvent),
 }
 
-/// What waiting costs under a load.
+/// The cost of waiting under a load.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Idle {
     /// `idle`.
@@ -51,7 +51,7 @@ pub(super) struct Idle {
     pub(super) p50_ns: Option<u64>,
     /// 99 %.
     pub(super) p99_ns: Option<u64>,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(super) runs: Vec<Run>,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct LoneEvent {
     pub(super) half_times_bare: Option<f64>,
     /// The same of `last_ns`.
     pub(super) last_times_bare: Option<f64>,
-    /// Every run that counts, in the order of the rounds.
+    /// Every counted run, in the order of the rounds.
     pub(super) runs: Vec<lone::Run>,
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Run {
 }
 
 impl Waiter<'_> {
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Pipeline(contender) => contender.name(),
@@ -66,7 +66,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// How its threads wait.
+    /// Returns the wait of its threads.
     pub(super) fn wait(&self) -> &'static str {
         match self {
             Self::Pipeline(contender) => contender.wait(),
@@ -98,7 +98,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Those that wait.
+    /// Returns the number of waiting consumers.
     pub(super) const fn consumers(&self) -> usize {
         match self {
             Self::Pipeline(_) => STAGES,
@@ -106,7 +106,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// The answers of its last stages.
+    /// Returns the answers of its last stages.
     fn expected(&self, pace: &Pace) -> Vec<u64> {
         match self {
             Self::Pipeline(_) => pace.expected(),
@@ -175,7 +175,7 @@ impl Timed for Row<'_> {
 }
 
 impl Run {
-    /// What `bill` says.
+    /// Returns the figures of `bill`.
     fn of(bill: Option<Bill>) -> Self {
         let percent = |cpu: Duration, seconds: f64| 100.0 * cpu.as_secs_f64() / seconds;
         let figure = |figure: &dyn Fn(&Bill) -> f64| bill.as_ref().map(figure);

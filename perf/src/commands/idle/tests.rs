@@ -7,7 +7,7 @@ use super::*;
 use crate::machine::Machine;
 use crate::report::json;
 
-/// A window of a few milliseconds.
+/// Returns a plan with a window of a few milliseconds.
 fn plan(contenders: &[ContenderName]) -> Plan {
     Plan {
         rates: vec![0, 1_000],

@@ -37,7 +37,7 @@ pub(crate) struct LatencyArguments {
 }
 
 impl LatencyArguments {
-    /// The load of each run.
+    /// Returns the load of each run.
     pub(super) fn pace(&self) -> Pace {
         let time = if self.quick { QUICK_RUN } else { self.seconds_per_run };
         self.paced.pace(self.rate, time)

@@ -22,7 +22,7 @@ use crate::report::settings::Settings;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "latency";
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ fn with_rows<T>(names: &[ContenderName], test: impl FnOnce(&[Row<'_>]) -> T) -> 
     with_settings(names, &[Setting::default()], test)
 }
 
-/// The same, with a row of Lapwing for each of `settings`.
+/// Runs the same with a row of Lapwing for each of `settings`.
 fn with_settings<T>(
     names: &[ContenderName],
     settings: &[Setting],

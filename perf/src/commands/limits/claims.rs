@@ -52,7 +52,7 @@ impl BackOff {
     ];
 }
 
-/// What the threads share.
+/// The shared state of the threads.
 struct Shared {
     /// The next number.
     counter: CachePadded<AtomicU64>,

@@ -86,7 +86,7 @@ impl Leisure {
         }
     }
 
-    /// After they are given back.
+    /// Backs off after the slots are released.
     #[inline(always)]
     pub(super) fn keep_away(self) {
         (0..self.hints).for_each(|_| spin_loop());

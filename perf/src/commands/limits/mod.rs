@@ -56,7 +56,7 @@ struct Record {
     speed: Speed,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ fn measure(
     Ok(rows.iter().filter(|row| !row.runs.is_empty()).map(record).collect())
 }
 
-/// The record of `row`.
+/// Returns the record of `row`.
 fn record(row: &Row<Probe>) -> Record {
     let probe = &row.subject;
     let (mut ring, mut shape, mut wait) = (None, None, None);

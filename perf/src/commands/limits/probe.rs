@@ -18,7 +18,7 @@ use crate::measure::error::Error;
 use crate::measure::row::Subject;
 use crate::measure::run::Pass;
 
-/// What is taken to its limit.
+/// The measured limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Case {
     /// A round trip of a number over two bare words: the limit of any answer
@@ -104,7 +104,7 @@ pub(super) struct Probe {
     expected: Answers,
 }
 
-/// What a case can choose.
+/// A setting of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     /// Nothing.
@@ -148,7 +148,7 @@ impl Probe {
         Self { case, event_bytes, placement, settings, chosen: 0, expected: Answers::new() }
     }
 
-    /// The setting that runs.
+    /// Returns the setting that runs.
     pub(super) fn setting(&self) -> Setting {
         self.settings[self.chosen]
     }
@@ -202,7 +202,8 @@ impl Subject for Probe {
         self.chosen = candidate;
     }
 
-    /// An exchange hands a number over twice. The limit is that of one direction.
+    /// Returns the operations of an event. An exchange hands a number over twice, and the limit is
+    /// that of one direction.
     fn operations_per_event(&self) -> u32 {
         if matches!(self.setting(), Setting::Exchange(..)) { 2 } else { 1 }
     }

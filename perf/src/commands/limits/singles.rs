@@ -37,7 +37,7 @@ const LOOKS: u32 = 1_024;
 
 /// The shared state: a ring of `N` words.
 struct Shared<const N: usize> {
-    /// Words that are there.
+    /// Published words.
     published: CachePadded<AtomicU64>,
     /// Words that were published when the writer last had to wait for slots.
     milestone: CachePadded<AtomicU64>,

@@ -71,7 +71,7 @@ impl Shape {
         Self::of_buffer(RING_SLOTS * event_bytes).collect()
     }
 
-    /// Those with blocks of any size.
+    /// Returns the candidates with blocks of any size.
     fn of_buffer(buffer_bytes: usize) -> impl Iterator<Item = Self> {
         let both = move |block_bytes| {
             [false, true].map(|takes_lines| Self { takes_lines, block_bytes, buffer_bytes })
@@ -101,7 +101,7 @@ pub(super) fn run<const PAD: usize>(
     Ok(Pass { events_per_batch, ..Pass::one_by_one(crew.run()?) })
 }
 
-/// What the two threads share.
+/// The shared state of the two threads.
 struct Stream<const PAD: usize> {
     /// The events, block by block.
     blocks: Vec<CachePadded<Mutex<Vec<Event<PAD>>>>>,

@@ -60,7 +60,7 @@ pub(crate) struct NeighboursArguments {
 }
 
 impl NeighboursArguments {
-    /// What is measured, and how often.
+    /// Returns the measured cases, and the number of runs.
     pub(super) fn plan(&self) -> Plan {
         Plan {
             topologies: values::each_once(&self.topology, &Topology::ALL),
@@ -71,7 +71,7 @@ impl NeighboursArguments {
         }
     }
 
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
         let names = values::each_once(&self.contender, &[]);
         let waits = values::each_once(&self.wait, &[]);

@@ -25,7 +25,7 @@ use crate::report::Missing;
 /// The name of this benchmark in a report.
 const BENCHMARK: &str = "neighbours";
 
-/// What is measured, and how often.
+/// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The configurations.
@@ -36,11 +36,11 @@ pub(crate) struct Plan {
     pub(crate) busy_threads: Vec<u32>,
     /// Time that one run should take.
     pub(crate) run_time: Duration,
-    /// Rounds that count.
+    /// Counted rounds.
     pub(crate) rounds: u32,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(super) busy_threads: u32,
     /// Threads that worked.
     threads: usize,
-    /// What it was like.
+    /// The figures of the runs.
     #[serde(flatten)]
     pub(crate) summary: Summary,
 }
@@ -59,7 +59,7 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn cell(&self) -> (u32, Topology, usize) {
         (self.busy_threads, self.topology, self.ring)
     }

@@ -44,7 +44,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(
         topology: Topology,
         entry: &'a Entry,
@@ -62,7 +62,7 @@ impl<'a> Row<'a> {
         Self { topology, entry, chosen: 0, workload, busy_threads, run_time, expected, runs }
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }

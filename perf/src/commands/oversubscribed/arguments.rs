@@ -62,7 +62,7 @@ impl OversubscribedArguments {
         producers.flat_map(row).collect()
     }
 
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
         let all = if self.schedule.is_quick() { ContenderName::QUICK } else { &ContenderName::ALL };
         let names = values::each_once(&self.contender, all);

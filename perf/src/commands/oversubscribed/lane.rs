@@ -20,17 +20,17 @@ pub(super) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(entry: &'a Entry, sharing: Sharing) -> Self {
         Self { entry, chosen: 0, sharing, expected: Answers::new() }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn crowd(&self) -> Crowd {
         self.sharing.crowd
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }

@@ -4,7 +4,7 @@
 mod arguments; // the flags
 mod cell; // a number of producers and a number of consumers
 mod lane; // one contender in one cell
-mod record; // what a report says of it
+mod record; // the record of a row
 mod table; // how it is shown
 #[cfg(test)]
 mod tests; // every contender, a wrong answer, the format of the JSON and of the table
@@ -26,7 +26,7 @@ const BENCHMARK: &str = "oversubscribed";
 /// The reason why a contender does not take part.
 const CANNOT: &str = "events shared among its consumers are not measured";
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

@@ -82,7 +82,7 @@ impl Record {
         }
     }
 
-    /// The cell.
+    /// Returns the cell.
     pub(super) const fn crowd(&self) -> Crowd {
         Crowd { producers: self.producers, consumers: self.consumers }
     }

@@ -23,7 +23,7 @@ pub(crate) struct PerftestArguments {
 }
 
 impl PerftestArguments {
-    /// The tests asked for, each once.
+    /// Returns the requested tests, each once.
     pub(super) fn tests(&self) -> Vec<&'static PerfTest> {
         values::each_once(&self.test, &catalogue::ALL)
     }

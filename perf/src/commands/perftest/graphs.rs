@@ -80,7 +80,7 @@ struct Mutation {
 }
 
 impl Mutation {
-    /// The value after `operation`.
+    /// Applies `operation` to the value.
     fn apply(&mut self, operation: impl FnOnce(u64) -> u64) {
         self.value = operation(self.value);
         self.events += 1;

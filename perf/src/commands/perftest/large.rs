@@ -63,7 +63,7 @@ pub(super) const ON_HEAP: PerfTest = PerfTest {
     ..OFF_HEAP
 };
 
-/// The numbers of every block.
+/// Returns the numbers of every block.
 fn block() -> [u64; BLOCK_LONGS] {
     let mut random = fastrand::Rng::with_seed(BLOCK_SEED);
     std::array::from_fn(|_| random.u64(..))
@@ -99,7 +99,7 @@ fn run<E: AsLongs + Send + Sync>(
 
 /// An event that is some numbers.
 trait AsLongs {
-    /// The numbers.
+    /// Returns the numbers.
     fn longs(&self) -> &[u64];
 }
 

@@ -14,7 +14,7 @@ mod ping_pong; // round trips
 mod raw; // sequences without events
 mod record; // the record of a test
 mod table; // how they are shown
-mod test; // what a test is
+mod test; // the definition of a test
 #[cfg(test)]
 mod tests; // the format of the JSON and of the tables, a wrong sum
 mod trial; // a test that is timed
@@ -35,7 +35,7 @@ const BENCHMARK: &str = "perftest";
 /// Events per claim in the tests of batches.
 const BATCH: usize = 10;
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///

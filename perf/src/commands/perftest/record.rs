@@ -31,7 +31,7 @@ pub(super) struct Record {
     event_bytes: usize,
     /// Events of one run of LMAX's test.
     lmax_events: u32,
-    /// What one event counts for in the speed.
+    /// LMAX's operations per event.
     operations_per_event: u32,
     /// Its speed, in LMAX's operations. There is no baseline.
     #[serde(flatten)]
@@ -43,7 +43,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The record of `bench`.
+    /// Creates the record of `bench`.
     pub(super) fn new(bench: &Bench) -> Self {
         let Bench { row, delays } = bench;
         let test = row.subject.test;

@@ -32,7 +32,7 @@ pub(crate) struct PerfTest {
     pub(super) work: Work,
 }
 
-/// What a run hands in.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
     /// Its speed.
@@ -68,7 +68,7 @@ impl PartialEq for PerfTest {
 }
 
 impl Load {
-    /// An error of building a ring.
+    /// Returns an error of building a ring.
     pub(super) fn refused(error: impl std::error::Error) -> RunError {
         RunError::Build(error.to_string())
     }

@@ -111,7 +111,7 @@ pub(super) fn one_to_one(load: Load) -> Result<Pass, RunError> {
     handled(load, |producer| publish_each(producer, load.events))
 }
 
-/// A ring of numbers, without stages.
+/// Creates a ring of numbers, without stages.
 fn ring<'env>(load: Load) -> Builder<'env, u64, Single> {
     Disruptor::single_producer(load.ring, || 0).wait(Yielding::default())
 }
@@ -135,7 +135,7 @@ fn handled(
     Ok(Pass::in_batches(finish, vec![sum.answer], load.events, &[sum.batches]))
 }
 
-/// One thread publishes, the other polls.
+/// Runs one thread that publishes and another that polls.
 fn polled(load: Load) -> Result<Pass, RunError> {
     let built = ring(load).stage("consumer").poller().build();
     let (producer, mut consumers) = built.map_err(Load::refused)?;

@@ -28,7 +28,7 @@ pub(crate) struct PingPongArguments {
 }
 
 impl PingPongArguments {
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(crate) fn roster(&self) -> Roster {
         let settings = Setting::each(&self.waits(), &[PlacementName::Own]); // pollers have no thread
         roster(&self.contenders(), &settings, self.pause)

@@ -14,7 +14,7 @@ pub(super) enum Language {
 impl Language {
     pub(super) const ALL: [Self; 2] = [Self::Cpp, Self::Java];
 
-    /// The name in a report.
+    /// Returns the name in a report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Cpp => "bare-cpp",

@@ -36,7 +36,7 @@ pub(crate) struct SweepArguments {
 }
 
 impl SweepArguments {
-    /// The loads, from the smallest.
+    /// Returns the loads, from the smallest.
     pub(super) fn paces(&self) -> Vec<Pace> {
         let mut rates = values::each_once(&self.rates, &RATES);
         rates.sort_unstable();

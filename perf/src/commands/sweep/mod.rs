@@ -73,7 +73,7 @@ impl Timed for Step<'_> {
     }
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ fn measure(
     Ok(steps.iter().filter_map(record).collect())
 }
 
-/// The steps of one curve.
+/// Returns the steps of one curve.
 fn curve<'a>(carrier: Carrier<'a>, paces: &[Pace]) -> impl Iterator<Item = Step<'a>> {
     let ended = Rc::new(Cell::new(false));
     paces.iter().map(move |pace| Step {

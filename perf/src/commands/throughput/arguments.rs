@@ -53,7 +53,7 @@ pub(crate) struct ThroughputArguments {
 }
 
 impl ThroughputArguments {
-    /// The contenders asked for, each once.
+    /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
         let settings = self.setting.with(&values::each_once(&self.wait, &[]));
         Roster::of(&values::each_once(&self.contender, &ContenderName::ALL), &settings)

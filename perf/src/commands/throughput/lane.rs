@@ -23,12 +23,12 @@ pub(super) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// A contender that has not run yet.
+    /// Creates a row that has not run.
     pub(super) fn new(topology: Topology, entry: &'a Entry, workload: Workload) -> Self {
         Self { topology, entry, chosen: 0, workload, expected: Answers::new() }
     }
 
-    /// The contender with its setting.
+    /// Returns the contender with its setting.
     pub(super) fn contender(&self) -> &dyn Contender {
         self.entry.candidates[self.chosen].as_ref()
     }

@@ -2,7 +2,7 @@
 
 mod arguments; // the flags
 mod lane; // one contender in one topology
-mod record; // what a report says of it
+mod record; // the record of a row
 pub(crate) mod table; // the tables on standard output
 #[cfg(test)]
 mod tests; // the format of the JSON, the tables
@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) schedule: Schedule,
 }
 
-/// Measures and reports what `arguments` ask for.
+/// Runs the benchmark as `arguments` request, and prints its report.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub(crate) fn measure(
     Ok(Record::of_rows(&rows))
 }
 
-/// The plan that `arguments` describe.
+/// Returns the plan that `arguments` describe.
 fn plan(arguments: &ThroughputArguments) -> Plan {
     let schedule = arguments.schedule.schedule();
     Plan {

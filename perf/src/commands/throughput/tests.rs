@@ -25,7 +25,7 @@ fn plan() -> Plan {
     }
 }
 
-/// The records of `contenders`.
+/// Returns the records of `contenders`.
 fn records(contenders: &[ContenderName]) -> Vec<Record> {
     let roster = Roster::of(contenders, &[Setting::default()]);
     measure(&plan(), &roster.entries, |_| Progress::Silent).unwrap()

@@ -51,7 +51,7 @@ pub(crate) struct Channel {
     pub(crate) wait: WaitName,
 }
 
-/// What is sent.
+/// The payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Payload {
@@ -68,7 +68,7 @@ pub(crate) enum Payload {
 /// The direction of the values, and the number of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// So many senders to one receiver.
+    /// This many senders to one receiver.
     OneWay(usize),
     /// One value at a time over two channels.
     RoundTrips,
@@ -81,7 +81,7 @@ pub(crate) struct Load {
     pub(crate) shape: Shape,
     /// Slots of each channel.
     pub(crate) capacity: usize,
-    /// What is sent.
+    /// The payload.
     pub(crate) payload: Payload,
     /// How long.
     pub(crate) timing: Timing,
@@ -120,7 +120,7 @@ impl ChannelName {
         Self::Thingbuf,
     ];
 
-    /// The name in every report.
+    /// Returns the name in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Lapwing => "lapwing",
@@ -185,7 +185,7 @@ impl Payload {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Word, Self::Line, Self::String];
 
-    /// The name on the command line and in every report.
+    /// Returns the name on the command line and in every report.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Word => "word",

@@ -35,7 +35,7 @@ impl Wait {
     pub(super) const ALL: [Self; 5] =
         [Self::BusySpin, Self::SpinLoopHint, Self::Yield, Self::Sleep, Self::LongSleep];
 
-    /// The name in every report.
+    /// Returns the name in every report.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::BusySpin => "busy-spin",

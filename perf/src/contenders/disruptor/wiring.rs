@@ -23,7 +23,7 @@ use crate::measure::run::Pass;
 pub(super) struct Wiring<'a> {
     /// The wait of all ends of the ring.
     pub(super) wait: Wait,
-    /// What to run.
+    /// The work to run.
     pub(super) topology: Topology,
     /// How much is moved.
     pub(super) workload: &'a Workload,
@@ -76,7 +76,7 @@ impl Wiring<'_> {
         }
     }
 
-    /// The handler folds.
+    /// Runs one handler that folds.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sum, seen) = line.seat(Fold::new());
@@ -92,7 +92,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![state.answer()], &[batches]))
     }
 
-    /// Two steps change the event in its slot, and the third folds.
+    /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (first, first_seen) = line.seat(());
@@ -125,7 +125,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![state.answer()], &batches))
     }
 
-    /// Three producers share the ring, and the handler folds the events of each.
+    /// Runs three producers that share the ring, and a handler that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sum, seen) = line.seat(FoldPerProducer::default());
@@ -150,7 +150,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, state.answers(), &[batches]))
     }
 
-    /// Each of three parallel handlers folds.
+    /// Runs three parallel handlers that fold.
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (sums, seen): (Vec<_>, Vec<_>) =
@@ -172,7 +172,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, answers, &batches))
     }
 
-    /// Two parallel handlers each write a property of the event, and the third joins.
+    /// Runs two parallel handlers that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut line = self.line();
         let (left, left_seen) = line.seat(());
@@ -201,12 +201,12 @@ impl Wiring<'_> {
         Ok(self.pass(finish, state.answers(), &batches))
     }
 
-    /// Where handlers report.
+    /// Returns the finish line of the handlers.
     fn line(self) -> FinishLine {
         FinishLine::after(self.workload.events)
     }
 
-    /// Where the threads are.
+    /// Returns the placement of the threads.
     fn seats(self, producers: usize) -> Seats {
         Seats::of(self.workload.placement, producers, self.topology.threads())
     }

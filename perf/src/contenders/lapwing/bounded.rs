@@ -51,7 +51,7 @@ impl Library for Own {
     }
 }
 
-/// `builder` with `strategy` at both ends.
+/// Returns `builder` with `strategy` at both ends.
 fn both<W: WaitStrategy + Clone>(builder: Builder, strategy: W) -> Builder<W, W> {
     builder.receiver_wait(strategy.clone()).sender_wait(strategy)
 }

@@ -37,8 +37,8 @@ enum OwnRings {
 impl OwnRings {
     const ALL: [Self; 3] = [Self::Adaptive, Self::Spin, Self::Yield];
 
-    /// A poller waits for its own ring only. A reader of several rings that does not poll runs a
-    /// stage of each.
+    /// Returns the contender. A poller waits for its own ring only. A reader of several rings that
+    /// does not poll runs a stage of each.
     fn contender(self) -> Box<dyn Contender> {
         match self {
             Self::Adaptive => Box::new(Together(over_rings::contender(self))),

@@ -100,7 +100,7 @@ impl Setting {
 }
 
 impl Default for Setting {
-    /// What the library does by itself.
+    /// Returns the library's defaults.
     fn default() -> Self {
         Self::from(WaitName::Adaptive)
     }

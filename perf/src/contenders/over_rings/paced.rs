@@ -7,13 +7,13 @@ use crate::measure::crew::{Answers, Crew, Disconnected, RunError};
 /// Words of a letter.
 const WORDS: usize = 3;
 
-/// A letter as words.
+/// Converts a letter to words.
 #[inline]
 fn words(letter: Letter) -> [u64; WORDS] {
     [letter.number, letter.intended, letter.previous]
 }
 
-/// The letter of these words.
+/// Converts words to a letter.
 #[inline]
 fn letter([number, intended, previous]: [u64; WORDS]) -> Letter {
     Letter { number, intended, previous }

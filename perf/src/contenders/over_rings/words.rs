@@ -44,7 +44,7 @@ pub(super) fn left<const N: usize>(event: &[u64; N]) -> u8 {
     First(event[0]).left()
 }
 
-/// The second property.
+/// Returns the second property.
 #[inline]
 pub(super) fn right<const N: usize>(event: &[u64; N]) -> u8 {
     First(event[0]).right()

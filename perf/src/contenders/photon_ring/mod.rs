@@ -54,7 +54,7 @@ impl Wait {
     }
 }
 
-/// Every kind of bounded channel.
+/// Returns every kind of bounded channel.
 fn bounded() -> [Bounded; 6] {
     [
         Wait::Own(WaitStrategy::BusySpin),
@@ -67,7 +67,7 @@ fn bounded() -> [Bounded; 6] {
     .map(Bounded)
 }
 
-/// Every kind of event channel.
+/// Returns every kind of event channel.
 fn in_place() -> [InPlace; 2] {
     [Wait::Own(WaitStrategy::YieldSpin), Wait::Yield].map(InPlace)
 }

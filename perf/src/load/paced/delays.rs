@@ -18,7 +18,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// No delays yet.
+    /// Creates empty delays.
     pub(crate) fn new() -> Self {
         Self { segments: [(); SEGMENTS.len()].map(|()| histogram()) }
     }

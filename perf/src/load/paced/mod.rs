@@ -11,7 +11,7 @@
 
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
-mod letter; // what is sent
+mod letter; // the message
 pub(crate) mod nobody; // no hand-off at all
 mod over_queues; // a queue for each hop
 mod stage; // the sender and the stages
@@ -101,12 +101,12 @@ impl Paced {
 }
 
 impl Pace {
-    /// Events each second.
+    /// Returns the events per second.
     pub(crate) fn per_second(&self) -> f64 {
         1e9 / self.interval_ns
     }
 
-    /// The answer of the last stage.
+    /// Returns the answer of the last stage.
     pub(crate) fn expected(&self) -> Answers {
         let mut fold = Fold::new();
         (0..self.events).for_each(|number| fold.add(u64::from(number)));

@@ -61,7 +61,7 @@ impl Stages {
         }
     }
 
-    /// Each of them, in their order.
+    /// Returns the stages, in order.
     pub(crate) fn each(&mut self) -> (&mut Stage, &mut Stage, &mut LastStage) {
         (&mut self.first, &mut self.second, &mut self.last)
     }
@@ -118,7 +118,7 @@ impl Sender {
 }
 
 impl Stage {
-    /// A stage that has received nothing.
+    /// Creates a stage that has received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone(), hop: histogram() }
     }
@@ -131,14 +131,14 @@ impl Stage {
         letter.previous = now;
     }
 
-    /// The delays of its hop.
+    /// Returns the delays of its hop.
     pub(crate) fn into_hop(self) -> Histogram<u64> {
         self.hop
     }
 }
 
 impl LastStage {
-    /// A stage that has received nothing.
+    /// Creates a stage that has received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self { stage: Stage::new(clock), end_to_end: histogram(), fold: Fold::new() }
     }

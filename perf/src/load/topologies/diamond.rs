@@ -26,7 +26,7 @@ pub(crate) fn buzz(digest: u64) -> u8 {
     u8::from(digest.is_multiple_of(5))
 }
 
-/// What the joining stage computes.
+/// The answer of the joining stage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FizzBuzz {
     /// Events that have both properties.
@@ -44,13 +44,13 @@ impl FizzBuzz {
         self.fold.add(digest ^ properties);
     }
 
-    /// The count and the fold.
+    /// Returns the count and the fold.
     pub(crate) fn answers(&self) -> Answers {
         vec![self.both, self.fold.answer()]
     }
 }
 
-/// The joining stage's answers.
+/// Returns the joining stage's answers.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut joined = FizzBuzz::default();
     for value in 0..events {

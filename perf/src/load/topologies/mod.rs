@@ -94,7 +94,7 @@ impl Topology {
         }
     }
 
-    /// [`expected`](Self::expected) for one size of event.
+    /// Computes [`expected`](Self::expected) for one size of event.
     fn expected_of<const PAD: usize>(self, events: u32) -> Answers {
         match self {
             Self::Unicast => unicast::expected::<PAD>(events),
@@ -119,7 +119,7 @@ impl Topology {
         }
     }
 
-    /// [`over_queues`](Self::over_queues) for one size of event.
+    /// Runs [`over_queues`](Self::over_queues) for one size of event.
     fn over_queues_of<Q: Queue, const PAD: usize>(
         self,
         workload: &Workload,

@@ -26,13 +26,13 @@ pub(crate) fn step_two(value: u32, digest: u64) -> u32 {
     value.wrapping_mul(SPREAD).wrapping_add(low_half(digest))
 }
 
-/// The low 32 bits.
+/// Returns the low 32 bits.
 #[inline]
 fn low_half(digest: u64) -> u32 {
     (digest & u64::from(u32::MAX)) as u32
 }
 
-/// The third step's answer.
+/// Returns the third step's answer.
 pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     let mut fold = Fold::new();
     for value in 0..events {
@@ -44,7 +44,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     vec![fold.answer()]
 }
 
-/// Three queues.
+/// Runs over three queues.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

@@ -32,7 +32,7 @@ impl FoldPerProducer {
         self.0[usize::from(origin)].add(digest);
     }
 
-    /// One answer for each producer.
+    /// Returns one answer per producer.
     pub(crate) fn answers(&self) -> Answers {
         self.0.iter().map(|fold| fold.answer()).collect()
     }
@@ -62,7 +62,7 @@ pub(crate) fn expected<const PAD: usize>(events: u32) -> Answers {
     folds.answers()
 }
 
-/// One queue that all producers share.
+/// Runs over one queue that all producers share.
 pub(super) fn over_queues<Q: Queue, const PAD: usize>(
     workload: &Workload,
 ) -> Result<Finish, RunError> {

@@ -12,7 +12,7 @@ pub(crate) enum ReportError {
     /// The folder or a file in it cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// What was to be read.
+        /// The file or folder.
         path: PathBuf,
         /// Why not.
         source: io::Error,
@@ -32,7 +32,7 @@ pub(crate) enum ReportError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A record cannot be used.
@@ -42,7 +42,7 @@ pub(crate) enum ReportError {
         path: PathBuf,
         /// Position of the record in `results`.
         index: usize,
-        /// What is wrong with it.
+        /// The error.
         reason: String,
     },
     /// A plot cannot be drawn.
@@ -54,7 +54,7 @@ pub(crate) enum ReportError {
     /// A file of the report cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// What was to be written.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
@@ -68,7 +68,7 @@ impl From<ReportError> for Error {
 }
 
 impl ReportError {
-    /// The error of reading `path`.
+    /// Returns the error of reading `path`.
     pub(crate) fn read(path: &Path, source: io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
     }
@@ -78,7 +78,7 @@ impl ReportError {
         Self::Form { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// The error of writing `path`.
+    /// Returns the error of writing `path`.
     pub(crate) fn write(path: &Path, source: io::Error) -> Self {
         Self::Write { path: path.to_owned(), source }
     }

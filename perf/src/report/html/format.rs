@@ -47,7 +47,7 @@ pub(crate) fn count(value: Option<u64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |count| grouped(count as f64))
 }
 
-/// The range of some figures.
+/// Returns the range of some figures.
 pub(crate) fn range(min: f64, max: f64) -> String {
     format!("{} .. {}", figure(min), figure(max))
 }

@@ -63,7 +63,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The files with what they hold.
+/// Returns the files with what they hold.
 pub(super) fn files(data: &Data) -> Table {
     let words = ["file", "benchmarks", "begun", "complete"];
     let mut table = Table::new("", &words, &["CPUs used by others"]);
@@ -135,7 +135,7 @@ fn crowded(data: &Data) -> Vec<String> {
     crowded.into_iter().map(line).collect()
 }
 
-/// When the measurement began.
+/// Returns the start of the measurement.
 fn began(source: &Source) -> Option<&str> {
     source.machine.get(BEGAN)?.as_str()
 }

@@ -64,7 +64,7 @@ const fn shade(role: Role, name: &'static str, light: u32, dark: u32) -> Shade {
 }
 
 impl Role {
-    /// The colour to draw with.
+    /// Returns the colour to draw with.
     pub(crate) fn colour(self) -> RGBColor {
         let role = match self {
             Self::Series(number) => Self::Series(number % SERIES),

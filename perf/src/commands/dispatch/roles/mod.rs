@@ -34,7 +34,7 @@ impl Turn {
     /// No work done and none due. The start value of a sum.
     const NOTHING: Self = Self { worked: false, next_at: u64::MAX, done: true };
 
-    /// Both together.
+    /// Returns the sum of both.
     fn and(self, other: Self) -> Self {
         Self {
             worked: self.worked || other.worked,
@@ -46,7 +46,7 @@ impl Turn {
 
 /// A role in the pipeline.
 pub(super) trait Role: Send {
-    /// The run begins at `epoch`.
+    /// Starts the run at `epoch`.
     fn begin(&mut self, epoch: u64);
 
     /// Does a bounded amount of the available work. `now` is slightly in the past.

@@ -13,7 +13,7 @@ pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R
     dispatch: D,
     /// From the gateways to the strategies.
     returning: R,
-    /// What it does for each order.
+    /// Its work for each order.
     work: Work,
     /// Venues, which get orders in turn.
     venues: u16,
@@ -30,7 +30,7 @@ where
     D: Relay<Order<PAD>>,
     R: Relay<Order<PAD>>,
 {
-    /// Between `dispatch` and `returning`.
+    /// Creates the orchestrator between `dispatch` and `returning`.
     pub(in crate::commands::dispatch) fn new(
         (dispatch, returning): (D, R),
         venues: usize,
@@ -41,7 +41,7 @@ where
         Self { dispatch, returning, work, venues: venues as u16, next_venue: 0, clock, signals }
     }
 
-    /// What it met as a sender.
+    /// Returns its pressure as a sender.
     pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
         self.dispatch.pressure().and(self.returning.pressure())
     }

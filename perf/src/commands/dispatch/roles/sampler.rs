@@ -18,13 +18,13 @@ pub(in crate::commands::dispatch) struct Flight {
 }
 
 impl Flight {
-    /// One more was sent.
+    /// Counts a sent order.
     #[inline]
     pub(super) fn send(&self) {
         add_one(&self.sent);
     }
 
-    /// One more came back.
+    /// Counts a returned order.
     #[inline]
     pub(super) fn come_back(&self) {
         add_one(&self.returned);
@@ -116,7 +116,7 @@ impl Role for Sampler<'_> {
         self.steady = self.steady.start + epoch..self.steady.end + epoch;
     }
 
-    /// A sample is not work, because it sends no message.
+    /// Takes a sample if one is due. A sample is not work, because it sends no message.
     fn turn(&mut self, now: u64) -> Turn {
         if now >= self.next_at {
             self.count(now);

@@ -62,7 +62,7 @@ impl Drop for AbandonOnPanic<'_> {
 pub(in crate::commands::dispatch) struct Shift<'a> {
     /// Name of the thread.
     pub(in crate::commands::dispatch) name: String,
-    /// What it plays.
+    /// Its roles.
     pub(in crate::commands::dispatch) roles: Vec<&'a mut dyn Role>,
     /// Its wait without work.
     pub(in crate::commands::dispatch) idle: Idle<'a>,

@@ -68,7 +68,7 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     submit: Sending<PAD, O>,
     /// Orders come back by it.
     returned: I,
-    /// What came back.
+    /// The orders that came back.
     returns: Returns,
     /// Its orders in flight, for the sampler.
     flight: &'a CachePadded<Flight>,
@@ -118,7 +118,7 @@ where
         }
     }
 
-    /// What it met as a sender.
+    /// Returns its pressure as a sender.
     pub(in crate::commands::dispatch) fn pressure(&self) -> Pressure {
         self.submit.pressure()
     }
@@ -130,12 +130,12 @@ where
         late
     }
 
-    /// What came back.
+    /// Returns the orders that came back.
     pub(in crate::commands::dispatch) fn into_returns(self) -> Returns {
         self.returns
     }
 
-    /// Fires what is due.
+    /// Sends the orders that are due.
     fn fire(&mut self, now: u64) -> usize {
         for fired in 0..TURN {
             let due = self.next_due();
@@ -151,7 +151,7 @@ where
         TURN
     }
 
-    /// Takes in what comes back.
+    /// Receives returned orders.
     fn take_in(&mut self) -> usize {
         let Self { own, returned, returns, sent, clock, flight, .. } = self;
         returned.drain(TURN, |mut order| {

@@ -119,13 +119,13 @@ pub(super) struct Filter<const PAD: usize, R> {
     poller: Poller<Order<PAD>>,
     /// The receiver whose orders it keeps.
     own: u16,
-    /// What a receiver is.
+    /// The receiver.
     receiver: PhantomData<R>,
 }
 
 /// The receiver of an order.
 pub(super) trait Receiver: Send {
-    /// The receiver of `order`.
+    /// Returns the receiver of `order`.
     fn of<const PAD: usize>(order: &Order<PAD>) -> u16;
 }
 

@@ -55,7 +55,7 @@ impl<T: Copy + Send + Sync> Inlet<T> for Poller<T> {
     }
 }
 
-/// The error of a ring that was refused.
+/// Returns the error of a ring that was refused.
 pub(super) fn not_built(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }

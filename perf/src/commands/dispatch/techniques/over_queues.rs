@@ -47,7 +47,7 @@ pub(super) struct QueueRelay<const PAD: usize, I> {
 }
 
 impl<const PAD: usize, I> QueueRelay<PAD, I> {
-    /// From `inlet` to `rings`.
+    /// Creates the relay from `inlet` to `rings`.
     fn new(inlet: I, rings: Vec<Producer<Order<PAD>>>) -> Self {
         Self { inlet, outlets: rings.into_iter().map(Sending::new).collect() }
     }

@@ -26,7 +26,7 @@ impl<const PAD: usize> Mpsc<PAD> for SpscMux {
 pub(super) struct Mux<T> {
     /// One for each sender.
     rings: Vec<Consumer<T>>,
-    /// The ring that is asked next.
+    /// The ring that is polled next.
     next: usize,
 }
 

@@ -2,7 +2,7 @@
 //! the build of the library (`library`), with the threads for its ends (`crew`), and the name of
 //! the contender.
 
-pub(in crate::contenders) mod feed; // what a producer publishes
+pub(in crate::contenders) mod feed; // the publications of a producer
 mod paced; // timed events through three stages
 pub(crate) mod ping_pong; // a number there and back
 pub(in crate::contenders) mod setting; // a builder with a setting
@@ -22,7 +22,7 @@ use crate::load::workload::{EventBytes, Workload};
 use crate::measure::crew::RunError;
 use crate::measure::run::Pass;
 
-/// The contender with this `setting`.
+/// Returns the contender with this `setting`.
 pub(in crate::contenders) fn contender(setting: Setting) -> Box<dyn Contender> {
     Box::new(OneRing { setting })
 }

@@ -29,7 +29,7 @@ pub(super) struct Wiring<'a> {
     pub(super) workload: &'a Workload,
 }
 
-/// The ring refused to be built.
+/// Returns the error of a ring that could not be built.
 pub(in crate::contenders) fn refused(error: BuildError) -> RunError {
     RunError::Build(error.to_string())
 }
@@ -56,7 +56,7 @@ impl Wiring<'_> {
         setting::applied(self.setting, builder, 1)
     }
 
-    /// The consumer folds per event, or per batch if events are published in batches.
+    /// Runs a consumer that folds per event, or per batch if events are published in batches.
     fn unicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sum = Tally::<Fold>::new();
         let ring = self.ring::<Event<PAD>>();
@@ -77,7 +77,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![sum.answer.answer()], &[sum.batches]))
     }
 
-    /// Two steps change the event in its slot, and the third folds.
+    /// Runs two steps that change the event in its slot, and a third that folds.
     fn pipeline<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut first = Tally::<()>::new();
         let mut second = Tally::<()>::new();
@@ -108,7 +108,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, vec![third.answer.answer()], &batches))
     }
 
-    /// Three producers share the ring; the consumer folds the events of each.
+    /// Runs three producers that share the ring, and a consumer that folds the events of each.
     fn sequencer<const PAD: usize>(self) -> Result<Pass, RunError> {
         let workload = self.workload;
         let mut sum = Tally::<FoldPerProducer>::new();
@@ -135,7 +135,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, sum.answer.answers(), &[sum.batches]))
     }
 
-    /// Three parallel consumers fold every event.
+    /// Runs three parallel consumers that fold every event.
     fn multicast<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut sums = [(); CONSUMERS.len()].map(|()| Tally::<Fold>::new());
         let (producer, consumers) = self
@@ -158,7 +158,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, answers, &batches))
     }
 
-    /// Two parallel stages each write a property of the event, and the third joins.
+    /// Runs two parallel stages that each write a property of the event, and a third that joins.
     fn diamond<const PAD: usize>(self) -> Result<Pass, RunError> {
         let mut left = Tally::<()>::new();
         let mut right = Tally::<()>::new();
@@ -191,7 +191,7 @@ impl Wiring<'_> {
         Ok(self.pass(finish, joined.answer.answers(), &batches))
     }
 
-    /// The only producer publishes every event.
+    /// Returns the feed of the only producer, which publishes every event.
     fn one_feed<E: 'static>(
         self,
         producer: SingleProducer<E>,

@@ -238,7 +238,7 @@ fn round_below(value: f64) -> f64 {
     times.unwrap_or(1.0) * decade
 }
 
-/// The label of a plain number.
+/// Returns the label of a plain number.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format::short(value) }
 }

@@ -126,7 +126,7 @@ impl Picture {
 }
 
 impl Canvas<'_> {
-    /// A filled rectangle.
+    /// Draws a filled rectangle.
     pub(crate) fn block(&self, from: Point, to: Point, role: Role) -> Drawn {
         self.root.draw(&Rectangle::new([from, to], role.colour().filled()))
     }
@@ -143,7 +143,7 @@ impl Canvas<'_> {
         self.root.draw(&DashedPathElement::new(points.to_vec(), 7, 4, style))
     }
 
-    /// A marker at `point`.
+    /// Draws a marker at `point`.
     pub(crate) fn marker(&self, (x, y): Point, marker: Marker, role: Role) -> Drawn {
         let style = role.colour().filled();
         match marker {
@@ -164,7 +164,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// A cross at `point`.
+    /// Draws a cross at `point`.
     pub(crate) fn cross(&self, point: Point, role: Role) -> Drawn {
         self.root.draw(&Cross::new(point, 6, role.colour().stroke_width(2)))
     }
@@ -199,7 +199,7 @@ impl Writing {
     /// Ticks and notes.
     pub(crate) const NOTE: Self = Self { size: SMALL, role: Role::Muted, bold: false };
 
-    /// The same for `plotters`.
+    /// Returns the same for `plotters`.
     pub(crate) fn of_plotters(self) -> TextStyle<'static> {
         let weight = if self.bold { FontStyle::Bold } else { FontStyle::Normal };
         let font = FontDesc::new(FontFamily::SansSerif, self.size * SVG_FONT_SCALE, weight);

@@ -7,7 +7,7 @@ use super::{speed, time};
 /// The maximum CPU time in percent of one CPU: that of a million CPUs.
 const MAX_PERCENT: f64 = 1e8;
 
-/// What waiting costs under a load.
+/// The cost of waiting under a load.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Idle {
     /// The contender that waited.

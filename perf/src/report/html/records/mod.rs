@@ -198,19 +198,19 @@ pub(crate) struct Dispatch {
     verified: bool,
     /// Medians over the repeats, in the order of the pipeline, and their sums.
     pub(crate) segments: Vec<Segment>,
-    /// How far the repeats lie apart.
+    /// The range of the repeats.
     pub(crate) rt_venue_spread: Option<VenueSpread>,
     /// Orders in flight.
     pub(crate) in_flight: Option<InFlight>,
-    /// Threads that stood still.
+    /// Threads that did not run for a while.
     pub(crate) stalls: Option<Stalls>,
     /// How often a queue was full.
     pub(crate) full: Option<f64>,
-    /// Mean number of CPUs that the run kept busy.
+    /// Mean number of CPUs in use.
     pub(crate) cpus: Option<f64>,
 }
 
-/// The least and the most of the repeats.
+/// The smallest and the largest value of the repeats.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct VenueSpread {
     /// Of the median.
@@ -219,14 +219,14 @@ pub(crate) struct VenueSpread {
     pub(crate) p99_ns: [f64; 2],
 }
 
-/// Orders in flight, and what Little's law expects.
+/// Orders in flight, and their expected number by Little's law.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct InFlight {
     /// The median of the peaks of the repeats.
     pub(crate) median_peak: f64,
     /// The highest peak.
     pub(crate) max: f64,
-    /// Load times mean delay.
+    /// The load multiplied by the mean delay.
     pub(crate) expected: f64,
     /// The mean in steady state.
     pub(crate) steady_mean: Option<f64>,
@@ -234,7 +234,7 @@ pub(crate) struct InFlight {
     pub(crate) as_expected: Option<bool>,
 }
 
-/// Times in which a thread did not run.
+/// Stalls: times in which a thread did not run.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Stalls {
     /// Repeats with a stall.
@@ -244,7 +244,7 @@ pub(crate) struct Stalls {
 }
 
 impl Record {
-    /// The benchmark, as on the command line.
+    /// Returns the benchmark, as on the command line.
     pub(crate) const fn benchmark(&self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",

@@ -15,9 +15,9 @@ pub(crate) struct Rates {
     pub(crate) placement: Option<String>,
     /// The counted traffic; only of channels, as the next four keys.
     pub(crate) traffic: Option<String>,
-    /// What was sent.
+    /// The payload.
     pub(crate) payload: Option<String>,
-    /// What else ran meanwhile.
+    /// The other load of the machine.
     pub(crate) beside: Option<String>,
     /// Threads that sent.
     pub(crate) senders: Option<u64>,

@@ -2,7 +2,7 @@
 
 mod contention; // an increment, beside the paper's
 mod dispatch; // the order-dispatch pipeline
-mod idle; // what waiting costs
+mod idle; // the cost of waiting
 mod latency; // percentile curves
 mod limits; // percent of the limits of the machine
 mod naming; // labels of rows, pinned or not

@@ -24,7 +24,7 @@ pub(crate) trait Named {
     /// Returns whether each thread was bound to one CPU. A record without this key was not pinned.
     fn is_pinned(&self) -> bool;
 
-    /// Whether it is Lapwing's.
+    /// Returns whether it is Lapwing's.
     fn is_own(&self) -> bool {
         is_own(self.contender())
     }
@@ -86,7 +86,7 @@ impl Named for Latency {
     }
 }
 
-/// Whether `contender` is Lapwing's.
+/// Returns whether `contender` is Lapwing's.
 pub(crate) fn is_own(contender: &str) -> bool {
     contender.starts_with(OWN)
 }
@@ -126,7 +126,7 @@ fn setting(settings: Settings, record: &impl Named) -> Option<String> {
     record.wait().map(|wait| settings.name(wait, record.placement()))
 }
 
-/// Whether threads were pinned, in words.
+/// Returns whether threads were pinned, in words.
 pub(crate) const fn pinning(is_pinned: bool) -> &'static str {
     if is_pinned { "each thread pinned to a CPU" } else { "not pinned" }
 }

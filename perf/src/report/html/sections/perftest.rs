@@ -11,7 +11,7 @@ const LEAD: &str = "The performance tests of the Disruptor's own repository, by 
     their parameters. Each counts what LMAX counts, so rows compare with LMAX's figures and not with \
     each other.";
 
-/// The section, if there are `records`.
+/// Returns the section, if there are `records`.
 pub(super) fn section(records: &[Speed]) -> Option<Section> {
     if records.is_empty() {
         return None;

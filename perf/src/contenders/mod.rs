@@ -23,9 +23,9 @@ mod crossbeam_channel; // lock-free ring with parking
 mod disruptor; // another ring for the whole graph
 mod flume; // a lock around a queue
 mod foreign; // rivals in other languages
-mod kanal; // values handed from stack to stack
-mod lapwing; // this project
-mod lapwing_plain; // this project without its tuning
+mod kanal; // values copied from stack to stack
+mod lapwing; // Lapwing
+mod lapwing_plain; // Lapwing without its tuning
 mod over_queues; // a rival queue at every arc
 mod over_rings; // one ring per sending stage
 mod photon_ring; // stamped slots, several readers
@@ -34,7 +34,7 @@ mod rtrb; // a wait-free ring for two threads
 mod std_mpsc; // the standard library's bounded channel
 #[cfg(test)]
 mod tests; // every topology over every contender; loss of a peer
-mod wrong_answer; // a contender that lies
+mod wrong_answer; // a contender with wrong answers
 
 use clap::ValueEnum;
 

@@ -20,7 +20,7 @@ const MAX_QUOTED: usize = 120;
 /// The time to wait for the error message of a child that has exited.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Why a child gave no answer.
+/// The reason why a child gave no answer.
 #[derive(Debug, Error)]
 pub(crate) enum ChildError {
     /// The system refused the process, or a thread that reads its output.
@@ -28,7 +28,7 @@ pub(crate) enum ChildError {
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// It ended before it answered.
@@ -47,7 +47,7 @@ pub(crate) enum ChildError {
     #[error("the process refused: {0}")]
     Refused(String),
     /// It sent an invalid result.
-    #[error("the process answered nonsense: {0:?}")]
+    #[error("the process sent an invalid reply: {0:?}")]
     Nonsense(String),
 }
 

@@ -12,7 +12,7 @@ use crate::machine;
 /// A queue, or two bare words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CppRival {
-    /// Two words and nothing else.
+    /// Two bare words.
     Bare,
     /// `std::mutex` and two condition variables.
     MutexQueue,

@@ -14,7 +14,7 @@ use super::tool::{self, ToolError};
 /// A library, or two bare words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JavaRival {
-    /// Two words and nothing else.
+    /// Two bare words.
     Bare,
     /// `java.util.concurrent.ArrayBlockingQueue`.
     ArrayBlockingQueue,

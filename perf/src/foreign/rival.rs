@@ -95,7 +95,7 @@ impl Rival {
         let cpus = Cpus { placement, threads: crowd.threads() };
         let details = format!("{producers} {consumers} {events} {ring} {cpus}");
         let ran = Ran::read(&self.ask("share", &details, PER_EVENT * events)?)?;
-        // Each consumer is handed every event.
+        // Each consumer receives every event.
         Ok(pass(ran, f64::from(events) * f64::from(consumers)))
     }
 

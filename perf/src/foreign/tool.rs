@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The file for a tool's output. With a pipe, a tool with much output would wait for a reader.
 const LOG: &str = "tool.log";
 
-/// Why a rival cannot be built.
+/// The reason why a rival cannot be built.
 #[derive(Debug, Error)]
 pub(crate) enum ToolError {
     /// There is no such program.
@@ -45,7 +45,7 @@ pub(crate) enum ToolError {
     Process {
         /// The name of its program.
         tool: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The system refused a file or a folder.
@@ -53,9 +53,9 @@ pub(crate) enum ToolError {
     File {
         /// The action that failed.
         action: &'static str,
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -18,7 +18,7 @@ use crate::measure::run::Pass;
 pub(crate) struct Exchange {
     /// The numbers that make a round trip: `1..=exchanges`.
     pub(crate) exchanges: u32,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
     /// Mean pause of the sender before each number. Each pause has between half and one and a half
     /// times this length. Pauses do not count.

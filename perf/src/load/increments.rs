@@ -88,7 +88,7 @@ impl Case {
             Self::LockTwo => "two threads with lock",
             Self::CasTwo => "two threads with CAS",
             Self::FetchAddTwo => "two threads with fetch-add",
-            Self::Neighbours => "two threads, two counters in one line",
+            Self::Neighbours => "two threads, two counters in one cache line",
             Self::Apart => "two threads, two counters apart",
             Self::WrongAnswer => "one increment lost",
         }
@@ -171,7 +171,7 @@ impl Serialize for Case {
     }
 }
 
-/// Where counters stand.
+/// The values of the counters.
 trait Total: Sync {
     fn total(&self) -> u64;
 }
@@ -238,7 +238,7 @@ struct Load {
     increments: u32,
     /// Threads that share them evenly.
     threads: usize,
-    /// Where they are.
+    /// The placement of the threads.
     placement: Placement,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Lone {
     pub(crate) listeners: usize,
     /// Events of the run, at least 1.
     pub(crate) events: u32,
-    /// Time before each of them.
+    /// The idle period before each event.
     pub(crate) silence: Duration,
 }
 

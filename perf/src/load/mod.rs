@@ -6,7 +6,7 @@ pub(crate) mod event; // the event and its sizes
 pub(crate) mod exchange; // round trips of numbers, over any carrier
 pub(crate) mod fold; // the computation of a consumer, which exposes loss and disorder
 pub(crate) mod increments; // the cases of contention
-pub(crate) mod lone; // single events after long silences
+pub(crate) mod lone; // single events after idle periods
 pub(crate) mod paced; // the three-stage pipeline under a load, and its delays
 pub(crate) mod queue; // the interface of a rival queue
 pub(crate) mod sharing; // each event to one of several consumers

@@ -15,7 +15,7 @@ pub(crate) trait Queue: 'static {
 
     /// The sending end. It is cloned for further producers.
     type Sender<T: Payload>: Sender<T> + Clone;
-    /// The end that receives.
+    /// The receiving end.
     type Receiver<T: Payload>: Receiver<T>;
 
     /// Creates an empty queue of `capacity` messages, whose memory has been touched.

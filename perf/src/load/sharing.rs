@@ -37,7 +37,7 @@ pub(crate) struct Sharing {
     pub(crate) events: u32,
     /// Slots of the ring or of the queue; a power of two.
     pub(crate) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 

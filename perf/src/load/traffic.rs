@@ -66,7 +66,7 @@ pub(crate) struct Timing {
 /// A completed run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Traffic {
-    /// The figures of the runs.
+    /// The figures of the run.
     pub(crate) sample: Sample,
     /// The number of sent values, and the sum of their numbers.
     pub(crate) sent: [u64; 2],

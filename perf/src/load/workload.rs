@@ -22,7 +22,7 @@ pub(crate) struct Workload {
     pub(crate) event_bytes: EventBytes,
     /// How a producer publishes.
     pub(crate) publish: Publish,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 

@@ -33,7 +33,7 @@ type Job<'a> = Box<dyn FnMut() -> Result<Answers, Disconnected> + Send + 'a>;
 #[error("the other end is gone")]
 pub(crate) struct Disconnected;
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug, Error)]
 pub(crate) enum RunError {
     /// The system refused to create a thread. No worker has started its job.
@@ -53,7 +53,7 @@ pub(crate) enum RunError {
         message: String,
     },
     /// A worker stopped early because its peer is gone, although no worker panicked.
-    #[error("worker lost its neighbour: worker={worker}")]
+    #[error("worker stopped because its peer is gone: worker={worker}")]
     Disconnected {
         /// The first worker, in order of enlistment, that stopped early.
         worker: String,

@@ -51,7 +51,7 @@ pub(crate) enum Error {
     Json {
         /// The file named on the command line.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// `lapwing report` has no data, or cannot use it.
@@ -61,7 +61,7 @@ pub(crate) enum Error {
     #[error("cannot print the report: {0}")]
     Print(#[from] io::Error),
     /// Ctrl-C.
-    #[error("interrupted: what was measured until then is reported")]
+    #[error("interrupted: the report contains the results so far")]
     Interrupted,
 }
 

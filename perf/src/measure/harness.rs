@@ -17,7 +17,7 @@ const ORDER_SEED: u64 = 0x1A97;
 
 /// A row that runs once per round and is compared with others of its kind.
 pub(crate) trait Timed {
-    /// Its name in a progress line.
+    /// Returns its name in a progress line.
     fn label(&self) -> String;
 
     /// Determines the parameters of the rounds, such as the number of events and the wait strategy.

@@ -19,7 +19,9 @@ pub(crate) fn listen() {
         if REQUESTED.swap(true, Ordering::Relaxed) {
             process::exit(i32::from(EXIT_CODE));
         }
-        output::note("interrupted: this run ends, then what was measured is reported");
+        output::note(
+            "interrupted: the current run completes, then the results so far are reported",
+        );
     });
 }
 

@@ -15,7 +15,7 @@ use crate::measure::statistics::{self, Spread, median};
 
 /// The timed work.
 pub(crate) trait Subject {
-    /// Its name in a progress line.
+    /// Returns its name in a progress line.
     fn label(&self) -> String;
 
     /// Returns the number of working threads.
@@ -60,7 +60,7 @@ pub(crate) struct Row<S> {
 /// The summary of the runs of a row. It is part of the record of every throughput table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Speed {
-    /// Threads that worked.
+    /// The number of working threads.
     pub(crate) threads: usize,
     /// Whether each thread was bound to its own CPU.
     pub(crate) pinned: bool,

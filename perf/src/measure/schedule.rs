@@ -13,7 +13,7 @@ pub(crate) struct Schedule {
     pub(crate) run_time: Duration,
     /// Events of one run, or `None` to calibrate each row.
     pub(crate) events: Option<u32>,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
 }
 

@@ -20,7 +20,7 @@ pub(crate) trait Settling {
     /// Selects the setting of this index for all later runs.
     fn choose(&mut self, candidate: usize);
 
-    /// Events of the first pilot.
+    /// Returns the events of the first pilot.
     fn pilot_events(&self) -> u32;
 
     /// Returns the events of one run.

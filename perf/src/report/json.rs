@@ -13,13 +13,13 @@ use crate::report::Missing;
 /// The whole file.
 #[derive(Serialize)]
 struct Report<'a, R> {
-    /// Where the numbers were measured.
+    /// The machine.
     machine: &'a Machine,
     /// Requested contenders that could not take part.
     missing: &'a [Missing],
     /// Whether the measurement completed. It did not if it was interrupted.
     complete: bool,
-    /// What was measured.
+    /// The records.
     results: &'a [R],
 }
 

@@ -3,7 +3,7 @@
 
 pub(crate) mod html; // `lapwing report`: a page with plots
 pub(crate) mod json; // the file of `--json`
-pub(crate) mod rates; // runs of a given time
+pub(crate) mod rates; // runs with a fixed length
 pub(crate) mod settings; // the name of a row's setting
 pub(crate) mod strategies; // the default against the best other strategy
 pub(crate) mod table; // the tables on standard output
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub(crate) struct Missing {
     /// Its name.
     pub(crate) contender: String,
-    /// Why not, in a few words.
+    /// The reason, in a few words.
     pub(crate) reason: String,
 }
 

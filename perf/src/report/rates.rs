@@ -6,8 +6,8 @@ use crate::measure::sample::Summary;
 use crate::measure::statistics::median;
 
 /// The note below every table of such rates.
-pub(crate) const NOTE: &str = "rates are medians of the runs, ratios medians of the ratios of each round; switches: \
-    voluntary + involuntary ones of all threads";
+pub(crate) const NOTE: &str = "rates are medians of the runs; ratios are medians of the per-round \
+    ratios; switches: voluntary + involuntary context switches of all threads";
 
 /// A cell whose ratio to the best rival is at least this counts as close.
 const CLOSE: f64 = 0.9;
@@ -44,7 +44,8 @@ pub(crate) fn standing(own: &str, ratios: &[f64]) -> String {
     let from = |least: f64| ratios.iter().filter(|ratio| **ratio >= least).count();
     let (first, cells, close) = (from(1.0), ratios.len(), from(CLOSE));
     format!(
-        "{own}: first in {first} of {cells} cells, within 10 % of the first in {close}, the first ones included"
+        "{own}: first in {first} of {cells} cells, within 10 % of the first in {close} (including \
+         those in which it is first)"
     )
 }
 

@@ -28,8 +28,9 @@ impl Settings {
 
     /// Returns the explanation of the names, if they contain more than the wait.
     pub(crate) fn note(self) -> Option<String> {
-        let note = "beside a wait of lapwing: own is a thread for each consumer, auto as many threads as there \
-                    are CPUs without those of the producers, a number so many threads";
+        let note = "after a wait of lapwing: own is a thread for each consumer, auto is as many \
+            threads as there are CPUs without those of the producers, and a number is the number \
+            of threads";
         self.names_placement.then(|| note.to_owned())
     }
 }

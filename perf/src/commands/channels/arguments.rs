@@ -8,7 +8,7 @@ use crate::contenders::WaitName;
 use crate::contenders::channels::{Channel, ChannelName, Payload};
 use crate::flags::{TimedArguments, values};
 
-/// Milliseconds of one run, without `--quick`.
+/// The length of one run without `--quick`, in milliseconds.
 const RUN_MS: u32 = 100;
 /// Senders of the tails: more than there are CPUs, and many more.
 const TAIL_SENDERS: [u32; 2] = [8, 200];

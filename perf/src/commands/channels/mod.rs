@@ -6,7 +6,7 @@ mod case; // one cell of the table
 pub(crate) mod one_cpu; // a run in a process that has one CPU
 mod record; // the record of a row
 mod row; // one contender in one cell
-mod table; // how it is shown
+mod table; // the table
 #[cfg(test)]
 mod tests; // whole measurements, a wrong answer, the format of the JSON and of the tables
 

@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub(super) wait: &'static str,
     /// Slots of each channel.
     capacity: usize,
-    /// Threads that sent.
+    /// The number of senders.
     senders: usize,
     /// The payload.
     payload: Payload,

@@ -2,7 +2,7 @@
 //! contention.
 
 mod arguments; // the flags
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 

@@ -13,20 +13,20 @@ pub(crate) struct Record {
     benchmark: &'static str,
     /// The contender's name.
     pub(crate) contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) placement: Option<String>,
     /// `pipeline`.
     topology: &'static str,
-    /// Threads that worked.
+    /// The number of working threads.
     pub(crate) threads: usize,
     /// Whether each thread was bound to its own CPU.
     pub(crate) pinned: bool,
     /// Slots of the ring, and of every queue.
     ring: usize,
-    /// From one event to the next.
+    /// The time from one event to the next.
     interval_ns: f64,
     /// Intended events per second.
     pub(crate) offered_per_second: f64,

@@ -11,11 +11,11 @@ const POINTS_PER_HALVING: u32 = 5;
 /// The delays of one segment, in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Segment {
-    /// Which part of the way.
+    /// The segment of the path.
     pub(crate) name: &'static str,
     /// Events.
     pub(crate) count: u64,
-    /// The shortest.
+    /// The shortest delay.
     pub(crate) min_ns: u64,
     /// The mean.
     pub(crate) mean_ns: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Segment {
     pub(crate) p99_9_ns: u64,
     /// 99.99 %.
     pub(crate) p99_99_ns: u64,
-    /// The longest.
+    /// The longest delay.
     pub(crate) max_ns: u64,
     /// Percentiles and their delays, denser towards 100. Left out if many rows are compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -32,7 +32,7 @@ pub(crate) struct Config {
     pub(super) sample_us: u64,
     /// The orchestrator's work for an order, in nanoseconds. Each value adds a block of results.
     pub(super) orch_work_sweep: Vec<u64>,
-    /// How roles share threads.
+    /// The assignment of roles to threads.
     pub(super) mode: ModeName,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Config {
 pub(super) enum ModeName {
     /// `threads` if each role has a CPU, `shared` otherwise.
     Auto,
-    /// A thread for each role.
+    /// One thread per role.
     Threads,
     /// One thread for all strategies, one for the orchestrator, one for all gateways.
     Shared,
@@ -100,7 +100,7 @@ impl Config {
         self.n_strategies + self.m_venues + 2
     }
 
-    /// Orders of one run.
+    /// Returns the orders of one run.
     pub(super) const fn orders(&self) -> u64 {
         self.n_strategies as u64 * self.orders_per_strategy as u64
     }

@@ -16,7 +16,7 @@ const MAX_SWEEP: usize = 16;
 /// The longest work for an order, in nanoseconds. A turn of such orders is not a stall yet.
 const MAX_WORK_NS: u64 = 100_000;
 
-/// Why a file is refused.
+/// The reason why a file is refused.
 #[derive(Debug, Error)]
 pub(crate) enum ConfigError {
     /// The system does not give it.
@@ -24,7 +24,7 @@ pub(crate) enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// Something else than `key: value`.
@@ -44,11 +44,11 @@ pub(crate) enum ConfigError {
         key: String,
     },
     /// A key for the second time.
-    #[error("a key stands once in a file: line={line} first_line={first_line} key={key}")]
+    #[error("a key can occur only once: line={line} first_line={first_line} key={key}")]
     Duplicate {
         /// The number of the line, from 1.
         line: usize,
-        /// Where it stood first.
+        /// The line of its first occurrence.
         first_line: usize,
         /// The key.
         key: &'static str,
@@ -68,9 +68,9 @@ pub(crate) enum ConfigError {
     /// The shortest delay exceeds the longest.
     #[error("d_min_us must be at most d_max_us: d_min_us={d_min_us} d_max_us={d_max_us}")]
     Delays {
-        /// The shortest.
+        /// The shortest delay.
         d_min_us: u64,
-        /// The longest.
+        /// The longest delay.
         d_max_us: u64,
     },
     /// More orders than can be kept.

@@ -55,7 +55,7 @@ impl Pressure {
 /// An outlet, with the orders that did not fit. They keep their stamps and their order.
 #[derive(Debug)]
 pub(super) struct Sending<const PAD: usize, O> {
-    /// Where they go.
+    /// The outlet.
     outlet: O,
     /// Orders that did not fit, the oldest first.
     pending: VecDeque<Order<PAD>>,

@@ -12,10 +12,10 @@ use crate::machine::placement::Placement;
 /// Threads if roles share them: strategies and sampler, orchestrator, gateways.
 const SHARED_THREADS: usize = 3;
 
-/// How roles share threads.
+/// The assignment of roles to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// A thread for each role.
+    /// One thread per role.
     Threads,
     /// One thread for strategies and sampler, one for the orchestrator, one for the gateways.
     Shared,
@@ -40,11 +40,11 @@ pub(super) struct Layout {
 pub(super) struct Cast<'a> {
     /// Every strategy.
     pub(super) strategies: Vec<&'a mut dyn Role>,
-    /// The one between them.
+    /// The orchestrator.
     pub(super) orchestrator: &'a mut dyn Role,
     /// Every gateway.
     pub(super) gateways: Vec<&'a mut dyn Role>,
-    /// The one that counts.
+    /// The sampler.
     pub(super) sampler: &'a mut dyn Role,
 }
 
@@ -104,7 +104,8 @@ impl Layout {
         let Self { threads, cpus, .. } = self;
         (threads > cpus).then(|| {
             format!(
-                "over-subscribed: {threads} threads on {cpus} CPUs, so the scheduler counts too"
+                "oversubscribed: {threads} threads on {cpus} CPUs, so the scheduler affects the \
+                 results"
             )
         })
     }

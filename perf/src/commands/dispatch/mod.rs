@@ -28,16 +28,16 @@ mod cell; // one technique with one amount of work, run once a round
 mod config; // the keys and their default values
 mod config_file; // the parser of the file, and its errors
 mod hand_off; // the interface of a hand-off, and the case of a full one
-mod layout; // how roles share threads
+mod layout; // the assignment of roles to threads
 mod order; // an order and its stamps
 mod play; // one run
 mod random; // the original's random numbers
 mod record; // one block of the report
 mod roles; // strategy, orchestrator, gateway, sampler
 mod run; // a run with a right answer
-mod schedule; // when orders are fired
+mod schedule; // the due times of orders
 mod segments; // from times to percentiles
-mod table; // how results are shown
+mod table; // the output of results
 mod techniques; // the compared techniques
 mod work; // the orchestrator's work
 

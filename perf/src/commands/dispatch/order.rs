@@ -73,7 +73,7 @@ pub(super) type Times = [u32; SEGMENTS];
 pub(super) struct Order<const PAD: usize> {
     /// A checksum of the strategy and the number.
     token: u64,
-    /// When the strategy sent it.
+    /// The time at which the strategy sent it.
     sent_at: u64,
     /// Returns the last stamp.
     stamped_at: u64,

@@ -20,13 +20,13 @@ use crate::measure::crew::{Crew, Finish, RunError};
 pub(super) struct Setting<'a> {
     /// The settings.
     pub(super) config: &'a Config,
-    /// When orders are fired.
+    /// The due times of orders.
     pub(super) schedule: &'a Schedule,
     /// The roles that share a thread.
     pub(super) layout: &'a Layout,
     /// The time.
     pub(super) clock: &'a Clock,
-    /// How fast this machine works.
+    /// The speed of this machine.
     pub(super) pace: Pace,
     /// The orchestrator's work for each order, in nanoseconds.
     pub(super) orch_work_ns: u64,
@@ -43,7 +43,7 @@ pub(super) struct Played {
     pub(super) surplus: u64,
     /// The pressure on senders.
     pub(super) pressure: Pressure,
-    /// The most orders in flight.
+    /// The maximum number of orders in flight.
     pub(super) peak: u64,
     /// The mean of orders in flight in steady state, or `None` if there was no steady state.
     pub(super) steady_mean: Option<f64>,

@@ -39,7 +39,7 @@ pub(super) struct Record {
     config: Config,
     /// Counted runs.
     pub(super) repeats: usize,
-    /// Orders of one run.
+    /// The orders of one run.
     orders: u64,
     /// Whether every order of every run came back once, undamaged. Otherwise there is no record.
     verified: bool,

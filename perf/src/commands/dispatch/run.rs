@@ -38,7 +38,7 @@ impl From<WrongOrders> for Error {
 pub(super) struct Run {
     /// The percentiles.
     pub(super) rows: Rows,
-    /// The most orders in flight.
+    /// The maximum number of orders in flight.
     pub(super) peak: u64,
     /// The mean of orders in flight in steady state, or `None` if there was no steady state.
     pub(super) steady_mean: Option<f64>,

@@ -15,7 +15,7 @@ fn config() -> Config {
         d_min_us: 10,
         d_max_us: 100,
         repeats: 2,
-        shared_cap: 512, // room for all
+        shared_cap: 512, // a slot for each
         spsc_cap: 512,
         sample_us: 100,
         orch_work_sweep: vec![0, 200],
@@ -93,7 +93,7 @@ fn tables_have_a_block_for_each_technique_and_the_headline_for_each_amount_of_wo
         text.contains("would outnumber") || text.contains("the configuration says so"),
         "{text}"
     );
-    assert!(text.contains("over-subscribed: 3 threads on 2 CPUs"), "{text}");
+    assert!(text.contains("oversubscribed: 3 threads on 2 CPUs"), "{text}");
 }
 
 #[test]

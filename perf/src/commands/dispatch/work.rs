@@ -14,7 +14,7 @@ const PILOT_STEPS: u64 = 1_000_000;
 /// Calibrations. The fastest one counts, because any disturbance makes one slower.
 const PILOTS: usize = 5;
 
-/// How fast this machine works.
+/// The speed of this machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// Mean time of a step.
@@ -35,7 +35,7 @@ impl Pace {
         Self { nanoseconds_per_step: fastest.max(f64::MIN_POSITIVE) }
     }
 
-    /// Work that takes `nanoseconds` each time.
+    /// Returns work that takes `nanoseconds` per order.
     pub(super) fn work(self, nanoseconds: u64) -> Work {
         let steps = (nanoseconds as f64 / self.nanoseconds_per_step).round() as u64;
         Work { memory: vec![1; WORDS], place: 0, steps }

@@ -11,7 +11,7 @@ use crate::flags::{SettingArguments, values};
 
 /// Loads: nothing, little, much.
 const RATES: [u32; 3] = [0, 1_000, 1_000_000];
-/// Time of one run of `--quick`.
+/// The length of one run with `--quick`.
 const QUICK_RUN: Duration = Duration::from_millis(200);
 
 /// The flags of `lapwing idle`.

@@ -112,7 +112,7 @@ impl Timed for Row {
     fn label(&self) -> String {
         let Self { carrier, lone, .. } = self;
         let setting = settings::setting(carrier.wait(), carrier.placement().as_deref());
-        format!("lone event {} {setting} to {}", carrier.name(), lone.listeners)
+        format!("single event {} {setting} to {}", carrier.name(), lone.listeners)
     }
 
     fn settle(&mut self) -> Result<(), Error> {

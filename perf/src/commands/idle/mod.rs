@@ -5,7 +5,7 @@ mod arguments; // the flags
 mod lone; // a row of single events after idle periods
 mod record; // the record of a row
 mod row; // a row of a load
-mod table; // how they are shown
+mod table; // the tables
 #[cfg(test)]
 mod tests; // whole measurements, a wrong answer, the format of the JSON and of the tables
 mod watch; // the cost of a run
@@ -42,7 +42,7 @@ const LISTENERS: [usize; 2] = [1, 8];
 /// The measured cases, and the number of runs.
 #[derive(Clone, Debug)]
 struct Plan {
-    /// Events each second.
+    /// Events per second.
     rates: Vec<u32>,
     /// The settings of the rows of Lapwing.
     settings: Vec<Setting>,
@@ -103,10 +103,12 @@ impl Plan {
     /// Returns the reason why the contender of this name does not take part, if there is one.
     fn refusal(&self, name: ContenderName) -> Option<&'static str> {
         if name.is_process() {
-            return Some("its sender never sleeps, so what its consumers cost cannot be told");
+            return Some(
+                "its sender never sleeps, so the cost of its consumers cannot be measured",
+            );
         }
         let is_rival = name != ContenderName::Lapwing;
-        (is_rival && self.readers.is_some()).then_some("only Lapwing has readers side by side here")
+        (is_rival && self.readers.is_some()).then_some("only Lapwing runs with parallel readers")
     }
 
     /// Returns the default strategy with each requested placement.

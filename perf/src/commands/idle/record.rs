@@ -22,14 +22,14 @@ pub(super) struct Idle {
     benchmark: &'static str,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(super) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
     /// `pipeline` or `multicast`.
     pub(super) topology: &'static str,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(super) consumers: usize,
     /// All working threads: those of the waiter and the sender's.
     pub(super) threads: usize,
@@ -62,7 +62,7 @@ pub(super) struct LoneEvent {
     benchmark: &'static str,
     /// `lapwing`, or `bare` for a word and the system's wake-up.
     pub(super) contender: &'static str,
-    /// How the consumers waited.
+    /// The wait of the consumers.
     pub(super) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,9 +73,9 @@ pub(super) struct LoneEvent {
     pub(super) threads: usize,
     /// Events of one run.
     pub(super) events: u32,
-    /// Time before each of them.
+    /// The idle period before each event.
     silence_ns: u64,
-    /// Whether every consumer had every event.
+    /// Whether every consumer received every event.
     verified: bool,
     /// The time at which half of the consumers had the event: the median of the runs.
     pub(super) half_ns: f64,

@@ -33,7 +33,7 @@ pub(super) enum Waiter<'a> {
 /// A waiter under a load, and its runs.
 pub(super) struct Row<'a> {
     pub(super) waiter: Waiter<'a>,
-    /// Events each second; 0 for none.
+    /// Events per second; 0 for none.
     pub(super) rate: u32,
     /// The measured part of a run.
     window: Duration,
@@ -90,7 +90,7 @@ impl Waiter<'_> {
         }
     }
 
-    /// Its graph.
+    /// Returns its graph.
     pub(super) const fn topology(&self) -> &'static str {
         match self {
             Self::Pipeline(_) => "pipeline",

@@ -8,7 +8,7 @@ use clap::{Args, value_parser};
 use crate::flags::{PacedArguments, values};
 use crate::load::paced::Pace;
 
-/// Time of one run of `--quick`.
+/// The length of one run with `--quick`.
 const QUICK_RUN: Duration = Duration::from_millis(200);
 
 /// The flags of `lapwing latency`.
@@ -19,7 +19,7 @@ pub(crate) struct LatencyArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rate: u32,
 
-    /// Time of one run, in seconds
+    /// Length of one run, in seconds
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::seconds)]
     seconds_per_run: Duration,
 

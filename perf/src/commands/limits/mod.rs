@@ -7,9 +7,9 @@ mod hint; // prefetch hints
 mod leisure; // the reader's back-off between two batches
 mod probe; // the cases
 mod singles; // single events between two threads
-mod solo; // one thread on its own
+mod solo; // one thread alone
 mod stream; // events in blocks between two threads
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 
@@ -43,9 +43,9 @@ struct Record {
     /// Total size of all blocks of the stream, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     buffer_bytes: Option<usize>,
-    /// The setting of the case: how the threads of an exchange poll, what the reader of singles
-    /// does between batches, whether the reader of a stream acquires cache lines, or what a thread
-    /// does after a lost claim.
+    /// The setting of the case. For an exchange: the way of polling. For singles: the back-off of
+    /// the reader. For a stream: whether the reader acquires cache lines. For claims: the back-off
+    /// after a lost claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<&'static str>,
     /// What an event counts for in the speed: 2 for an exchange, whose speed is that of one

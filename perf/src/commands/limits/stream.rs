@@ -144,7 +144,7 @@ impl<const PAD: usize> Stream<PAD> {
         }
     }
 
-    /// Fills block after block.
+    /// Fills the blocks in order.
     fn produce(&self, events: u32) -> Result<Answers, Disconnected> {
         let laps_ahead = self.blocks.len() as u64;
         let (mut next, mut block, mut free_until) = (0, 0, laps_ahead);

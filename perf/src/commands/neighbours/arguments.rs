@@ -7,10 +7,10 @@ use crate::contenders::{ContenderName, PlacementName, Roster, Setting, WaitName}
 use crate::flags::{TimedArguments, values};
 use crate::load::topologies::Topology;
 
-/// Milliseconds of one run, without `--quick`.
+/// The length of one run without `--quick`, in milliseconds.
 const RUN_MS: u32 = 150;
 /// The reason why a program in another language does not take part.
-const IS_PROCESS: &str = "what its threads cost cannot be told";
+const IS_PROCESS: &str = "the cost of its threads cannot be measured";
 
 /// The flags of `lapwing neighbours`.
 #[derive(Args, Debug)]

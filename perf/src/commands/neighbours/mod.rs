@@ -3,7 +3,7 @@
 mod arguments; // the flags
 mod record; // the record of a row
 mod row; // one contender in one cell
-mod table; // how it is shown
+mod table; // the table
 #[cfg(test)]
 mod tests; // whole measurements, the format of the JSON and of the table
 

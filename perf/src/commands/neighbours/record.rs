@@ -16,7 +16,7 @@ pub(crate) struct Record {
     pub(crate) topology: Topology,
     /// The contender's name.
     pub(crate) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub(crate) struct Record {
     pub(super) ring: usize,
     /// Busy threads of another process during the runs.
     pub(super) busy_threads: u32,
-    /// Threads that worked.
+    /// The number of working threads.
     threads: usize,
     /// The figures of the runs.
     #[serde(flatten)]

@@ -67,7 +67,7 @@ impl<'a> Row<'a> {
         self.entry.candidates[self.chosen].as_ref()
     }
 
-    /// Threads of a run.
+    /// Returns the threads of a run.
     pub(super) fn threads(&self) -> usize {
         self.contender().threads(self.topology.producers(), self.topology.consumers())
     }
@@ -129,7 +129,7 @@ impl Settling for Row<'_> {
         }
     }
 
-    /// `None`: the speed of a cell is not known in advance.
+    /// Returns `None`: the speed of a cell is not known in advance.
     fn given_events(&self) -> Option<u32> {
         None
     }

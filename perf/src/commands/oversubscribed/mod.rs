@@ -5,7 +5,7 @@ mod arguments; // the flags
 mod cell; // a number of producers and a number of consumers
 mod lane; // one contender in one cell
 mod record; // the record of a row
-mod table; // how it is shown
+mod table; // the table
 #[cfg(test)]
 mod tests; // every contender, a wrong answer, the format of the JSON and of the table
 
@@ -65,7 +65,7 @@ fn refusal(entry: &Entry, ring: usize) -> Option<Missing> {
     })
 }
 
-/// Runs each of `entries` in each of `crowds`.
+/// Runs each of `entries` in each cell.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ pub(crate) struct Record {
     benchmark: &'static str,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ impl Record {
         Crowd { producers: self.producers, consumers: self.consumers }
     }
 
-    /// Nanoseconds from one event to the next.
+    /// Returns nanoseconds from one event to the next.
     pub(super) fn nanoseconds(&self) -> f64 {
         1e9 / self.speed.median_events_per_second
     }

@@ -13,7 +13,7 @@ mod many; // three producers
 mod ping_pong; // round trips
 mod raw; // sequences without events
 mod record; // the record of a test
-mod table; // how they are shown
+mod table; // the tables
 mod test; // the definition of a test
 #[cfg(test)]
 mod tests; // the format of the JSON and of the tables, a wrong sum

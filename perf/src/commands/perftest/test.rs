@@ -56,7 +56,7 @@ pub(super) struct Load {
     pub(super) events: u32,
     /// Slots of the ring, or of each ring.
     pub(super) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(super) placement: Placement,
 }
 

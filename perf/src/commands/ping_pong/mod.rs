@@ -3,7 +3,7 @@
 
 mod arguments; // the flags
 mod foreign; // the same in C++ and in Java
-mod table; // how they are shown
+mod table; // the tables
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ const SLOTS: usize = 1024;
 
 /// The carriers of the exchange.
 enum Player {
-    /// Words, and nothing else.
+    /// Bare words.
     Bare(Carrier),
     /// Two words, in another language.
     Foreign(Language, Rival),
@@ -54,7 +54,7 @@ struct Record {
     benchmark: &'static str,
     /// The contender.
     contender: &'static str,
-    /// How its threads waited.
+    /// The wait of its threads.
     wait: &'static str,
     /// Mean pause of the sender before each number, if it pauses.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 use crate::flags::{PacedArguments, values};
 use crate::load::paced::Pace;
 
-/// Time of one run of `--quick`.
+/// The length of one run with `--quick`.
 const QUICK_RUN: Duration = Duration::from_millis(40);
 /// Loads in events per second, from idle to more than any contender takes.
 const RATES: [u32; 12] = [
@@ -23,7 +23,7 @@ pub(crate) struct SweepArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=i64::from(values::MAX_RATE)))]
     rates: Vec<u32>,
 
-    /// Time of one run, in seconds
+    /// Length of one run, in seconds
     #[arg(long, value_name = "S", default_value = "0.15", value_parser = values::seconds)]
     seconds_per_run: Duration,
 

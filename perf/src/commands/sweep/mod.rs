@@ -2,7 +2,7 @@
 //! conclusion.
 
 mod arguments; // the flags
-mod table; // how they are shown
+mod table; // the tables
 #[cfg(test)]
 mod tests; // the format of the JSON, the table, the end of a curve
 

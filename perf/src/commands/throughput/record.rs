@@ -17,7 +17,7 @@ pub(crate) struct Record {
     pub(super) topology: Topology,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How the contender's threads waited.
+    /// The wait of the contender's threads.
     pub(super) wait: &'static str,
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]

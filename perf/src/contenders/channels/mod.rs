@@ -5,7 +5,7 @@
 //! `over_rings`.
 
 mod ends; // the ends of rival channels
-mod libraries; // how each rival makes a channel
+mod libraries; // the constructors of rival channels
 mod wrong_answer; // a channel that loses a value
 
 use clap::ValueEnum;
@@ -196,7 +196,7 @@ impl Payload {
 }
 
 impl Shape {
-    /// Threads that send and receive.
+    /// Returns the number of threads.
     pub(crate) const fn threads(self) -> usize {
         match self {
             Self::OneWay(senders) => senders + 1,

@@ -11,7 +11,7 @@ use super::outlet::PATIENCE;
 use crate::machine::cpu_time;
 use crate::measure::crew::{Disconnected, Finish, RunError};
 
-/// Where handlers report their end.
+/// The finish line of the handlers.
 pub(super) struct FinishLine {
     /// The sequence of the last event.
     last: Sequence,
@@ -58,7 +58,7 @@ pub(super) struct Seat<T> {
 pub(super) struct Seen<T> {
     /// Its answer.
     pub(super) state: T,
-    /// Batches that it was handed.
+    /// Batches that it received.
     pub(super) batches: u64,
 }
 

@@ -14,9 +14,9 @@ mod drive; // producers and handlers, from the start to the end
 mod finish_line; // the results of handlers, and the end of the last one
 mod outlet; // a producer that does not wait forever
 mod paced; // timed events through three stages
-mod ping_pong; // a number there and back
+mod ping_pong; // round trips of a number
 mod sharing; // each event to one of several handlers
-mod wait; // how its threads wait
+mod wait; // the wait of its threads
 mod wiring; // the five topologies
 
 use self::wait::Wait;

@@ -11,7 +11,7 @@ use crate::load::exchange::{self, Exchange};
 use crate::measure::crew::{Disconnected, RunError};
 use crate::measure::run::Pass;
 
-/// The end that receives.
+/// The receiving end.
 type Numbers = EventPoller<u64, SingleProducerBarrier>;
 
 /// Creates a ring of numbers, and its two ends.

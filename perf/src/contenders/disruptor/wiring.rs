@@ -25,13 +25,13 @@ pub(super) struct Wiring<'a> {
     pub(super) wait: Wait,
     /// The work to run.
     pub(super) topology: Topology,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 
 /// The CPUs of the threads: producers on the first CPUs, handlers on those after them.
 pub(super) struct Seats {
-    /// Where the crew's threads are.
+    /// The placement of the crew's threads.
     pub(super) producers: Placement,
     /// CPUs of handlers that are not assigned yet. It is empty if the threads are free.
     handlers: std::vec::IntoIter<CoreId>,
@@ -222,7 +222,7 @@ impl Wiring<'_> {
         self.drive(vec![("producer", producer, self.workload.events, write)], seats, line)
     }
 
-    /// Has every producer publish its share.
+    /// Makes every producer publish its share.
     fn drive<E, P: Producer<E> + Send>(
         self,
         feeds: Vec<(&'static str, P, u32, impl Fn(&mut E, u32) + Send)>,

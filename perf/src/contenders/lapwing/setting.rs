@@ -18,7 +18,7 @@ const MAX_THREADS: usize = 64;
 pub(crate) struct Setting {
     /// How consumers wait for events and producers for slots.
     pub(crate) wait: WaitName,
-    /// Which consumers share a thread.
+    /// The consumers that share a thread.
     pub(crate) placement: PlacementName,
 }
 

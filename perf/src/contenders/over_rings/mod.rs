@@ -13,7 +13,7 @@
 //! No such ring lets a stage change an event in its slot, so a stage sends a copy into the next
 //! ring, as its users do.
 
-mod exchange; // a number there and back
+mod exchange; // round trips of a number
 mod paced; // timed events through three stages
 mod wiring; // the five topologies
 pub(super) mod words; // an event as plain words

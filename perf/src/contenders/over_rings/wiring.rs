@@ -17,7 +17,7 @@ use crate::measure::run::Pass;
 pub(super) struct Wiring<'a, R> {
     /// The rings, and the wait of their ends.
     pub(super) rings: R,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 

@@ -60,7 +60,7 @@ pub(super) struct SendEnd<const N: usize> {
 }
 
 impl<const N: usize> Sender<N> for SendEnd<N> {
-    /// Dropped readers do not hold the sender back, so it never fails.
+    /// Sends an event. Dropped readers do not hold the sender back, so it never fails.
     #[inline]
     fn send(&mut self, event: [u64; N]) -> Result<(), Disconnected> {
         match self.wait {

@@ -12,7 +12,7 @@
 mod clock; // nanoseconds, the same for all threads
 mod delays; // histograms
 mod letter; // the message
-pub(crate) mod nobody; // no hand-off at all
+pub(crate) mod nobody; // the baseline without a hand-off
 mod over_queues; // a queue for each hop
 mod stage; // the sender and the stages
 
@@ -33,13 +33,13 @@ pub(crate) const THREADS: usize = 4;
 /// The load of one run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// From one event to the next.
+    /// The time from one event to the next.
     pub(crate) interval_ns: f64,
     /// Events of the run, at least 1.
     pub(crate) events: u32,
     /// Slots of the ring and of every queue; a power of two.
     pub(crate) ring: usize,
-    /// Where the threads are.
+    /// The placement of the threads.
     pub(crate) placement: Placement,
     /// The sender's behaviour until an event is due.
     pub(crate) between: Between,

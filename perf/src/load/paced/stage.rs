@@ -52,7 +52,7 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// Stages that have received nothing.
+    /// Creates stages that have received nothing.
     pub(crate) fn new(clock: &Clock) -> Self {
         Self {
             first: CachePadded::new(Stage::new(clock)),
@@ -123,7 +123,7 @@ impl Stage {
         Self { clock: clock.clone(), hop: histogram() }
     }
 
-    /// Notes that `letter` is here.
+    /// Records the receipt of `letter`.
     #[inline]
     pub(crate) fn receive(&mut self, letter: &mut Letter) {
         let now = self.clock.now();
@@ -143,7 +143,7 @@ impl LastStage {
         Self { stage: Stage::new(clock), end_to_end: histogram(), fold: Fold::new() }
     }
 
-    /// Notes that `letter` is here.
+    /// Records the receipt of `letter`.
     #[inline]
     pub(crate) fn receive(&mut self, mut letter: Letter) {
         self.stage.receive(&mut letter);

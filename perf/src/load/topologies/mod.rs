@@ -7,8 +7,8 @@
 //! ```
 
 mod arcs; // the ends of a worker's queues
-pub(crate) mod diamond; // two side by side, one joins
-pub(crate) mod multicast; // three side by side
+pub(crate) mod diamond; // two parallel stages and one that joins them
+pub(crate) mod multicast; // three parallel consumers
 pub(crate) mod pipeline; // three in a row
 pub(crate) mod sequencer; // three producers
 pub(crate) mod unicast; // one to one

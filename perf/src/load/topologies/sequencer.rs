@@ -26,7 +26,7 @@ impl FoldPerProducer {
     ///
     /// # Panics
     ///
-    /// If there is no such producer, which means that the event is damaged.
+    /// Panics if there is no such producer, because then the event is damaged.
     #[inline]
     pub(crate) fn add(&mut self, origin: u8, digest: u64) {
         self.0[usize::from(origin)].add(digest);

@@ -14,7 +14,7 @@ pub(crate) enum ReportError {
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The folder contains no report of any command.
@@ -56,7 +56,7 @@ pub(crate) enum ReportError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -63,7 +63,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the files with what they hold.
+/// Returns the files with their contents.
 pub(super) fn files(data: &Data) -> Table {
     let words = ["file", "benchmarks", "begun", "complete"];
     let mut table = Table::new("", &words, &["CPUs used by others"]);
@@ -86,15 +86,16 @@ pub(super) fn warnings(data: &Data) -> Vec<String> {
     let mut warnings = Vec::new();
     if machines(data).len() > 1 {
         warnings.push(
-            "The files come from different machines or builds: figures of different files do not \
-             compare."
+            "The files come from different machines or builds. Do not compare figures of different \
+             files."
                 .to_owned(),
         );
     }
     let early = data.sources.iter().filter(|source| !source.complete);
     let early = early.map(|source| source.file.clone()).collect::<Vec<_>>();
     if !early.is_empty() {
-        warnings.push(format!("Ended early, so with fewer runs or rows: {}.", early.join(", ")));
+        warnings
+            .push(format!("Ended early, so some runs or rows are missing: {}.", early.join(", ")));
     }
     let busy = data.sources.iter().filter_map(|source| {
         let others = busy(source).filter(|others| *others > QUIET_CPUS)?;
@@ -103,7 +104,7 @@ pub(super) fn warnings(data: &Data) -> Vec<String> {
     let busy = busy.collect::<Vec<_>>();
     if !busy.is_empty() {
         warnings.push(format!(
-            "Others used CPUs meanwhile; repeat on a quiet machine before you compare: {}.",
+            "Other processes used the CPUs. Repeat on an idle machine before you compare: {}.",
             busy.join(", ")
         ));
     }
@@ -130,7 +131,10 @@ fn crowded(data: &Data) -> Vec<String> {
     crowded.retain(|_, names| !names.is_empty());
     let line = |(cpus, names): (usize, BTreeSet<&str>)| {
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        format!("More threads than the {cpus} usable CPUs, so the scheduler counts: {names}.")
+        format!(
+            "More threads than the {cpus} usable CPUs, so the scheduler affects the results: \
+            {names}."
+        )
     };
     crowded.into_iter().map(line).collect()
 }

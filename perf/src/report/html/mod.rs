@@ -9,12 +9,12 @@
 //!
 //! Everything is read and drawn before the first file is written.
 
-mod error; // why there is no report
-mod format; // numbers for people
+mod error; // the errors of a report
+mod format; // numbers as text
 mod head; // machine, date, warnings
-mod page; // what the page is made of
+mod page; // the contents of the page
 mod palette; // colours, light and dark
-mod plots; // pictures, whatever they show
+mod plots; // plots
 mod read; // the folder
 mod records; // the records of other commands
 mod sections; // one for each benchmark

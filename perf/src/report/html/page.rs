@@ -22,7 +22,7 @@ pub(crate) struct Page {
     pub(crate) files: Table,
     /// Warnings about the numbers.
     pub(crate) warnings: Vec<String>,
-    /// What was measured.
+    /// Benchmarks with results.
     pub(crate) sections: Vec<Section>,
     /// Benchmarks without results, with the commands that measure them.
     pub(crate) absent: Vec<Absent>,
@@ -41,7 +41,7 @@ pub(crate) struct Section {
     pub(crate) figures: Vec<Figure>,
     /// Every number.
     pub(crate) tables: Vec<Table>,
-    /// What else is to be said.
+    /// Additional notes.
     pub(crate) notes: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Figure {
 /// A table.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Table {
-    /// What it holds.
+    /// Its content.
     pub(crate) caption: String,
     /// Its columns.
     pub(crate) columns: Vec<Column>,
@@ -93,7 +93,7 @@ pub(crate) struct Row {
 pub(crate) struct Absent {
     /// Its name.
     pub(crate) benchmark: &'static str,
-    /// What would measure it.
+    /// The command that measures it.
     pub(crate) command: String,
 }
 

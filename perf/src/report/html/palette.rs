@@ -10,14 +10,14 @@ use std::fmt::Write as _;
 
 use plotters::style::RGBColor;
 
-/// What a colour is for.
+/// The role of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The ground.
     Surface,
-    /// What is read.
+    /// The text.
     Text,
-    /// What is read second: ticks, notes.
+    /// Ticks and notes.
     Muted,
     /// Grid lines.
     Grid,
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(lights.len(), SHADES.len());
     }
 
-    /// Relative luminance, as WCAG defines it.
+    /// Returns the relative luminance, as WCAG defines it.
     fn luminance(colour: u32) -> f64 {
         let [_, red, green, blue] = colour.to_be_bytes();
         let linear = |channel: u8| {

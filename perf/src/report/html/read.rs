@@ -13,7 +13,7 @@ use super::records::{Dispatch, Idle, Latency, LoneEvent, Rates, Record, Speed};
 /// All results, by benchmark, in the order of the files and of their records.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
-    /// Where each part comes from.
+    /// The files.
     pub(crate) sources: Vec<Source>,
     /// Of `lapwing throughput`.
     pub(crate) throughput: Vec<Speed>,
@@ -65,7 +65,7 @@ pub(crate) struct Source {
 pub(crate) struct Missing {
     /// The contender.
     pub(crate) contender: String,
-    /// Why not.
+    /// The cause.
     pub(crate) reason: String,
 }
 
@@ -178,7 +178,7 @@ impl Source {
 /// Returns the record in `value`, if it can be used.
 fn record(value: Value) -> Result<Record, String> {
     if !value["benchmark"].is_string() {
-        return Err("`benchmark` is missing or no text".to_owned());
+        return Err("`benchmark` is missing or not a string".to_owned());
     }
     let record = serde_json::from_value::<Record>(value).map_err(|error| error.to_string())?;
     record.check()?;

@@ -18,7 +18,7 @@ const ROOM: f64 = 1.5;
 pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
     /// Orders arrive by it.
     inbox: I,
-    /// Orders leave by it.
+    /// The outlet for orders.
     completion: Sending<PAD, O>,
     /// Orders at the venue.
     hold: Hold<PAD>,
@@ -30,7 +30,7 @@ pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
     d_range_ns: u64,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 

@@ -55,7 +55,7 @@ impl<const PAD: usize> Hold<PAD> {
         self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due)
     }
 
-    /// Orders held.
+    /// Returns the number of held orders.
     pub(super) fn len(&self) -> usize {
         self.due.len()
     }

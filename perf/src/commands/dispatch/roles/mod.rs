@@ -22,7 +22,7 @@ const TURN: usize = 32;
 /// The result of a role's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Whether it found something to do.
+    /// Whether it did any work.
     worked: bool,
     /// The time at which it has work even if no message arrives, or `u64::MAX` if there is none.
     next_at: u64,

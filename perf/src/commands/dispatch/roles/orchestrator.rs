@@ -21,7 +21,7 @@ pub(in crate::commands::dispatch) struct Orchestrator<'a, const PAD: usize, D, R
     next_venue: u16,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 

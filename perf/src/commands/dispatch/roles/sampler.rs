@@ -58,13 +58,13 @@ pub(in crate::commands::dispatch) struct Sampler<'a> {
     /// The time in which about as many orders return as are sent: from the longest delay to the end
     /// of the window.
     steady: Range<u64>,
-    /// The most.
+    /// The maximum.
     peak: u64,
     /// The sum of the samples in steady state.
     steady_sum: u64,
     /// Number of counts in steady state.
     steady_counts: u64,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 

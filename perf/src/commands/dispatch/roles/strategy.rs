@@ -64,7 +64,7 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     moments: &'a [u64],
     /// Orders that it has fired.
     sent: usize,
-    /// Orders leave by it.
+    /// The outlet for orders.
     submit: Sending<PAD, O>,
     /// Orders come back by it.
     returned: I,
@@ -72,7 +72,7 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     returns: Returns,
     /// Its orders in flight, for the sampler.
     flight: &'a CachePadded<Flight>,
-    /// When the run began.
+    /// The start of the run.
     epoch: u64,
     /// The time of the last send or return.
     last_sign_at: u64,
@@ -83,7 +83,7 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     is_done: bool,
     /// The time.
     clock: &'a Clock,
-    /// When it is over.
+    /// Set when the run is over.
     signals: &'a Signals,
 }
 

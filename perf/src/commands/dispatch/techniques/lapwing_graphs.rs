@@ -108,7 +108,8 @@ impl<const PAD: usize> Relay<Order<PAD>> for InPlace<PAD> {
         passed
     }
 
-    /// No pressure: the free slots are in the ring, and the senders into the ring count full ones.
+    /// Returns no pressure. The free slots are in the ring, and the senders into the ring count the
+    /// failed offers.
     fn pressure(&self) -> Pressure {
         Pressure::default()
     }

@@ -40,9 +40,9 @@ impl<const PAD: usize, Q: Mpsc<PAD>> Technique<PAD> for OverQueues<Q> {
 
 /// From a queue to one of several rings.
 pub(super) struct QueueRelay<const PAD: usize, I> {
-    /// Where orders come from.
+    /// The inlet of orders.
     inlet: I,
-    /// Where they go.
+    /// The rings of the receivers.
     outlets: Vec<Sending<PAD, Producer<Order<PAD>>>>,
 }
 

@@ -4,7 +4,7 @@
 
 pub(in crate::contenders) mod feed; // the publications of a producer
 mod paced; // timed events through three stages
-pub(crate) mod ping_pong; // a number there and back
+pub(crate) mod ping_pong; // round trips of a number
 pub(in crate::contenders) mod setting; // a builder with a setting
 mod sharing; // each event to one of several workers
 pub(in crate::contenders) mod wiring; // the five topologies over a ring

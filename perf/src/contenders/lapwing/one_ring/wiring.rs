@@ -25,7 +25,7 @@ use crate::rings::tally::Tally;
 pub(super) struct Wiring<'a> {
     /// The wait of all ends of the ring, and the consumers that share a thread.
     pub(super) setting: Setting,
-    /// How much is moved.
+    /// The amount of data.
     pub(super) workload: &'a Workload,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Bar {
     pub(crate) value: f64,
     /// Its colour.
     pub(crate) role: Role,
-    /// Where the runs lie.
+    /// The range of the runs.
     pub(crate) spread: Option<Spread>,
     /// The published value of the same case by others.
     pub(crate) reference: Option<f64>,
@@ -43,9 +43,9 @@ pub(crate) struct Row {
 /// Rows under a heading. An empty group is left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// What they have in common.
+    /// The common property of the rows.
     pub(crate) heading: String,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Bars {
     pub(crate) title: String,
     /// Titles of the panels.
     pub(crate) panels: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<Group>,
     /// Above the panels.
     pub(crate) keys: Vec<Key>,

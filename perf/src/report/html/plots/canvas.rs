@@ -29,11 +29,11 @@ const CHARACTER_WIDTHS: [f64; 2] = [0.6, 0.68];
 /// A finished picture.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// What `plotters` wrote.
+    /// The output of `plotters`.
     svg: String,
 }
 
-/// Where a picture is drawn.
+/// The surface of a picture.
 pub(crate) struct Canvas<'a> {
     /// The whole surface.
     pub(crate) root: Area<'a>,
@@ -192,7 +192,7 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    /// What is read first.
+    /// The main text.
     pub(crate) const PLAIN: Self = Self { size: TEXT, role: Role::Text, bold: false };
     /// A heading, or Lapwing's own row.
     pub(crate) const BOLD: Self = Self { size: TEXT, role: Role::Text, bold: true };
@@ -215,7 +215,7 @@ pub(crate) fn thin(role: Role) -> ShapeStyle {
 }
 
 /// Returns the maximum width of `text` in common fonts, in pixels.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // a label, not a book
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // a label is short
 pub(crate) fn width(text: &str, style: Writing) -> i32 {
     let character = style.size * CHARACTER_WIDTHS[usize::from(style.bold)];
     (text.chars().count() as f64 * character).ceil() as i32

@@ -26,9 +26,9 @@ pub(crate) struct Dots {
 pub(crate) struct DotRows {
     /// What is measured, with its unit.
     pub(crate) title: String,
-    /// What the values are.
+    /// The names of the percentiles.
     pub(crate) names: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<(String, Vec<Dots>)>,
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum Whose {
 /// One panel.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What is special about it.
+    /// Its title.
     pub(crate) title: String,
     /// The lines. Those of Lapwing are drawn last, above the others.
     pub(crate) series: Vec<Series>,
@@ -66,11 +66,11 @@ pub(crate) struct Lines {
     pub(crate) across: Axis,
     /// Of all panels.
     pub(crate) up: Axis,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) panels: Vec<Panel>,
 }
 
-/// Where one panel lies.
+/// The position of one panel.
 struct Place {
     left: i32,
     top: i32,

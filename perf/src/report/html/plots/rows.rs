@@ -52,7 +52,7 @@ pub(crate) struct Frame {
     pub(crate) axis: Axis,
     /// Titles of the panels. An empty one takes no space.
     pub(crate) panels: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) lines: Vec<Line>,
     /// Above the panels.
     pub(crate) keys: Vec<Key>,
@@ -62,7 +62,7 @@ pub(crate) struct Frame {
 
 /// The position of the marks of one row in one panel.
 pub(crate) struct Place<'a, 'b> {
-    /// What is drawn on.
+    /// The surface.
     pub(crate) canvas: &'a Canvas<'b>,
     /// The row's number, headings not counted.
     pub(crate) row: usize,
@@ -85,13 +85,13 @@ struct Layout {
 }
 
 impl Place<'_, '_> {
-    /// Where `value` lies.
+    /// Returns the position of `value`.
     #[allow(clippy::cast_possible_truncation)] // a share of some hundred pixels
     pub(crate) fn x(&self, value: f64) -> i32 {
         self.left + (f64::from(self.right - self.left) * self.axis.share(value)).round() as i32
     }
 
-    /// Where the axis begins.
+    /// Returns the start of the axis.
     pub(crate) const fn left(&self) -> i32 {
         self.left
     }

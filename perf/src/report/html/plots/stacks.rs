@@ -29,7 +29,7 @@ pub(crate) struct Stacks {
     pub(crate) title: String,
     /// The names of the parts, from the left.
     pub(crate) names: Vec<String>,
-    /// From the top down.
+    /// In order, from the top.
     pub(crate) groups: Vec<(String, Vec<Stack>)>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Idle {
     pub(crate) placement: Option<String>,
     /// Their graph.
     pub(crate) topology: String,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(crate) consumers: u64,
     /// Intended events per second.
     pub(crate) offered_per_second: u64,
@@ -43,17 +43,17 @@ pub(crate) struct Idle {
 pub(crate) struct LoneEvent {
     /// The contender that carried it.
     pub(crate) contender: String,
-    /// How the consumers waited.
+    /// The wait of the consumers.
     pub(crate) wait: String,
     /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
-    /// Those that waited.
+    /// The number of waiting consumers.
     pub(crate) consumers: u64,
-    /// Whether every consumer had every event.
+    /// Whether every consumer received every event.
     verified: bool,
     /// The time at which half of the consumers had it.
     pub(crate) half_ns: f64,
-    /// When the last one had it.
+    /// The time at which the last one had it.
     pub(crate) last_ns: f64,
     /// Both relative to a bare wake.
     pub(crate) half_times_bare: Option<f64>,

@@ -38,7 +38,7 @@ pub(crate) enum Record {
     Sweep(Latency),
     /// The order-dispatch pipeline.
     Dispatch(Dispatch),
-    /// What waiting costs.
+    /// The cost of waiting.
     Idle(Idle),
     /// An event to parked threads.
     LoneEvent(LoneEvent),
@@ -55,7 +55,7 @@ pub(crate) struct Speed {
     pub(crate) topology: Option<String>,
     /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: Option<String>,
     /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
@@ -88,7 +88,7 @@ pub(crate) struct Speed {
     pub(crate) times_one_to_one: Option<f64>,
     /// Whether every answer was right.
     verified: bool,
-    /// The runs that count.
+    /// The counted runs.
     pub(crate) runs: Vec<SpeedRun>,
     /// The median of the runs.
     pub(crate) median_events_per_second: f64,
@@ -118,7 +118,7 @@ pub(crate) struct SpeedRun {
 pub(crate) struct Latency {
     /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: Option<String>,
     /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
@@ -130,7 +130,7 @@ pub(crate) struct Latency {
     pub(crate) interval_ns: Option<f64>,
     /// Whether every answer was right.
     verified: bool,
-    /// The runs that count.
+    /// The counted runs.
     #[serde(default)]
     pub(crate) runs: Vec<LatencyRun>,
     /// The intended load; only of a sweep.
@@ -156,7 +156,7 @@ pub(crate) struct LatencyRun {
 /// The latencies of one segment of the path.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Segment {
-    /// Which part.
+    /// The segment.
     pub(crate) name: String,
     /// Events observed.
     pub(crate) count: Option<u64>,
@@ -174,7 +174,7 @@ pub(crate) struct Segment {
     pub(crate) p99_9_ns: f64,
     /// 99.99 % are at most this.
     pub(crate) p99_99_ns: Option<f64>,
-    /// The most.
+    /// The maximum.
     pub(crate) max_ns: Option<f64>,
     /// Percentile and nanoseconds, in ascending order.
     #[serde(default)]
@@ -192,7 +192,7 @@ pub(crate) struct Dispatch {
     pub(crate) threads: Option<usize>,
     /// Runs.
     pub(crate) repeats: Option<u64>,
-    /// Orders of one run.
+    /// The orders of one run.
     pub(crate) orders: Option<u64>,
     /// Whether every order came back.
     verified: bool,
@@ -239,7 +239,7 @@ pub(crate) struct InFlight {
 pub(crate) struct Stalls {
     /// Repeats with a stall.
     pub(crate) runs: f64,
-    /// The longest.
+    /// The longest gap.
     pub(crate) worst_gap_ns: f64,
 }
 

@@ -9,7 +9,7 @@ use super::{speed, time};
 pub(crate) struct Rates {
     /// The contender.
     pub(crate) contender: String,
-    /// How its threads waited.
+    /// The wait of its threads.
     pub(crate) wait: String,
     /// The placement of Lapwing's consumers on threads.
     pub(crate) placement: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Rates {
     pub(crate) payload: Option<String>,
     /// The other load of the machine.
     pub(crate) beside: Option<String>,
-    /// Threads that sent.
+    /// The number of senders.
     pub(crate) senders: Option<u64>,
     /// Slots of each channel.
     pub(crate) capacity: Option<u64>,

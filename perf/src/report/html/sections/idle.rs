@@ -11,10 +11,10 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::{Idle, LoneEvent};
 use crate::report::settings::{Settings, setting};
 
-const LEAD: &str = "What it costs to wait for events: CPU time and wake-ups of the whole process apart from \
-    the thread that sends, under each wait strategy, from no load to a million events a second.";
+const LEAD: &str = "The cost of waiting for events: CPU time and wake-ups of the process without \
+    its sending thread, with each wait strategy, from no load to a million events per second.";
 const CAPTION: &str =
-    "CPU time in percent of one CPU, shorter is better; the note is the median delay.";
+    "CPU time in percent of one CPU; shorter is better. The note is the median delay.";
 
 /// Returns the section, if there are `loads` or `events`.
 ///
@@ -59,7 +59,7 @@ fn bars(loads: &[Idle]) -> Bars {
         Row { label, is_own: is_own(contender), bars: vec![bar] }
     };
     let group = |rate: u64| Group {
-        heading: format!("{} events a second", grouped(rate as f64)),
+        heading: format!("{} events per second", grouped(rate as f64)),
         rows: loads.iter().filter(|idle| idle.offered_per_second == rate).map(row).collect(),
     };
     Bars {
@@ -101,7 +101,7 @@ fn of_loads(loads: &[Idle]) -> Table {
 fn of_events(events: &[LoneEvent]) -> Table {
     let words = ["through", "wait"];
     let numbers = ["consumers", "half have it, ns", "× bare", "the last has it, ns", "× bare"];
-    let mut table = Table::new("A lone event after a silence", &words, &numbers);
+    let mut table = Table::new("A single event after an idle period", &words, &numbers);
     for event in events {
         let cells = vec![
             event.contender.clone(),

@@ -13,16 +13,16 @@ use crate::report::html::records::{Latency, Segment};
 /// The segment from the first stamp to the last.
 pub(super) const END_TO_END: &str = "end-to-end";
 
-const LEAD: &str = "How long an event takes through the pipeline of three steps while the load is \
-    below what it can carry, from the time at which it was due: an event that was sent late counts \
-    as slow. The dashed line is one thread that hands nothing over, which is what the clock and \
-    the system add by themselves.";
-const CAPTION: &str = "Latency from end to end at each percentile, lower is better: at 99.9 % one \
-    event in a thousand took longer than the line; of a contender's ways to wait the one with the \
-    lowest 99 % is drawn.";
+const LEAD: &str = "The delay of an event through the pipeline of three steps, at a load below \
+    saturation. It counts from the intended send, so an event that is sent late counts as slow. \
+    The dashed line is one thread without a hand-off. It shows the overhead of the clock and the \
+    system.";
+const CAPTION: &str = "End-to-end latency at each percentile; lower is better. At 99.9 %, one \
+    event in a thousand took longer than the line. For each contender, the plot shows the wait \
+    with the lowest 99th percentile.";
 const PAPER: &str = "For comparison, the paper's Table 3 (Java, Core i7-2720QM, 2011), per hop: \
-    Disruptor mean 52 ns, 99 % below 128 ns, 99.99 % below 8,192 ns; ArrayBlockingQueue mean 32,757 ns, \
-    99 % below 2,097,152 ns.";
+    Disruptor mean 52 ns, 99 % below 128 ns, 99.99 % below 8,192 ns; ArrayBlockingQueue mean \
+    32,757 ns, 99 % below 2,097,152 ns.";
 
 /// Returns the section, if there are `records`.
 ///
@@ -129,7 +129,7 @@ fn curve(segment: &Segment) -> Vec<(f64, f64)> {
 fn hops(records: &[Latency]) -> Table {
     let words = ["contender", "wait", "pinned", "part"];
     let numbers = ["events", "min", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"];
-    let mut table = Table::new("Nanoseconds for each hop and from end to end", &words, &numbers);
+    let mut table = Table::new("Nanoseconds for each hop and end to end", &words, &numbers);
     for latency in records {
         for segment in &latency.segments {
             let mut cells = vec![
@@ -163,7 +163,7 @@ pub(super) fn percentiles(segment: &Segment) -> [String; 9] {
 fn loads(records: &[Latency]) -> Table {
     let words = ["contender", "wait", "pinned", "saturated"];
     let numbers = ["interval, ns", "achieved, events/s", "CPUs", "threads", "runs"];
-    let mut table = Table::new("The load under which this was measured", &words, &numbers);
+    let mut table = Table::new("The load of the measurement", &words, &numbers);
     for latency in records {
         let achieved = latency.runs.iter().filter_map(|run| run.achieved_per_second);
         let cells = vec![

@@ -25,10 +25,10 @@ const BARE: &str = "bare";
 /// The configuration that is a stream.
 const UNICAST: &str = "unicast";
 
-const LEAD: &str = "What this machine can do at all between two threads, and how much of it each \
+const LEAD: &str = "The limits of this machine between two threads, and the share that each \
     contender reaches.";
-const CAPTION: &str = "Percent of the limit, longer is better: 100 % of a unicast is the raw stream of \
-    events of the same size, 100 % of a ping-pong is the exchange of two bare words.";
+const CAPTION: &str = "Percent of the limit; longer is better. For unicast, 100 % is the raw \
+    stream of events of the same size. For ping-pong, 100 % is the exchange over two bare words.";
 
 /// A share of a limit.
 struct Share<'a> {
@@ -104,7 +104,7 @@ fn exchange_shares(data: &Data) -> Vec<Share<'_>> {
     }))
 }
 
-/// Pinned before unpinned, the highest first.
+/// Returns the shares, pinned before unpinned, the highest first.
 fn sorted<'a>(shares: impl Iterator<Item = Share<'a>>) -> Vec<Share<'a>> {
     let mut shares = shares.collect::<Vec<_>>();
     shares.sort_by(|one, other| {
@@ -180,7 +180,7 @@ fn limits(records: &[Speed]) -> Table {
     table
 }
 
-/// Gigabytes per second of a stream.
+/// Returns the gigabytes per second of a stream.
 fn gigabytes(speed: &Speed) -> Option<f64> {
     let is_stream = [STREAM, RING_STREAM].contains(&&*speed.contender);
     let bytes = speed.event_bytes.filter(|_| is_stream)?;

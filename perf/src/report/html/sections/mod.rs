@@ -8,7 +8,7 @@ mod limits; // percent of the limits of the machine
 mod naming; // labels of rows, pinned or not
 mod oversubscribed; // more threads than CPUs
 mod perftest; // LMAX's own tests
-mod ping_pong; // a number there and back
+mod ping_pong; // round trips of a number
 mod rates; // channels under load, and graphs beside busy threads
 mod speeds; // the common part of all throughput records
 mod sweep; // latency against load
@@ -40,7 +40,7 @@ pub(crate) fn all(data: &Data) -> Drawn<Vec<(&'static str, Option<Section>)>> {
     ])
 }
 
-/// What would measure `benchmark`.
+/// Returns the command that measures `benchmark`.
 pub(crate) fn absent(benchmark: &'static str) -> Absent {
     let command = format!("lapwing {benchmark} --json FOLDER/{benchmark}.json");
     Absent { benchmark, command }

@@ -17,7 +17,7 @@ const FLOOR: &str = "no-hand-off";
 pub(crate) trait Named {
     /// Returns the contender.
     fn contender(&self) -> &str;
-    /// How its threads waited.
+    /// Returns the wait of its threads.
     fn wait(&self) -> Option<&str>;
     /// Returns the placement of its consumers on threads, or `None` if it is not Lapwing.
     fn placement(&self) -> Option<&str>;
@@ -99,7 +99,7 @@ pub(crate) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Those of `records`.
+    /// Returns the labels of `records`.
     pub(crate) fn of<N: Named>(records: &'a [N]) -> Self {
         let settings = Settings::of(records.iter().map(Named::placement));
         let mut of_contenders = BTreeMap::<_, BTreeSet<_>>::new();

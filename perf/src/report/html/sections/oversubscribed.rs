@@ -11,11 +11,11 @@ use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::plots::rows::Key;
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "One to eight producers and one to eight consumers that share the events, on the CPUs \
-    that there are: each event is handled by exactly one of the consumers. Lapwing has a ring with a \
-    group of workers and its default settings in every cell.";
-const CAPTION: &str = "Nanoseconds from one event to the next, of all producers together, shorter is \
-    better: blue is Lapwing, with the fastest and the slowest run; yellow is the fastest of the others.";
+const LEAD: &str = "One to eight producers and one to eight consumers that share the events, on \
+    the CPUs of this machine. Exactly one of the consumers handles each event. Lapwing has a ring \
+    with a group of workers and its default settings in every cell.";
+const CAPTION: &str = "Nanoseconds from one event to the next over all producers; shorter is \
+    better. Blue is Lapwing, with the fastest and the slowest run. Yellow is the fastest rival.";
 
 /// Returns the section, if there are `records`.
 ///

@@ -7,9 +7,9 @@ use crate::report::html::format::{NONE, count, figure, optional};
 use crate::report::html::page::{Section, Table};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "The performance tests of the Disruptor's own repository, by their names and with \
-    their parameters. Each counts what LMAX counts, so rows compare with LMAX's figures and not with \
-    each other.";
+const LEAD: &str = "The performance tests of the Disruptor's repository, by their names and with \
+    their parameters. Each test counts what LMAX counts, so rows compare with LMAX's figures and \
+    not with each other.";
 
 /// Returns the section, if there are `records`.
 pub(super) fn section(records: &[Speed]) -> Option<Section> {

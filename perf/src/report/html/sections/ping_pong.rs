@@ -11,12 +11,12 @@ use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "How long a number takes to another thread, when nothing else is on its way: half \
-    of there and back. Two bare words in memory are the limit of the machine; the same program in \
-    other languages shows that the limit is not Rust's. Without a pause the two threads fall into step; \
-    with one before each number, the other thread has been waiting for a while.";
-const CAPTION: &str = "Nanoseconds one way, shorter is better: the bar is the median run and the thin \
-    line spans the fastest and the slowest run.";
+const LEAD: &str = "The time of a number to another thread, without other load: half of a round \
+    trip. Two bare words in memory are the limit of the machine. The same program in other \
+    languages shows that the limit does not depend on Rust. Without a pause, the two threads run \
+    in lockstep. With a pause before each number, the other thread has waited for a while.";
+const CAPTION: &str = "Nanoseconds one way; shorter is better. The bar is the median run, and the \
+    thin line spans the fastest and the slowest run.";
 
 /// Returns the section, if there are `records`.
 ///

@@ -7,10 +7,11 @@ use crate::report::html::page::{Section, Table};
 use crate::report::html::records::Rates;
 use crate::report::settings;
 
-const CHANNELS: &str = "Bounded channels from senders to one receiver, and values there and back one at a time: on a \
-    quiet machine, beside busy threads of another process, and with all threads of a run on one CPU.";
-const NEIGHBOURS: &str = "The five configurations of the paper beside busy threads of another process, which take CPUs \
-    away in the middle of a run.";
+const CHANNELS: &str = "Bounded channels from senders to one receiver, and round trips of values, \
+    one at a time. Both run on an idle machine, beside busy threads of another process, and with \
+    all threads of a run on one CPU.";
+const NEIGHBOURS: &str = "The five configurations of the paper beside busy threads of another \
+    process, which preempt threads in the middle of a run.";
 /// The columns of both tables.
 const FIGURES: [&str; 8] = [
     "rate",

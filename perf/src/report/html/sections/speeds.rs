@@ -4,7 +4,7 @@ use crate::measure::statistics::{self, Spread};
 use crate::report::html::format::{self, NONE};
 use crate::report::html::records::Speed;
 
-/// Events per second, in millions.
+/// Returns events per second, in millions.
 pub(crate) fn millions(events_per_second: f64) -> f64 {
     events_per_second / 1e6
 }

@@ -10,12 +10,12 @@ use crate::report::html::plots::axis::Axis;
 use crate::report::html::plots::lines::{Lines, Panel, Series};
 use crate::report::html::records::{Latency, Segment};
 
-const LEAD: &str = "What the load does to the latency. The paper's claim is that a queue bends into a \
-    J as the load grows, while the Disruptor stays almost flat until it is saturated. The dashed \
-    line is one thread that hands nothing over.";
-const CAPTION: &str = "Latency from end to end against the load that was offered, lower and further \
-    right is better: a flat line carries its load, a J queues, and a cross marks a load that the \
-    contender could not carry. A rival has its best way to wait at each load.";
+const LEAD: &str = "The latency at rising loads. The paper claims that the curve of a queue is a \
+    J, while the Disruptor stays almost flat until it is saturated. The dashed line is one thread \
+    without a hand-off.";
+const CAPTION: &str = "End-to-end latency against the offered load; lower and further right is \
+    better. A flat line sustains its load, and a rising line queues. A cross marks a load that the \
+    contender did not sustain. A rival has its best wait at each load.";
 
 /// Returns the section, if there are `records`.
 ///
@@ -119,7 +119,7 @@ fn table(records: &[Latency]) -> Table {
         "max",
         "CPUs",
     ];
-    let mut table = Table::new("Nanoseconds from end to end, at each load", &words, &numbers);
+    let mut table = Table::new("End-to-end nanoseconds at each load", &words, &numbers);
     for latency in records {
         let mut cells = vec![
             latency.contender.clone(),

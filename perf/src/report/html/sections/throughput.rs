@@ -14,10 +14,10 @@ use crate::report::html::plots::axis::number;
 use crate::report::html::plots::bars::{Bar, Bars, Group, Row};
 use crate::report::html::records::Speed;
 
-const LEAD: &str = "How many events a second go through each of the configurations of the Disruptor \
-    paper: the median of the runs of each contender, all of them doing the same checked work.";
-const CAPTION: &str = "Million events a second, longer is better: the bar is the median run, the thin \
-    line spans the slowest and the fastest run, and beside it stand the CPUs that the run kept busy.";
+const LEAD: &str = "Events per second in each configuration of the Disruptor paper: the median of \
+    the runs of each contender. All contenders do the same checked work.";
+const CAPTION: &str = "Million events per second; longer is better. The bar is the median run, and \
+    the thin line spans the slowest and the fastest run. The number beside it is the CPUs in use.";
 
 /// Returns the section, if there are `records`.
 ///
@@ -39,7 +39,7 @@ pub(super) fn section(records: &[Speed]) -> Drawn<Option<Section>> {
     }))
 }
 
-/// How often Lapwing is the fastest.
+/// Returns the number of comparisons in which Lapwing is the fastest.
 fn standing(records: &[Speed]) -> String {
     let mut won = 0;
     let mut groups = 0;

@@ -289,9 +289,9 @@ fn warnings_are_at_the_head() {
     let warnings = page.warnings.join("\n");
     for expected in [
         "different machines",
-        "Ended early, so with fewer runs or rows: throughput.json.",
+        "Ended early, so some runs or rows are missing: throughput.json.",
         "before you compare: throughput.json 0.50.",
-        "More threads than the 1 usable CPUs, so the scheduler counts: throughput unicast.",
+        "More threads than the 1 usable CPUs, so the scheduler affects the results: throughput unicast.",
         "Not run in throughput.json: lmax: java was not found",
     ] {
         assert!(warnings.contains(expected), "{expected}: {warnings}");

@@ -47,7 +47,7 @@ impl SharedQueue for BoundedQueue {
 
 /// The shared state of both ends.
 struct Shared<T> {
-    /// Most messages in the queue.
+    /// The maximum number of messages.
     capacity: usize,
     /// Everything that changes.
     state: Mutex<State<T>>,

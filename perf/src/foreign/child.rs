@@ -40,7 +40,7 @@ pub(crate) enum ChildError {
     /// It did not answer in time, and was killed.
     #[error("the process gave no answer: waited_seconds={}", waited.as_secs_f64())]
     Silent {
-        /// How long it was waited for.
+        /// The time for which this process waited.
         waited: Duration,
     },
     /// It answered that it cannot do this.

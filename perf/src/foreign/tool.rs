@@ -24,7 +24,7 @@ pub(crate) enum ToolError {
         /// Its name.
         tool: String,
     },
-    /// It said no.
+    /// It reported an error.
     #[error("{tool} failed: {complaint}")]
     Failed {
         /// Its name.
@@ -37,7 +37,7 @@ pub(crate) enum ToolError {
     Slow {
         /// Its name.
         tool: String,
-        /// How long it may take.
+        /// The timeout.
         most: Duration,
     },
     /// The system refused the process.

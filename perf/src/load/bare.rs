@@ -99,7 +99,7 @@ fn over<W: Way>(look: Look, exchange: Exchange) -> Result<Pass, RunError> {
     exchange::run(exchange, call, echo)
 }
 
-/// One way from thread to thread.
+/// One direction between two threads.
 trait Way: Default + Sync {
     /// Sends `number` in this `turn`. The turn determines the slot, as in a ring. Otherwise an
     /// answer would need the number before it knows the slot.

@@ -94,7 +94,7 @@ pub(crate) fn run<'a>(
         return Ok(pass);
     }
     let away = Duration::from_nanos(away_ns.into_inner());
-    // The CPU time includes the pauses.
+    // The CPU time includes the pauses, so it is not reported.
     Ok(Pass { elapsed: pass.elapsed.saturating_sub(away), cpu_time: None, ..pass })
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Caller {
     lone: Lone,
 }
 
-/// Hears them.
+/// Receives the events.
 #[derive(Debug)]
 pub(crate) struct Listener {
     clock: Clock,
@@ -172,7 +172,7 @@ impl Heard {
 }
 
 impl Bare {
-    /// All of this system.
+    /// All contenders of Lapwing.
     pub(crate) const ALL: &[Self] = &[
         #[cfg(target_os = "linux")]
         Self::Futex,

@@ -174,7 +174,7 @@ impl Gate {
     }
 }
 
-/// How one worker ended.
+/// The result of one worker.
 struct Done<'a> {
     /// The time at which its job returned.
     finished_at: Instant,

@@ -35,7 +35,7 @@ pub(crate) trait Subject {
         1
     }
 
-    /// Makes ready for runs of `events`.
+    /// Prepares for runs of `events`.
     fn prepare(&mut self, _events: u32) {}
 
     /// Runs once and checks the answer.

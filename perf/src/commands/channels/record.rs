@@ -17,7 +17,7 @@ pub(super) struct Record {
     traffic: TrafficName,
     /// The contender's name.
     pub(super) contender: &'static str,
-    /// How both ends waited.
+    /// The wait of both ends.
     pub(super) wait: &'static str,
     /// Slots of each channel.
     capacity: usize,

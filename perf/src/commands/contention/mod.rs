@@ -32,7 +32,7 @@ struct Counting {
 struct Record {
     /// `contention`.
     benchmark: &'static str,
-    /// How it increments.
+    /// The way to increment.
     contender: Case,
     /// Its speed. An event is an increment of one of the threads.
     #[serde(flatten)]

@@ -17,7 +17,7 @@ const SUSTAINED: f64 = 0.95;
 pub(crate) enum Carrier<'a> {
     /// The baseline without a hand-off: the sender is also all stages.
     Nobody,
-    /// A contender, at its best.
+    /// A contender with its best setting.
     Entry(&'a Entry),
 }
 

@@ -43,7 +43,7 @@ pub(crate) enum ConfigError {
         /// The unknown key.
         key: String,
     },
-    /// A key for the second time.
+    /// A key that occurs twice.
     #[error("a key can occur only once: line={line} first_line={first_line} key={key}")]
     Duplicate {
         /// The number of the line, from 1.
@@ -73,7 +73,7 @@ pub(crate) enum ConfigError {
         /// The longest delay.
         d_max_us: u64,
     },
-    /// More orders than can be kept.
+    /// More orders than fit in memory.
     #[error("n_strategies times orders_per_strategy must be at most {MAX_ORDERS}: orders={orders}")]
     Orders {
         /// Orders of a run.

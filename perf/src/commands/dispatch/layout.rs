@@ -24,7 +24,7 @@ pub(super) enum Mode {
 /// The assignment of a run's roles to the CPUs of this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
-    /// How they share threads.
+    /// The assignment of roles to threads.
     pub(super) mode: Mode,
     /// Threads of a run.
     pub(super) threads: usize,

@@ -29,7 +29,7 @@ pub(super) struct Record {
     pub(super) orch_work_ns: u64,
     /// Threads of a run.
     threads: usize,
-    /// How roles shared them.
+    /// The assignment of roles to threads.
     mode: Mode,
     /// Whether each thread has its own CPU.
     pinned: bool,
@@ -45,7 +45,7 @@ pub(super) struct Record {
     verified: bool,
     /// Percentiles of each run, then the median over runs.
     pub(super) segments: Vec<SegmentRecord>,
-    /// How far the runs lie apart.
+    /// The range of the runs.
     pub(super) rt_venue_spread: RtVenueSpread,
     /// Orders in flight.
     pub(super) in_flight: InFlight,

@@ -69,7 +69,7 @@ pub(super) struct LoneEvent {
     pub(super) placement: Option<String>,
     /// Those that waited, side by side.
     pub(super) consumers: usize,
-    /// All threads that worked.
+    /// The number of working threads.
     pub(super) threads: usize,
     /// Events of one run.
     pub(super) events: u32,

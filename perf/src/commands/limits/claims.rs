@@ -56,7 +56,7 @@ impl BackOff {
 struct Shared {
     /// The next number.
     counter: CachePadded<AtomicU64>,
-    /// How many the reader has read.
+    /// The number of words that have been read.
     read: CachePadded<AtomicU64>,
     slots: Vec<AtomicU64>,
     stamps: Vec<AtomicU32>,

@@ -17,7 +17,7 @@ use super::hint;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// How a reader spends its time.
+/// The behaviour of a reader between batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leisure {
     /// The name in a report.

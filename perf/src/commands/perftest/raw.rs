@@ -14,7 +14,7 @@ use crate::measure::crew::{Crew, Disconnected, RunError};
 use crate::measure::run::Pass;
 use crate::rings::crew::{self, Feed};
 
-/// A claim for each event.
+/// A claim per event.
 pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     name: "OneToOneRawThroughputTest",
     shape: "1P-1C",
@@ -35,7 +35,7 @@ pub(super) const ONE_TO_ONE: PerfTest = PerfTest {
     }),
 };
 
-/// A claim for ten events.
+/// A claim per ten events.
 pub(super) const ONE_TO_ONE_BATCH: PerfTest = PerfTest {
     name: "OneToOneRawBatchThroughputTest",
     lmax_events: 2_000_000_000,

@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub(super) topology: &'static str,
     /// `lapwing`.
     contender: &'static str,
-    /// How its consumers waited.
+    /// The wait of its consumers.
     wait: &'static str,
     /// Producers and consumers.
     pub(super) shape: &'static str,

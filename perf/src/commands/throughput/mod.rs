@@ -31,7 +31,7 @@ pub(crate) struct Plan {
     pub(crate) topologies: Vec<Topology>,
     /// The workload of every row. Calibration can set the number of events.
     pub(crate) workload: Workload,
-    /// How many runs, and how long.
+    /// The number and length of runs.
     pub(crate) schedule: Schedule,
 }
 

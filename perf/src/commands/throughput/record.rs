@@ -28,7 +28,7 @@ pub(crate) struct Record {
     event_bytes: usize,
     /// The requested batching: `one` or `batch:N`. Queues send one by one in both cases.
     publish: Publish,
-    /// How fast it was.
+    /// Its speed.
     #[serde(flatten)]
     pub(super) speed: Speed,
 }

@@ -18,7 +18,7 @@ use crate::machine::placement::Placement;
 use crate::measure::crew::{Answers, Finish, RunError};
 use crate::measure::run::Pass;
 
-/// Everything that a wiring depends on.
+/// The parameters of a wiring.
 #[derive(Clone, Copy)]
 pub(super) struct Wiring<'a> {
     /// The wait of all ends of the ring.

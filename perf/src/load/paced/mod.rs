@@ -63,7 +63,7 @@ pub(crate) struct Paced {
     pub(crate) cpu_time: Option<Duration>,
     /// The answer of the last stage over all events.
     pub(crate) answers: Answers,
-    /// How long the events took.
+    /// The delays of the events.
     pub(crate) delays: Delays,
 }
 

@@ -88,7 +88,7 @@ pub(crate) struct Row {
     pub(crate) is_own: bool,
 }
 
-/// A benchmark that is not there.
+/// A benchmark without results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Absent {
     /// Its name.

@@ -23,7 +23,7 @@ pub(crate) enum Role {
     Grid,
     /// Lapwing.
     Own,
-    /// A bar of anybody else.
+    /// A bar of a rival.
     Rival,
     /// Values that others published, from other machines.
     Reference,

@@ -16,7 +16,7 @@ const ROOM: f64 = 1.5;
 
 /// A gateway.
 pub(in crate::commands::dispatch) struct Gateway<'a, const PAD: usize, I, O> {
-    /// Orders arrive by it.
+    /// The inlet for orders.
     inbox: I,
     /// The outlet for orders.
     completion: Sending<PAD, O>,

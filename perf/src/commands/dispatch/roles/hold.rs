@@ -13,7 +13,7 @@ pub(super) struct Hold<const PAD: usize> {
     due: BinaryHeap<Reverse<(u64, u32)>>,
     /// The orders, at their places.
     orders: Vec<Order<PAD>>,
-    /// Places that are free.
+    /// Free indexes.
     free: Vec<u32>,
 }
 

@@ -38,9 +38,9 @@ impl Bell {
 
     /// Wakes the thread if it is parked. Called after a message was sent to it.
     fn ring(&self) {
-        // SeqCst: the message comes before the read of the flag. `Idle::wait` has a fence between
-        // its store of the flag and its last poll. So at least one of the two threads sees the
-        // other's store.
+        // SeqCst: the message comes before the read of the flag. `rest` has a fence between its
+        // store of the flag and the last poll. So at least one of the two threads sees the other's
+        // store.
         fence(Ordering::SeqCst);
         // Acquire: pairs with the Release in `rest`; carries the thread.
         if self.parks.load(Ordering::Acquire)
@@ -51,10 +51,10 @@ impl Bell {
     }
 }
 
-/// How a thread passes idle time.
+/// The wait of a thread without work.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) enum Idle<'a> {
-    /// It asks again.
+    /// It polls again at once.
     Spin,
     /// It yields the CPU and polls again.
     Yield,

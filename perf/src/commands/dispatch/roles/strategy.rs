@@ -62,11 +62,11 @@ pub(in crate::commands::dispatch) struct Strategy<'a, const PAD: usize, O, I> {
     own: u16,
     /// The due times of its orders, relative to the start.
     moments: &'a [u64],
-    /// Orders that it has fired.
+    /// Orders that it has sent.
     sent: usize,
     /// The outlet for orders.
     submit: Sending<PAD, O>,
-    /// Orders come back by it.
+    /// The inlet for returned orders.
     returned: I,
     /// The orders that came back.
     returns: Returns,

@@ -118,7 +118,7 @@ where
 
 /// All hand-offs of the pipeline.
 pub(super) trait Technique<const PAD: usize> {
-    /// A strategy sends by it.
+    /// The outlet of a strategy.
     type Submit: Outlet<Order<PAD>>;
     /// The inlet through which a strategy receives its orders.
     type Returned: Inlet<Order<PAD>>;
@@ -128,7 +128,7 @@ pub(super) trait Technique<const PAD: usize> {
     type Return: Relay<Order<PAD>>;
     /// The inlet through which a gateway receives its orders.
     type Inbox: Inlet<Order<PAD>>;
-    /// A gateway sends by it.
+    /// The outlet of a gateway.
     type Complete: Outlet<Order<PAD>>;
 
     /// Creates the hand-offs for `config`, whose memory has been touched.

@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-9;
 /// The furthest of [`Scale::Percentile`]: 99.999 %.
 const MOST_NINES: f64 = 5.0;
 
-/// How values become positions.
+/// The mapping from values to positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// As they are.

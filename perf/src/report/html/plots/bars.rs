@@ -60,7 +60,7 @@ pub(crate) struct Bars {
     pub(crate) groups: Vec<Group>,
     /// Above the panels.
     pub(crate) keys: Vec<Key>,
-    /// How ticks are written.
+    /// The format of tick labels.
     pub(crate) label: fn(f64) -> String,
     /// Whether bars begin at zero even if the shortest is hardly visible.
     pub(crate) is_linear: bool,

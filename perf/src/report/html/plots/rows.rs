@@ -45,7 +45,7 @@ pub(crate) struct Key {
     pub(crate) text: String,
 }
 
-/// Everything but the marks.
+/// Everything except the marks.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     /// Of all panels.

@@ -28,7 +28,7 @@ pub(crate) struct Idle {
     pub(crate) cpu_percent: Option<f64>,
     /// The sender's.
     pub(crate) sender_cpu_percent: Option<f64>,
-    /// How often threads were woken.
+    /// The number of wake-ups.
     pub(crate) wakes_per_second: Option<f64>,
     /// Preemptions and yields per second.
     pub(crate) involuntary_per_second: Option<f64>,

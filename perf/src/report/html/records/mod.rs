@@ -24,7 +24,7 @@ pub(crate) enum Record {
     Throughput(Speed),
     /// The cost of an increment.
     Contention(Speed),
-    /// A number there and back.
+    /// Round trips of a number.
     PingPong(Speed),
     /// The limits of the machine.
     Limits(Speed),
@@ -69,7 +69,7 @@ pub(crate) struct Speed {
     pub(crate) ring: Option<u64>,
     /// Size of one event.
     pub(crate) event_bytes: Option<u64>,
-    /// How producers published.
+    /// The batching of producers.
     pub(crate) publish: Option<String>,
     /// Events of one run.
     pub(crate) events: Option<u64>,

@@ -338,7 +338,7 @@ mod tests {
         let turns = &Turns::default();
         let mut ticket = Ticket::default();
         let mut second_ticket = Ticket::default();
-        assert!(!Turn::new(turns, &mut ticket).is_due(), "nobody takes turns");
+        assert!(!Turn::new(turns, &mut ticket).is_due(), "the producers take no turns");
         let first = starve(turns, &mut ticket);
         assert!(is_on(&first));
         let mut second = Turn::new(turns, &mut second_ticket);

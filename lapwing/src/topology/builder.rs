@@ -48,7 +48,7 @@ use crate::wait::WaitStrategy;
 /// assert!(report.stages().all(|stage| stage.processed() == 100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "nothing exists before `build`"]
+#[must_use = "a builder has no effect before `build`"]
 pub struct Builder<'env, E, S> {
     parts: Parts<'env, E, S>,
     graph: Graph<'env, E>,

@@ -36,7 +36,7 @@ use crate::producer::Sequencer;
 #[diagnostic::on_unimplemented(
     message = "this stage has no place yet",
     label = "has no place",
-    note = "give it to `stage` of a builder, a side, a chain or a graph, and call the verb on what that returns"
+    note = "pass it to `stage` of a builder, a side, a chain or a graph, and call the verb on the result"
 )]
 pub trait Position<'env>: Sized + sealed::Sealed {
     /// The event type of the ring.
@@ -74,7 +74,7 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 #[diagnostic::on_unimplemented(
     message = "a stage beside others cannot change events",
     label = "other stages read the same events at the same time",
-    note = "give each event its change in a stage of the builder, before or after those side by side"
+    note = "change events in a stage of the builder, before or after the stages side by side"
 )]
 pub trait Alone<'env>: Position<'env> {}
 

@@ -38,8 +38,8 @@
 //!
 //! A strategy is made of four steps:
 //!
-//! - **Poll.** The thread reads the position that it waits for, again and again. It sees the event
-//!   first, and keeps its CPU busy.
+//! - **Poll.** The thread reads the position that it waits for, again and again. This has the
+//!   lowest latency, and keeps a CPU busy.
 //! - **Yield.** The thread offers its CPU to other threads between two polls. That takes half a
 //!   microsecond if no other thread is ready to run.
 //! - **Sleep.** The thread sleeps for a fixed time, at least about 65 µs on Linux. No other thread
@@ -66,9 +66,11 @@
 //!
 //! # Beside busy threads
 //!
-//! A small ring or channel, of 16 to 1,024 slots, is full or empty after some microseconds. Its
-//! threads wait often, so the cost of a wait determines the throughput. That cost depends on which
-//! other threads need the CPUs. The ring learns this from how long the yields of its threads take:
+//! A ring shares the CPUs with threads of other programs, and their load decides which way of
+//! waiting is the cheapest. That matters most for small rings and channels, of 16 to 1,024 slots.
+//! These are full or empty after some microseconds, so their threads wait often.
+//!
+//! The ring learns about the load from how long the yields of its threads take:
 //!
 //! | a yield | reason | threads that wait by `Adaptive` |
 //! |---|---|---|

@@ -35,6 +35,7 @@ use crate::sync::Arc;
 /// | [`close`](Self::close) | closes | no |
 /// | [`halt`](Self::halt) | halts: remaining events are not handled | no |
 /// | [`detach`](Self::detach) | stays open | no |
+/// | [dropping](#dropping) it | closes | the same, up to 10 s |
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};

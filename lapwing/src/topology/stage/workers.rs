@@ -77,7 +77,8 @@ impl<P, E> Workers<P, E> {
     /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
     /// the number at the start.
     ///
-    /// Every worker has its thread from the start. Workers that are not needed are parked.
+    /// Every worker has its thread from the start. Workers that are not needed are
+    /// parked, whatever the strategy of the stage.
     ///
     /// ```
     /// use lapwing::Disruptor;

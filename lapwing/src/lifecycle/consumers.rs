@@ -1,4 +1,4 @@
-//! The consumers of a ring that is built and not started. The user chooses the threads.
+//! The consumers of a ring that is built and not started.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -43,7 +43,7 @@ impl Report {
     }
 
     pub(super) fn into_result(self) -> Result<Self, RunError> {
-        // The program that stopped a stage expects events that are left.
+        // A program that stops a stage expects events to be left.
         let is_well =
             |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
         if self.stages.iter().all(is_well) {
@@ -111,8 +111,8 @@ impl Report {
     }
 }
 
-/// The stages of a ring have ended, but not every event was handled: a stage failed or panicked, or
-/// the ring was halted.
+/// The error of a ring whose stages ended before every event was handled: a stage failed or
+/// panicked, or the ring was halted.
 ///
 /// ```
 /// use lapwing::Disruptor;

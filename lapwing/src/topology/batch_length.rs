@@ -6,12 +6,12 @@ use std::ops::RangeInclusive;
 
 use crate::tuning::SMALL_RING;
 
-/// A stage holds at most one part in this many of the ring. If there are few stages, the parts are
-/// larger.
+/// A ring has this many parts, and a stage holds at most one of them. With few stages, there are
+/// fewer and larger parts.
 const BATCHES_PER_RING: u64 = 4;
 
-/// Longest batch with several producers. On a full ring they are parked until the batch is
-/// finished, and each of them needs a wake-up.
+/// Longest batch with several producers, in events. On a full ring, the producers are parked until
+/// the batch is finished, and each of them needs a wake-up.
 const MOST_OF_SEVERAL: u64 = 4096;
 
 /// Sizes of an event, in bytes, of which one or two fill a cache line.

@@ -87,7 +87,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets how stages wait that set no [strategy](Stage::wait) of their own;
+    /// Sets how stages wait, except those with a [strategy](Stage::wait) of their own;
     /// [`Adaptive`](crate::wait::Adaptive) by default.
     ///
     /// ```
@@ -285,8 +285,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// has its own thread.
     ///
     /// Without this call, an event lives in its slot until it is overwritten, one lap of the ring
-    /// later. The same holds for what was written into a claim that was dropped; no stage sees
-    /// that, so `clear` does not either.
+    /// later. What was written into a claim that was dropped always lives that long, since no stage
+    /// sees it.
     ///
     /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers,
     /// pollers and seats. An event that owns such an end, for example a producer for replies to its

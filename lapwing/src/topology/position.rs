@@ -6,8 +6,7 @@ use super::side::{Chain, Side};
 use super::stage::Settings;
 use crate::producer::Sequencer;
 
-/// A place that a [`Stage`](crate::Stage) can be added to by a verb such as
-/// [`read`](crate::Stage::read).
+/// A place where a verb such as [`read`](crate::Stage::read) adds a [`Stage`](crate::Stage).
 ///
 /// | place | its stages | a verb returns |
 /// |---|---|---|

@@ -80,7 +80,7 @@ use crate::wait::AnyWaitStrategy;
 /// ```
 pub struct Seats<E> {
     ring: Ring<E>,
-    /// How a consumer waits that has no strategy of its own.
+    /// The strategy of a consumer that sets none.
     wait: Arc<Box<dyn AnyWaitStrategy>>,
 }
 

@@ -156,7 +156,7 @@ fn acknowledgers<E>(
 /// The reading ends of a ring while they are made.
 struct Ends<'a, 'env, E> {
     ring: &'a Ring<E>,
-    /// How stages wait that have no strategy of their own.
+    /// The strategy of a stage that sets none.
     wait: &'a dyn AnyWaitStrategy,
     /// The longest batch of a handler that sets none.
     longest_batch: u64,

@@ -75,9 +75,9 @@ const NEAR_WAITS_PER_PROBE: u32 = 512;
 ///    the cache line that the other side is writing. It first backs off for a gap. The gap doubles
 ///    if the wait is over at its end, so a steady stream is taken in batches. Otherwise it halves,
 ///    so a single event is not delayed.
-/// 2. **Near polls.** A consumer without a gap polls for three to eight microseconds [by
-///    itself](WaitStrategy::spins_first), as a spinning consumer does. Other threads poll for one
-///    to three microseconds after the gap.
+/// 2. **Near polls.** A consumer that waits for single events polls for three to eight microseconds
+///    [by itself](WaitStrategy::spins_first), as a spinning consumer does. Any other thread polls
+///    for one to three microseconds after the gap.
 /// 3. **Awake.** If its waits mostly end within 50 µs, the cost of parking, the thread stays awake
 ///    for that long. It polls if a CPU is spare. Of all threads of the process that wait this way,
 ///    one fewer than there are CPUs may poll. The others yield between polls, and so do all threads

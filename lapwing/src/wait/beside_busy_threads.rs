@@ -12,8 +12,8 @@
 //! to 5 times as fast: there, a wake-up by a thread on the same CPU takes 2 µs.
 //!
 //! So a step that did not pay is skipped in the next wait, then in the next 3, and so on up to 63.
-//! Each spin after that is a trial, and longer. See `perf/results/experiments.md`, "Beside busy
-//! threads".
+//! A spin after a failed one is a trial, and takes longer. See `perf/results/experiments.md`,
+//! "Beside busy threads".
 //!
 //! Not here: how a ring detects busy threads (`cpu_load`).
 
@@ -25,8 +25,8 @@ use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
 use crate::sync::pause;
 
-/// Length of a spin that is tried again. The other side may sleep as well instead of spinning, and
-/// answers only after that. A shorter spin would never find that both sides could spin.
+/// Longest spin of a trial. The other side may sleep as well instead of spinning, and answers only
+/// after that. A shorter spin would never find that both sides could spin.
 const LONGEST_TRIAL: Duration = Duration::from_micros(100);
 /// A sleep takes about 65 µs. If it takes longer than this, the thread has waited for its CPU, and
 /// a wake-up would have been as fast.

@@ -122,8 +122,8 @@ impl<'a> CpuLoad<'a> {
         ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
     }
 
-    /// Records a yield. `claimed` and `before` are the claimed sequences and the ban before it; the
-    /// ban has passed. A single long yield is not oversubscription.
+    /// Records a yield. `claimed` is the number of sequences that were claimed before it. `before`
+    /// is the ban that had passed before it, if any. A single long yield is not oversubscription.
     fn note(self, start: Instant, end: Instant, claimed: Sequence, before: Option<Ban>) -> Yield {
         let time = end - start;
         if time > SLICE && self.laps_since(claimed) < PRODUCTIVE_LAPS {
@@ -153,9 +153,9 @@ impl<'a> CpuLoad<'a> {
         self.control.claimed().saturating_sub(claimed) / self.control.capacity
     }
 
-    /// Records that a yield took a time slice. `before` is the ban before the yield, which had
-    /// passed. Overlapping slices of several threads count once, so that a host that stops all CPUs
-    /// for a moment causes a short ban.
+    /// Records that a yield took a time slice. `before` is the ban that had passed before the
+    /// yield, if any. Overlapping slices of several threads count once, so that a host that stops
+    /// all CPUs for a moment causes a short ban.
     pub(super) fn saw_a_slice(self, before: Option<Ban>) {
         if before.is_some() || Ban::of(self.ban).is_none() {
             Ban::after_slice(before, self.now_ms()).store(self.ban);

@@ -103,8 +103,8 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
     /// polls: [`wait`](Self::wait) if they found no event, or [`pace`](Self::pace) once the events
     /// that they found are finished.
     ///
-    /// `is_oversubscribed` says whether the ring has more runnable threads than CPUs. A thread that
-    /// polls then keeps others from running, perhaps the one that it waits for.
+    /// `is_oversubscribed` says whether the ring has more runnable threads than CPUs. In that case,
+    /// a thread that polls keeps others from running, perhaps the one that it waits for.
     ///
     /// ```
     /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -132,9 +132,9 @@ pub trait WaitStrategy: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Waits until [`Waiting::is_over`], more or less. It may return early or late. If it returns
-    /// early, it is called again. It must return some time after the wait is over or has
-    /// [expired](Waiting::is_expired).
+    /// Waits until about the time when [`Waiting::is_over`] becomes true. It may return early or
+    /// late. If it returns early, it is called again. It must return some time after the wait is
+    /// over or has [expired](Waiting::is_expired).
     ///
     /// ```
     /// use std::time::Duration;

@@ -15,7 +15,7 @@ use crate::protocol::parking::event_count::{EventCount, UNSEEN_SLEEP};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// An event that is there at the poll with a given number. Counts the polls.
+/// An event that is available from the poll with a given number on. Counts the polls.
 struct There {
     at: u64,
     looks: Cell<u64>,

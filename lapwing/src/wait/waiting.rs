@@ -338,10 +338,10 @@ impl<'a> Waiting<'a> {
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system. If no strategy of the ring
-    /// [parks](super::WaitStrategy::PARKS), no thread checks for parked threads. The call then
-    /// wakes every 50 µs to check by itself, until the wait is over or has expired.
-    /// [`spin`](Self::spin) does not block.
+    /// Blocks in the operating system until another thread wakes it, or until the time limit. If no
+    /// strategy of the ring [parks](super::WaitStrategy::PARKS), no thread checks for parked
+    /// threads. The call then wakes every 50 µs to check by itself, until the wait is over or has
+    /// expired. [`spin`](Self::spin) does not block.
     pub fn park(&self) {
         if !self.is_signalled {
             while !self.is_over() && !self.is_expired() {

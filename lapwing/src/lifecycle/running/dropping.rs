@@ -22,7 +22,7 @@ impl Default for OnDrop {
 }
 
 impl Running<'_> {
-    /// How long dropping `Running` waits at most, unless
+    /// The longest time that dropping `Running` waits, unless
     /// [`set_drop_timeout`](Self::set_drop_timeout) changes it: 10 s.
     ///
     /// That is long enough to write a full ring to a slow disk, and short enough for a service that

@@ -76,8 +76,8 @@ impl Running<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// This function halts the ring after a time limit. It returns as soon as each stage has
-    /// finished its current batch:
+    /// To stop within a time limit, halt the ring when the limit has passed. Each stage then ends
+    /// after its current batch:
     ///
     /// ```
     /// use std::time::Duration;
@@ -195,9 +195,9 @@ impl Running<'_> {
 /// ```
 #[derive(Debug)]
 pub enum ShutdownError {
-    /// Stages had events left at the time limit. The ring is closed, and the stages go on.
+    /// Stages had not ended at the time limit. The ring is closed, and they go on.
     TimedOut {
-        /// The number of events that each stage had left.
+        /// The number of events that each of these stages had left.
         backlog: Vec<Backlog>,
     },
     /// The stages have ended, but not every event was handled.

@@ -151,18 +151,18 @@ impl<P> Stage<P> {
     /// checks it.
     ///
     /// A stage releases its events batch by batch. With shorter batches, downstream stages and
-    /// producers follow more closely. Each release costs the transfer of a cache line. The default
-    /// is:
+    /// producers follow more closely. Each release costs the transfer of a cache line. By default,
+    /// the last line of this table that fits applies:
     ///
     /// | consumer | longest batch |
     /// |---|---|
     /// | a handler | 1/2 of the ring if the graph has one stage, 1/3 if it has two, 1/4 if it has more |
-    /// | a handler in a ring of at most 32 KiB | 1/4 of the ring |
-    /// | a handler in a ring of several producers | 1/4 of the ring, at most 4096 events |
+    /// | a handler, if the ring has at most 32 KiB | 1/4 of the ring |
+    /// | a handler, if the ring has several producers | 1/4 of the ring, at most 4096 events |
     /// | a worker, or a consumer in a [seat](crate::graph::Seats) | 1/4 of the ring |
     /// | a poller | the whole ring |
     ///
-    /// The third line does not apply if an event has 32 to 64 bytes and the batch of the first two
+    /// The third line does not apply if an event has 32 to 64 bytes and the batch by the first two
     /// lines has 1 MiB or more.
     ///
     /// ```
@@ -188,9 +188,9 @@ impl<P> Stage<P> {
     /// The program [takes](crate::Consumers::take_acknowledger) the acknowledger by the name of the
     /// stage before the start.
     ///
-    /// A stage that leaves the graph holds back no other: because it was
-    /// [stopped](crate::consumer::StopHandle), or because its failure policy says so. The events
-    /// that it has handled go on to downstream stages, acknowledged or not.
+    /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle) or if its failure
+    /// policy says so. It then holds back no other stage: the events that it has handled go on to
+    /// downstream stages, acknowledged or not.
     ///
     /// A [shutdown](crate::Running::shutdown) waits for stages. It does not wait for
     /// acknowledgements that no stage waits for. After it,

@@ -38,8 +38,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 ///   determined, except [by key](Self::by_key). Stages downstream of the group wait for all of its
 ///   workers. They see each event after it is finished, and in order.
 /// - **Share.** A worker claims a fair share of the available events and handles them one after the
-///   other. How many it claims depends on how long its events took so far. Even an idle worker
-///   takes over its events only when it leaves the group. If events wait for each other, for
+///   other. How many it claims depends on how long its events took so far. Other workers, even idle
+///   ones, take over claimed events only when a worker leaves. If events wait for each other, for
 ///   example parts that must all be under way, set [`max_batch(1)`](Stage::max_batch).
 /// - **Names and settings.** Each worker is a consumer with its own thread and handler. Its name is
 ///   that of the stage and a number, such as "price-0". The report lists workers, and hands back

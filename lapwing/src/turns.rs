@@ -235,8 +235,8 @@ impl Queue {
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
     ticket: &'a mut Ticket,
-    /// How long it waits until it starves. Doubles each time, so that a stopped consumer does not cause
-    /// periodic wake-ups.
+    /// How long it waits until it starves. Doubles each time, so that a stopped consumer does not
+    /// cause periodic wake-ups.
     patience: Duration,
     /// When it starves; set by its first wait.
     starves_at: Option<Instant>,

@@ -136,8 +136,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`]: `UnknownName` if no stage has this name, `WrongType` if the stage is not a reading poller, `AlreadyTaken`
-    /// if an earlier call took it.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no
+    /// reading poller, `AlreadyTaken` if an earlier call took it.
     pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
     where
         E: Sync,
@@ -160,8 +160,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`]: `UnknownName` if no stage has this name, `WrongType` if the stage is not a poller that changes events,
-    /// `AlreadyTaken` if an earlier call took it.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no poller
+    /// that changes events, `AlreadyTaken` if an earlier call took it.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
         match self.untaken::<Poller<E, Exclusive>>(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
@@ -184,8 +184,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`]: `UnknownName` if no stage has this name, `WrongType` if the stage waits for no acknowledgements,
-    /// `AlreadyTaken` if an earlier call took it.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage waits for no
+    /// acknowledgements, `AlreadyTaken` if an earlier call took it.
     pub fn take_acknowledger(&mut self, name: &str) -> Result<Acknowledger, TakeError> {
         match self.acknowledgers.get_mut(name) {
             Some(acknowledger) => acknowledger.take().ok_or_else(|| TakeError::already_taken(name)),

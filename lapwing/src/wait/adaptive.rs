@@ -48,8 +48,8 @@ const NEAR_NS: u32 = 1_000;
 const PARKING_NS: u32 = PARKING.as_nanos() as u32;
 /// Weight of the last wait in the estimate: an eighth.
 const LEARNING: u32 = 8;
-/// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time that the
-/// other thread ran is not lost.
+/// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time
+/// that the other thread ran is not lost.
 const SWITCH_NS: u32 = 500;
 /// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond,
 /// which is the cost of a yield.
@@ -186,8 +186,8 @@ impl Adaptive {
         self.usual_ns = (self.usual_ns * (LEARNING - 1) + wait_ns.min(2 * PARKING_NS)) / LEARNING;
     }
 
-    /// Polls until the wait is over or the budget is spent. Returns the cost of a wait that is over, in
-    /// nanoseconds.
+    /// Polls until the wait is over or the budget is spent. Returns the cost of a wait that is
+    /// over, in nanoseconds.
     fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Option<u32> {
         let load = waiting.load;
         if load.is_oversubscribed()

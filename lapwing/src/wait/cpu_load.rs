@@ -72,8 +72,8 @@ pub(super) enum Yield {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CpuLoad<'a> {
     control: &'a Control,
-    /// How many yields must let no other thread run until the oversubscription is over; 0 if there is
-    /// none.
+    /// How many yields must let no other thread run until the oversubscription is over; 0 if there
+    /// is none.
     yields_left: &'a Figure,
     /// Until when no thread yields, as a [`Ban`]; 0 if yields are allowed.
     ban: &'a Figure,
@@ -104,7 +104,8 @@ impl<'a> CpuLoad<'a> {
         Ban::of(self.ban).is_some()
     }
 
-    /// Yields, and records whether another thread ran. Does nothing if the yield would take a time slice.
+    /// Yields, and records whether another thread ran. Does nothing if the yield would take a time
+    /// slice.
     pub(super) fn give_way(self) -> Yield {
         let before = Ban::of(self.ban);
         if !self.may_yield(before) {

@@ -1,5 +1,5 @@
-//! Loops of polls during a wait, and how often they read the clock. Not here: what else a strategy can do
-//! (`waiting`).
+//! Loops of polls during a wait, and how often they read the clock. Not here: what else a strategy
+//! can do (`waiting`).
 
 use std::time::{Duration, Instant};
 

@@ -157,7 +157,8 @@ impl<P, E> Workers<P, E> {
     /// let running = consumers.start()?;
     /// (0..100).try_for_each(|trade| trades.publish(|account| *account = trade % 10).map(drop))?;
     /// let mut report = running.shutdown()?;
-    /// let (Accounts(left), Accounts(right)) = (report.take("accounts-0")?, report.take("accounts-1")?);
+    /// let Accounts(left) = report.take("accounts-0")?;
+    /// let Accounts(right) = report.take("accounts-1")?;
     /// assert!(left.is_disjoint(&right) && left.len() + right.len() == 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

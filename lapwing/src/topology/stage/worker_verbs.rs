@@ -88,29 +88,22 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// use std::collections::HashMap;
     /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::{HandOver, MovedKeys}};
     ///
-    /// #[derive(Default)]
-    /// struct Counts(HashMap<u64, u64>);
+    /// struct Last(HashMap<u64, Sequence>); // the last event of each key
     ///
-    /// impl EventHandler<u64> for Counts {
-    ///     fn on_event(&mut self, key: &u64, _: Sequence, _: bool) {
-    ///         *self.0.entry(*key).or_default() += 1;
-    ///     }
+    /// impl EventHandler<u64> for Last {
+    ///     fn on_event(&mut self, key: &u64, at: Sequence, _: bool) { self.0.insert(*key, at); }
     /// }
     ///
-    /// impl HandOver for Counts {
-    ///     type State = u64;
-    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// impl HandOver for Last {
+    ///     type State = Sequence;
+    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Sequence)> {
     ///         self.0.extract_if(|&key, _| moved.contains(key)).collect()
     ///     }
-    ///     fn take(&mut self, key: u64, count: u64) {
-    ///         self.0.insert(key, count);
-    ///     }
+    ///     fn take(&mut self, key: u64, at: Sequence) { self.0.insert(key, at); }
     /// }
     ///
-    /// let stage = Disruptor::single_producer(8, || 0_u64).stage("count").workers(2).by_key(|key| *key);
-    /// let ring = stage.read_keyed_handlers(|_worker| Counts::default());
-    /// assert_eq!(ring.build()?.1.workers("count").unwrap().size(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let ring = Disruptor::single_producer(8, || 0).stage("last").workers(2).by_key(|key| *key);
+    /// assert!(ring.read_keyed_handlers(|_worker| Last(HashMap::new())).build().is_ok());
     /// ```
     pub fn read_keyed_handlers<H, R>(self, make: impl FnMut(usize) -> H) -> P::Next
     where
@@ -218,35 +211,24 @@ impl<'env, E: Send + 'env, P: Alone<'env, Event = E>> Workers<P, E> {
     ///
     /// ```
     /// use std::collections::HashMap;
-    /// use lapwing::consumer::{Exclusive, HandOver, MovedKeys};
     /// use lapwing::{Disruptor, EventHandler, Sequence};
+    /// use lapwing::consumer::{Exclusive, HandOver, MovedKeys};
     ///
-    /// /// Numbers the events of each key.
-    /// #[derive(Default)]
-    /// struct Number(HashMap<u64, u64>);
-    ///
-    /// impl EventHandler<(u64, u64), Exclusive> for Number {
-    ///     fn on_event(&mut self, (key, number): &mut (u64, u64), _: Sequence, _: bool) {
-    ///         let last = self.0.entry(*key).or_default();
-    ///         *last += 1;
-    ///         *number = *last;
+    /// struct Link(HashMap<u64, u64>); // links each event `(key, previous)` to the previous one of its key
+    /// impl EventHandler<(u64, u64), Exclusive> for Link {
+    ///     fn on_event(&mut self, event: &mut (u64, u64), at: Sequence, _: bool) {
+    ///         event.1 = self.0.insert(event.0, at).unwrap_or(at);
     ///     }
     /// }
-    ///
-    /// impl HandOver for Number {
-    ///     type State = u64;
-    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, u64)> {
+    /// impl HandOver for Link {
+    ///     type State = Sequence;
+    ///     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Sequence)> {
     ///         self.0.extract_if(|&key, _| moved.contains(key)).collect()
     ///     }
-    ///     fn take(&mut self, key: u64, last: u64) {
-    ///         self.0.insert(key, last);
-    ///     }
+    ///     fn take(&mut self, key: u64, at: Sequence) { self.0.insert(key, at); }
     /// }
-    ///
-    /// let stage = Disruptor::single_producer(8, || (0, 0)).stage("number").workers(2);
-    /// let ring = stage.by_key(|event| event.0).write_keyed_handlers(|_worker| Number::default());
-    /// assert_eq!(ring.build()?.1.workers("number").unwrap().size(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let ring = Disruptor::single_producer(8, || (0, 0)).stage("link").workers(2).by_key(|e| e.0);
+    /// assert!(ring.write_keyed_handlers(|_worker| Link(HashMap::new())).build().is_ok());
     /// ```
     pub fn write_keyed_handlers<H, R>(self, make: impl FnMut(usize) -> H) -> P::Next
     where

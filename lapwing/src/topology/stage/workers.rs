@@ -146,9 +146,7 @@ impl<P, E> Workers<P, E> {
     /// struct Accounts(HashSet<u64>); // of this worker, so it needs no lock
     ///
     /// impl EventHandler<u64> for Accounts {
-    ///     fn on_event(&mut self, account: &u64, _: Sequence, _: bool) {
-    ///         self.0.insert(*account);
-    ///     }
+    ///     fn on_event(&mut self, account: &u64, _: Sequence, _: bool) { self.0.insert(*account); }
     /// }
     ///
     /// let stage = Disruptor::single_producer(64, || 0_u64).stage("accounts").workers(2);

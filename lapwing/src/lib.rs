@@ -121,9 +121,10 @@ pub use topology::{Builder, Disruptor, Stage};
 /// ```
 /// use lapwing::{Disruptor, Sequence};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// let first: Sequence = producer.publish(|event| *event = 7)?;
 /// poller.poll()?.consume_all();
 /// assert_eq!((first, poller.sequence()), (0, 1));

@@ -68,7 +68,8 @@ impl<T> TrySendError<T> {
     /// The value that was not sent.
     ///
     /// ```
-    /// # use lapwing::channel;
+    /// use lapwing::channel;
+    ///
     /// let (mut sender, _receiver) = channel::spsc(1)?;
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.try_send(String::from("second")).unwrap_err();
@@ -144,8 +145,9 @@ impl<T> SendTimeoutError<T> {
     /// The value that was not sent.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::channel;
+    /// use std::time::Duration;
+    /// use lapwing::channel;
+    ///
     /// let (mut sender, _receiver) = channel::spsc(1)?;
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.send_timeout(String::from("second"), Duration::ZERO).unwrap_err();

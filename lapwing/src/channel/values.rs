@@ -149,7 +149,7 @@ impl<'a, T> SharedValues<'a, T> {
     /// Number of values that are left.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send_batch(&mut vec![1, 2, 3])?;
     /// assert_eq!(receivers[0].recv_batch()?.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -162,7 +162,7 @@ impl<'a, T> SharedValues<'a, T> {
     /// Whether every value was looked at.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send(7)?;
     /// let mut values = receivers[0].recv_batch()?;
     /// assert!(!values.is_empty());
@@ -179,7 +179,7 @@ impl<'a, T> SharedValues<'a, T> {
     /// an adapter such as `peekable` only looked ahead.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send_batch(&mut vec![1, 2, 3])?;
     /// for number in receivers[0].recv_batch()?.iter().take(2) {
     ///     assert!(*number < 3);

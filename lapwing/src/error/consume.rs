@@ -12,9 +12,10 @@ use crate::Sequence;
 /// ```
 /// use lapwing::{Disruptor, error::PollError};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
 /// producer.publish(|event| *event = 7)?;
 /// producer.close();
@@ -50,9 +51,10 @@ impl Error for PollError {}
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::WaitTimeoutError};
 ///
-/// # let (producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// let patience = Duration::from_millis(1);
 /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
 /// drop(producer);

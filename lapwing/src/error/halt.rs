@@ -11,12 +11,13 @@ use std::fmt;
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("print").read(|_, _, _| {}).build()?;
+///
 /// let running = consumers.start()?;
 /// running.halt();
 /// let error = producer.publish(|event| *event = 7).unwrap_err();
 /// assert_eq!(error, PublishError::Halted(HaltCause::Requested));
 /// assert_eq!(error.to_string(), "the ring is halted: a halt was requested");
-/// # assert!(running.join().is_err());
+/// assert!(running.join().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,8 +9,9 @@ use std::fmt;
 /// ```
 /// use lapwing::{Disruptor, error::LengthError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+///
 /// let mut batch = producer.claim_batch(3)?;
 /// let error = batch.slots().copy_from_slice(&[7, 8]).unwrap_err();
 /// assert_eq!(error, LengthError { events: 2, slots: 3 });

@@ -10,8 +10,9 @@ use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError,
 /// ```
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+///
 /// producer.offer(WhenFull::Refuse, |event| *event = 7)?; // the one slot
 /// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Full));
 /// producer.close();

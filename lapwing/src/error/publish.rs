@@ -96,8 +96,9 @@ impl From<RingError> for PublishError {
 /// ```
 /// use lapwing::{Disruptor, error::TryPublishError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
+///
 /// let mut lost = 0;
 /// for price in [7, 8, 9] {
 ///     match producer.try_publish(|event| *event = price) {
@@ -147,8 +148,9 @@ impl From<RingError> for TryPublishError {
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::PublishTimeoutError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+///
 /// let patience = Duration::from_millis(1);
 /// producer.publish(|event| *event = 7)?; // the one slot
 /// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
@@ -209,8 +211,9 @@ impl From<PublishError> for PublishTimeoutError {
 /// ```
 /// use lapwing::{Disruptor, error::BatchError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+///
 /// assert_eq!(producer.claim_batch(0).err(), Some(BatchError::Zero));
 /// let error = producer.claim_batch(9).unwrap_err();
 /// assert_eq!(error, BatchError::TooLarge { requested: 9, capacity: 8 });

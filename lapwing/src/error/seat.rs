@@ -13,7 +13,8 @@ use crate::Sequence;
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-/// # let _all = consumers.take_poller("all")?;
+/// let _all = consumers.take_poller("all")?;
+///
 /// producer.publish_batch(5, |_| {})?;
 /// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();
 /// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });

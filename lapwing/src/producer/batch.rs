@@ -54,8 +54,11 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// Sequences that the events will have.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(producer.claim_batch(3)?.sequences(), 1..4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,8 +71,11 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// Number of events.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.claim_batch(3)?.len(), 3);
     /// assert_eq!(producer.claim_up_to(100)?.len(), 8); // whatever is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -83,8 +89,11 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// The events, to fill.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let mut batch = producer.claim_batch(2)?;
     /// for slot in batch.slots().iter_mut() {
     ///     *slot = 7;
@@ -120,9 +129,12 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// Publishes the events together and returns their sequences.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let batch = producer.claim_batch(3)?;
     /// assert_eq!(poller.poll().err(), Some(lapwing::error::PollError::Empty));
     /// assert_eq!(batch.publish()?, 0..3);

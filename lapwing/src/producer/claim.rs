@@ -73,8 +73,11 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// Sequence that the event will have.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let mut claim = producer.claim()?;
     /// *claim = claim.sequence() + 10;
     /// assert_eq!((claim.sequence(), *claim), (0, 10));
@@ -88,11 +91,13 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// Publishes the event and returns its sequence.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::RingError};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
-    /// #     .build()?;
-    /// # let running = consumers.start()?;
+    /// use lapwing::{Disruptor, error::RingError};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    ///
+    /// let running = consumers.start()?;
     /// let mut claim = producer.claim()?;
     /// *claim = 7;
     /// assert_eq!(claim.publish(), Ok(0));
@@ -100,7 +105,7 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// let claim = producer.claim()?;
     /// running.close();
     /// assert_eq!(claim.publish(), Err(RingError::Closed));
-    /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -14,9 +14,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot, to be filled and published, or given up by dropping the claim.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let mut claim = producer.claim()?;
     /// *claim = 7;
     /// assert_eq!(claim.publish()?, 0);
@@ -42,9 +45,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// A value is moved into a claim, so a full ring does not lose it:
     ///
     /// ```
-    /// # let (mut producer, _consumers) = lapwing::Disruptor::single_producer(1, String::new)
-    /// #     .stage("all").poller()
-    /// #     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) = Disruptor::single_producer(1, String::new)
+    ///     .stage("all").poller()
+    ///     .build()?;
+    ///
     /// producer.publish(|line| line.push_str("first"))?; // the one slot
     /// let line = String::from("second");
     /// let unsent = match producer.try_claim() {
@@ -71,10 +77,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim`](Self::claim), but waits for `timeout` at most.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::PublishTimeoutError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::PublishTimeoutError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_timeout(patience)?.publish()?, 0); // the one slot
     /// assert_eq!(producer.claim_timeout(patience).err(), Some(PublishTimeoutError::TimedOut));
@@ -101,9 +109,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// the claim.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let mut batch = producer.claim_batch(2)?;
     /// batch.slots().iter_mut().for_each(|slot| *slot = 7);
     /// assert_eq!(batch.publish()?, 0..2);
@@ -128,9 +139,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_batch`](Self::claim_batch), but never waits.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.try_claim_batch(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_batch(2).err(), Some(BatchError::Full)); // one is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -149,10 +162,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_batch`](Self::claim_batch), but waits for `timeout` at most.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_batch_timeout(3, patience)?.publish()?, 0..3);
     /// assert_eq!(producer.claim_batch_timeout(2, patience).err(), Some(BatchError::TimedOut));

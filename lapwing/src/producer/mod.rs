@@ -124,15 +124,21 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// What is lent to a closure cannot be kept:
 ///
 /// ```compile_fail,E0521
-/// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+///
 /// let mut kept: Vec<&mut u64> = Vec::new();
 /// producer.publish(|event| kept.push(event)).unwrap();
 /// ```
 ///
 /// ```
-/// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+///
 /// let mut kept: Vec<u64> = Vec::new();
 /// producer.publish(|event| kept.push(*event)).unwrap();
 /// assert_eq!(kept, [0]);
@@ -162,8 +168,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Number of slots of the ring.
     ///
     /// ```
-    /// # let (producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.capacity(), 8);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -178,9 +187,10 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ```
     /// use lapwing::{Disruptor, error::PublishError};
     ///
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let second = producer.clone();
     /// producer.publish(|event| *event = 7)?;
     /// second.close();

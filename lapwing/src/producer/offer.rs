@@ -18,9 +18,10 @@ use crate::sync::Ordering;
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
 /// let (prices, orders) = (WhenFull::DropNew, WhenFull::Timeout(Duration::from_millis(1)));
 ///
 /// assert_eq!(producer.offer(prices, |event| *event = 7)?, Some(0)); // the one slot
@@ -50,9 +51,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// [`Snapshot::dropped`](crate::monitor::Snapshot::dropped) is the sum of all producers.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, _consumers) =
-    /// #     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
+    ///
     /// for price in 0..5 {
     ///     producer.offer(WhenFull::DropNew, |event| *event = price)?; // two find a slot
     /// }
@@ -69,10 +72,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// run.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let drop_new = WhenFull::DropNew;
     /// assert_eq!(producer.offer(drop_new, |event| *event = 7)?, Some(0)); // the one slot
     /// assert_eq!(producer.offer(drop_new, |_| unreachable!("dropped"))?, None);
@@ -110,9 +115,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`offer`](Self::offer) with `count` events at once: all of them, or none.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, _consumers) =
-    /// #     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let drop_new = WhenFull::DropNew;
     /// assert_eq!(producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?, Some(0..3));
     /// assert_eq!(producer.offer_batch(2, drop_new, |_| unreachable!("one is free"))?, None);

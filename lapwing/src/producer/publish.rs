@@ -14,9 +14,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// A panic of `fill` passes through; the event is then not published, and nobody waits for it.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.publish(|event| *event = 7)?, 0);
     /// assert_eq!(producer.publish(|event| *event = 8)?, 1);
     /// assert_eq!(poller.poll()?.as_slice(), [7, 8]);
@@ -44,10 +47,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish`](Self::publish), but never waits.
     ///
     /// ```
-    /// # use lapwing::error::TryPublishError;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, error::TryPublishError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.try_publish(|event| *event = 7), Ok(0)); // the one slot
     /// assert_eq!(producer.try_publish(|event| *event = 8), Err(TryPublishError::Full));
     /// poller.poll()?.consume_all();
@@ -69,11 +74,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// clock is no limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::PublishTimeoutError;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::PublishTimeoutError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.publish_timeout(patience, |event| *event = 7), Ok(0)); // the one slot
     /// let result = producer.publish_timeout(patience, |event| *event = 8);
@@ -107,9 +114,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// A panic of `fill` passes through; none of the events is then published.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let sequences = producer.publish_batch(3, |slots| {
     ///     for (value, slot) in (10..).zip(slots.iter_mut()) {
     ///         *slot = value;
@@ -142,9 +152,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish_batch`](Self::publish_batch), but never waits.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let sequences = producer.try_publish_batch(3, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);
     /// })?;
@@ -172,10 +184,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`publish_batch`](Self::publish_batch), but waits for `timeout` at most.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// let sequences = producer.publish_batch_timeout(3, patience, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);

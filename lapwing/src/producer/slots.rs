@@ -9,11 +9,14 @@ use crate::error::LengthError;
 /// The events of a claimed run, in order: up to the end of the ring, and from its start on.
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// # poller.poll()?.consume_all();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
+/// producer.claim_batch(3)?.publish()?;
+/// poller.poll()?.consume_all();
 /// // Of a ring of four slots, three have been used.
 /// producer.publish_batch(3, |slots| {
 ///     assert_eq!((slots.len(), slots.first_sequence()), (3, 3));
@@ -37,8 +40,11 @@ impl<'a, E> Slots<'a, E> {
     /// Number of events.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// producer.publish_batch(3, |slots| assert_eq!(slots.len(), 3))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -51,9 +57,12 @@ impl<'a, E> Slots<'a, E> {
     /// Sequence that the first event will have.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(3, |slots| {
     ///     let first = slots.first_sequence();
     ///     slots.iter_mut().zip(first..).for_each(|(slot, sequence)| *slot = sequence);
@@ -70,9 +79,12 @@ impl<'a, E> Slots<'a, E> {
     /// ring.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let prices = [7, 8, 9];
     /// producer.publish_batch(prices.len(), |slots| {
     ///     let (before_wrap, after_wrap) = slots.as_mut_slices();
@@ -91,9 +103,12 @@ impl<'a, E> Slots<'a, E> {
     /// Goes through the events.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(2, |slots| {
     ///     for slot in slots.iter_mut() {
     ///         *slot += 1; // it held the event of a lap ago, or the factory's
@@ -107,9 +122,12 @@ impl<'a, E> Slots<'a, E> {
     /// and `zip` look for the wrap at each slot. Numbering events of 8 bytes is 1.4 times as fast like this:
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(3, |slots| {
     ///     slots.iter_mut().enumerate().for_each(|(index, slot)| *slot = 7 + index as u64);
     /// })?;
@@ -123,18 +141,21 @@ impl<'a, E> Slots<'a, E> {
     /// Copies `events` into the slots, one to each, across the wrap.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// # poller.poll()?.consume_all();
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
+    /// producer.claim_batch(3)?.publish()?;
+    /// poller.poll()?.consume_all();
     /// // Of a ring of four slots, three have been used.
     /// let prices = [7, 8, 9];
     /// let mut batch = producer.claim_batch(prices.len())?;
     /// batch.slots().copy_from_slice(&prices)?;
     /// batch.publish()?;
     /// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring
-    /// # poller.poll()?.consume_all();
+    /// poller.poll()?.consume_all();
     /// assert_eq!(poller.poll()?.as_slice(), [8, 9]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -156,10 +177,13 @@ impl<'a, E> Slots<'a, E> {
     /// used again where [`Clone::clone_from`] does so. A panic of it passes through.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(4, String::new)
-    /// #     .stage("all").poller()
-    /// #     .build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(4, String::new)
+    ///     .stage("all").poller()
+    ///     .build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let lines = ["first".to_owned(), "second".to_owned()];
     /// let mut batch = producer.claim_batch(lines.len())?;
     /// batch.slots().clone_from_slice(&lines)?;
@@ -193,11 +217,14 @@ impl<'a, E> Slots<'a, E> {
 /// Goes through the events of [`Slots`], across the wrap. What [`Slots::iter_mut`] gives.
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// # poller.poll()?.consume_all();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
+/// producer.claim_batch(3)?.publish()?;
+/// poller.poll()?.consume_all();
 /// // Of a ring of four slots, three have been used.
 /// producer.publish_batch(3, |slots| {
 ///     let mut iter = slots.iter_mut();
@@ -208,7 +235,7 @@ impl<'a, E> Slots<'a, E> {
 ///     iter.zip([7, 8]).for_each(|(slot, value)| *slot = value);
 /// })?;
 /// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring
-/// # poller.poll()?.consume_all();
+/// poller.poll()?.consume_all();
 /// assert_eq!(poller.poll()?.as_slice(), [8, 9]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

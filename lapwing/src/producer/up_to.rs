@@ -17,10 +17,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// room:
     ///
     /// ```
-    /// # use std::thread;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use std::thread;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let prices: Vec<u64> = (0..100).collect();
     /// thread::scope(|scope| {
     ///     let reader = scope.spawn(move || {
@@ -63,9 +66,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_up_to`](Self::claim_up_to), but never waits.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 3..4); // one was free
     /// assert_eq!(producer.try_claim_up_to(3).err(), Some(BatchError::Full));
@@ -85,10 +90,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// As [`claim_up_to`](Self::claim_up_to), but waits for `timeout` at most.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience)?.publish()?, 0..4);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience).err(), Some(BatchError::TimedOut));
@@ -123,9 +130,12 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// producers, another one may.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.free_slots(), 4);
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(producer.free_slots(), 1);

@@ -1,4 +1,5 @@
-//! Publishing by a closure on the slot: one event or a batch; waiting, not waiting, or for a time.
+//! Publishing through a closure that fills the slot: one event or a batch, with a wait, without
+//! one, or with a timeout.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,9 +10,10 @@ use crate::Sequence;
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Publishes one event, filled in place by `fill`, and returns its sequence.
+    /// Publishes one event and returns its sequence. `fill` writes the event in place.
     ///
-    /// A panic of `fill` passes through; the event is then not published, and nobody waits for it.
+    /// If `fill` panics, the panic is passed on and the event is not published. No thread waits for
+    /// it.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -28,15 +30,21 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published. [`PublishError::Closed`] and [`PublishError::Halted`] if the ring
-    /// was closed or halted before; [`PublishError::WouldDeadlock`] if the ring is full and only this
-    /// thread could free a slot, since it handles an event or holds a claim of the same ring.
+    /// The event is not published.
+    ///
+    /// - [`PublishError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishError::Halted`] if the ring was halted before the publication.
+    /// - [`PublishError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits
-    /// on the slowest consumer, by the producer's wait strategy. A poller that this thread holds as
-    /// well is waited for in vain: [`try_publish`](Self::try_publish) does not wait.
+    /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
+    /// closed or halted. It waits by the producer's wait strategy. While a slot is free, the call
+    /// is wait-free with a single producer and lock-free with several.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return. [`try_publish`](Self::try_publish) does not wait.
     #[inline]
     pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, PublishError> {
         let mut claim = self.claim()?;
@@ -44,7 +52,9 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// As [`publish`](Self::publish), but never waits.
+    /// Publishes one event if a slot is free, without waiting, and returns its sequence.
+    ///
+    /// [`publish`](Self::publish) waits for a free slot instead.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::TryPublishError};
@@ -62,7 +72,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError::Full`] if no slot is free, and as [`publish`](Self::publish).
+    /// The event is not published.
+    ///
+    /// - [`TryPublishError::Full`] if no slot is free.
+    /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
+    /// - [`TryPublishError::Halted`] if the ring was halted before the publication.
     #[inline]
     pub fn try_publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, TryPublishError> {
         let mut claim = self.try_claim()?;
@@ -70,8 +84,10 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// As [`publish`](Self::publish), but waits for `timeout` at most. One that is too long for the
-    /// clock is no limit.
+    /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`publish`](Self::publish) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -91,13 +107,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError::TimedOut`] if the ring stayed full, and as
-    /// [`publish`](Self::publish).
+    /// The event is not published.
+    ///
+    /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
+    /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
+    /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
+    ///   slot. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), for `timeout` and the time that the system takes to wake the
-    /// thread.
+    /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
+    /// or halted, or `timeout` has passed. The call can take longer than `timeout` by the time that
+    /// the system takes to wake the thread. [`try_publish`](Self::try_publish) does not wait.
     #[inline]
     pub fn publish_timeout(
         &mut self,
@@ -109,9 +131,10 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// Publishes `count` events at once, filled in place by `fill`, and returns their sequences.
+    /// Publishes `count` events together and returns their sequences. `fill` writes the events in
+    /// place.
     ///
-    /// A panic of `fill` passes through; none of the events is then published.
+    /// If `fill` panics, the panic is passed on and none of the events is published.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -132,12 +155,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Zero`] and [`BatchError::TooLarge`] for a `count` that can never be, and as
-    /// [`publish`](Self::publish).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more, because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), until `count` slots are free.
+    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
+    /// producer's wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch(
         &mut self,
@@ -149,7 +179,10 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(batch.publish()?)
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but never waits.
+    /// Publishes `count` events together if as many slots are free, without waiting, and returns
+    /// their sequences.
+    ///
+    /// [`publish_batch`](Self::publish_batch) waits for free slots instead.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BatchError};
@@ -168,8 +201,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Full`] if fewer than `count` slots are free, and as
-    /// [`publish_batch`](Self::publish_batch).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::Full`] if fewer than `count` slots are free.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
     #[inline]
     pub fn try_publish_batch(
         &mut self,
@@ -181,7 +219,11 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(batch.publish()?)
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but waits for `timeout` at most.
+    /// Publishes `count` events together, waiting at most `timeout` for free slots, and returns
+    /// their sequences.
+    ///
+    /// A `timeout` that is too long for the clock is no limit.
+    /// [`publish_batch`](Self::publish_batch) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -202,12 +244,21 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::TimedOut`] if too few slots became free, and as
-    /// [`publish_batch`](Self::publish_batch).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish_timeout`](Self::publish_timeout), until `count` slots are free.
+    /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
+    /// The call can take longer than `timeout` by the time that the system takes to wake the
+    /// thread. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch_timeout(
         &mut self,

@@ -47,18 +47,19 @@
 //!
 //! ```text
 //!                                    +-- journal
-//! producer --> [ring] <-- notional <--+               <-- means "waits for"
+//! producer --> [ring] <-- notional <-+             A <-- B: stage B runs after stage A
 //!                                    +-- risk
 //! ```
 //!
-//! - The ring makes its events once, one for each slot. Nothing is allocated afterwards.
-//! - A producer claims a slot, writes the event in place, and publishes it. It waits if the slot
-//!   still holds an event that a stage has not released.
-//! - A stage reads events in place, in batches, up to the event that the stages before it have
+//! - The ring makes its events once, one for each slot, and reuses them.
+//! - A producer claims a slot, writes the event in place, and publishes it. It waits while the slot
+//!   holds an event of the lap before that `journal` or `risk` has not finished.
+//! - A stage reads events in place, in batches. It gets the events that its upstream stages have
 //!   finished.
 //! - A stage that runs alone may change events. Stages that run side by side can only read them.
-//! - A data race is a compile error. A full ring, a panic and a shutdown lead to a returned error
-//!   or to a documented policy, not to a lost event or a silent hang.
+//! - A stage that could cause a data race is a compile error, or an error of `build` if the graph is
+//!   made at run time. A full ring, a panic and a shutdown lead to a returned error or to a
+//!   documented policy, not to a lost event or a silent hang.
 //!
 //! ```
 //! use lapwing::Disruptor;
@@ -88,12 +89,10 @@ mod ab_tests;
 mod activity;
 // I13, I14: moves values into slots and out of them.
 #[allow(unsafe_code)]
-// I13, I14: moves values into slots and out of them.
 pub mod channel;
 mod chosen;
-// I2, I6: turns what a stage may read into slices.
-#[allow(unsafe_code)]
 // I2, I6: turns the events that a stage may access into slices.
+#[allow(unsafe_code)]
 pub mod consumer;
 mod deadline;
 mod description;
@@ -110,18 +109,15 @@ mod padded;
 mod placement;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
-// I1: turns claims into references.
 pub mod producer;
 // How events and slots pass between threads.
 mod protocol;
 mod registry;
-// I1: in a model, a look at one's own word that loom does not take for an access.
-#[cfg_attr(loom, allow(unsafe_code))]
 // I1: in a model, reads a word of its own thread in a way that loom does not count as an access.
+#[cfg_attr(loom, allow(unsafe_code))]
 mod sync;
 // I7, I8: the slots of a tap.
 #[allow(unsafe_code)]
-// I7, I8: the slots of a tap.
 pub mod tap;
 mod topology;
 // What only makes the ring faster.
@@ -141,8 +137,8 @@ pub use topology::{Builder, Disruptor, Stage};
 /// The number of an event in its ring.
 ///
 /// The first event has sequence 0, unless [`first_sequence`](Builder::first_sequence) sets another.
-/// The position of a consumer is the number of events that it has finished, which is the sequence
-/// of its next event.
+/// The position of a consumer is the sequence of the first event that it has not finished. In a ring
+/// that begins at 0, this is the number of events that it has finished.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence};
@@ -160,8 +156,8 @@ pub type Sequence = u64;
 
 /// Largest number of slots in a ring.
 ///
-/// It is far above any known use. The limit catches a capacity that was meant as a number of bytes.
-/// It also bounds the memory of a ring of zero-sized events.
+/// It is far above any known use. The limit refuses a capacity that was meant as a number of bytes,
+/// or a huge one of zero-sized events, before it exhausts the memory of the machine.
 ///
 /// ```
 /// use lapwing::{Disruptor, MAX_CAPACITY, error::BuildError};
@@ -174,7 +170,7 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 
 /// Highest sequence that the first event of a ring may have, for [`Builder::first_sequence`].
 ///
-/// At least as many sequences remain: enough for 146 years at a billion events per second.
+/// At least as many sequences again remain: enough for 146 years at a billion events per second.
 ///
 /// ```
 /// use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, error::BuildError};

@@ -1,4 +1,4 @@
-//! Why a poller got no events, at once or in time; why events could not be acknowledged.
+//! Why a poller got no events, and why events could not be acknowledged.
 
 use std::error::Error;
 use std::fmt;
@@ -25,7 +25,7 @@ use crate::Sequence;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
-    /// Nothing to read now.
+    /// No event is available now.
     Empty,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
@@ -63,7 +63,7 @@ impl Error for PollError {}
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitTimeoutError {
-    /// Nothing came until the time had passed.
+    /// No event became available in time.
     TimedOut,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
@@ -92,7 +92,8 @@ impl From<RingError> for WaitTimeoutError {
     }
 }
 
-/// Why events could not be [acknowledged](crate::consumer::Acknowledger::acknowledge): they do not exist yet.
+/// Error of [`Acknowledger::acknowledge`](crate::consumer::Acknowledger::acknowledge): some of the
+/// events are not published.
 ///
 /// ```
 /// use lapwing::error::AcknowledgeError;
@@ -103,9 +104,9 @@ impl From<RingError> for WaitTimeoutError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcknowledgeError {
-    /// What was asked for: every event below it.
+    /// End of the events to acknowledge: all events below it.
     pub sequence: Sequence,
-    /// Number of events published, or with several producers claimed.
+    /// Number of events published, or claimed if the ring has several producers.
     pub published: Sequence,
 }
 

@@ -20,9 +20,9 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthError {
-    /// Events of the slice.
+    /// Number of events in the slice.
     pub events: usize,
-    /// Slots of the batch.
+    /// Number of slots in the batch.
     pub slots: usize,
 }
 

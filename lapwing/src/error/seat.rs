@@ -1,4 +1,4 @@
-//! Why a consumer could not join a ring that runs.
+//! Why a consumer could not join a running ring.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::HaltCause;
 use crate::Sequence;
 
-/// Error of [`Seats::take`](crate::graph::Seats::take). Nobody has joined.
+/// Error of [`Seats::take`](crate::graph::Seats::take). No consumer has joined.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::SeatError, graph::StartAt};
@@ -27,18 +27,18 @@ use crate::Sequence;
 pub enum SeatError {
     /// The ring was built without seats.
     NoSeats,
-    /// Every seat is taken. One is free again when its consumer leaves.
+    /// Every seat is taken. A seat is free again when its consumer leaves.
     NoFreeSeat {
-        /// Number of seats.
+        /// Number of seats in the ring.
         seats: usize,
     },
-    /// The event is overwritten already, or perhaps by now; or it is not published yet.
+    /// The event is not available. It may be overwritten already, or it is not published yet.
     OutOfRange {
-        /// The sequence asked for.
+        /// The sequence that was asked for.
         requested: Sequence,
-        /// The oldest that could have been had.
+        /// The oldest sequence that was available.
         oldest: Sequence,
-        /// The newest that could have been had: the first that was not published.
+        /// The newest sequence that was available: the first one that was not published.
         newest: Sequence,
     },
     /// The ring is halted, for this cause.
@@ -48,17 +48,18 @@ pub enum SeatError {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::InvalidName`](crate::error::BuildError::InvalidName).
+    /// The name is empty or contains a NUL, which a thread's name cannot contain.
     InvalidName {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::ZeroMaxBatch`](crate::error::BuildError::ZeroMaxBatch).
+    /// The batches of the stage are limited to zero events.
     ZeroMaxBatch {
         /// The stage.
         stage: String,
     },
-    /// The stage is to be [acknowledged](crate::Stage::acknowledged), which a seat cannot be.
+    /// The stage is [`acknowledged`](crate::Stage::acknowledged), which a consumer in a seat cannot
+    /// be.
     Acknowledged {
         /// The stage.
         stage: String,

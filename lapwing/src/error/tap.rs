@@ -1,9 +1,9 @@
-//! Why a reader of a tap got no event: at once, or in time.
+//! Why a reader of a tap got no event.
 
 use std::error::Error;
 use std::fmt;
 
-/// What [`TapError::Closed`] and [`TapTimeoutError::Closed`] say.
+/// The message of [`TapError::Closed`] and [`TapTimeoutError::Closed`].
 const CLOSED: &str = "the tap is closed and everything that was left has been read";
 
 /// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
@@ -27,9 +27,9 @@ const CLOSED: &str = "the tap is closed and everything that was left has been re
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapError {
-    /// Nothing can be read now.
+    /// No event is available now.
     Empty,
-    /// The writer has closed the tap: there will never be anything to read.
+    /// The writer has closed the tap, and every event that was left has been read.
     Closed,
 }
 
@@ -60,9 +60,9 @@ impl Error for TapError {}
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapTimeoutError {
-    /// Nothing came until the time had passed.
+    /// No event became available in time.
     TimedOut,
-    /// As [`TapError::Closed`].
+    /// The writer has closed the tap, and every event that was left has been read.
     Closed,
 }
 

@@ -14,7 +14,7 @@
 //!     for number in 1..=100 {
 //!         producer.publish(|event| *event = number)?; // writes the event in place
 //!     }
-//!     running.shutdown()?; // closes the ring, waits until each event is handled, joins the threads
+//!     running.shutdown()?; // handles every event, then joins the threads
 //!     Ok::<(), Box<dyn std::error::Error>>(())
 //! })?;
 //! assert_eq!(sum, 5050);
@@ -57,8 +57,8 @@
 //! - A stage reads events in place, in batches. It gets the events that its upstream stages have
 //!   finished.
 //! - A stage that runs alone may change events. Stages that run side by side can only read them.
-//! - A stage that could cause a data race is a compile error, or an error of `build` if the graph is
-//!   made at run time. A full ring, a panic and a shutdown lead to a returned error or to a
+//! - A stage that could cause a data race does not compile. In a graph that is made at run time, it
+//!   is an error of `build`. A full ring, a panic and a shutdown lead to a returned error or to a
 //!   documented policy, not to a lost event or a silent hang.
 //!
 //! ```

@@ -376,6 +376,6 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
 /// Lends the first value to `look`, then releases its slot.
 #[inline]
 fn lend_first<T, O>(mut batch: Batch<'_, Letter<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
-    let (_, slot) = batch.iter().next().expect("a batch that was found has an event");
+    let (_, slot) = batch.iter().next().expect("a batch has at least one event");
     look(value_of(slot))
 }

@@ -32,7 +32,7 @@ const RECEIVER: &str = "receiver";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-#[must_use = "nothing exists before `spsc`, `mpsc` or `broadcast`"]
+#[must_use = "no channel exists before `spsc`, `mpsc` or `broadcast` is called"]
 pub struct Builder<R = Adaptive, S = Adaptive> {
     capacity: usize,
     receiver_wait: R,
@@ -170,7 +170,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn broadcast<T: Send + Sync>(
         self,
         receivers: usize,
@@ -200,7 +200,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     /// - [`BuildError::NoConsumers`] if `receivers` is 0.
     /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn multi_broadcast<T: Send + Sync>(
         self,
         receivers: usize,
@@ -222,12 +222,12 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let (producer, mut consumers) = self.set(ring).stage(RECEIVER).poller_mut().build()?;
-        let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
+        let poller = consumers.take_poller_mut(RECEIVER).expect("the stage was added above");
         let receiver = Receiver::new(poller, producer.capacity());
         Ok((Sender::new(producer, Keeping::Moved), receiver))
     }
 
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     fn with_receivers<'env, T: Send + Sync + 'env, Q: Sequencer>(
         self,
         ring: RingBuilder<'env, Letter<T>, Q>,
@@ -245,7 +245,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         let capacity = producer.capacity();
         let pollers = names
             .iter()
-            .map(|name| consumers.take_poller(name).expect("each was added above, and once"));
+            .map(|name| consumers.take_poller(name).expect("each name was added above, once"));
         let receivers = pollers.map(|poller| BroadcastReceiver::new(poller, capacity)).collect();
         Ok((Sender::new(producer, Keeping::Kept), receivers))
     }

@@ -9,7 +9,7 @@ use std::fmt;
 use crate::error::{PollError, PublishTimeoutError, TryPublishError, WaitTimeoutError};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
-const NO_SENDER: &str = "the channel is disconnected and everything has been received";
+const NO_SENDER: &str = "the channel is disconnected and every value has been received";
 
 /// Error of [`Sender::send`](super::Sender::send): no receiver is left.
 ///
@@ -191,7 +191,7 @@ impl<T> fmt::Debug for SendTimeoutError<T> {
 impl<T> fmt::Display for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout(_) => "the channel was full until the timeout",
+            Self::Timeout(_) => "the channel stayed full until the timeout",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }
@@ -264,7 +264,7 @@ impl TryRecvError {
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing to receive now",
+            Self::Empty => "the channel is empty",
             Self::Disconnected => NO_SENDER,
         })
     }
@@ -315,7 +315,7 @@ impl RecvTimeoutError {
 impl fmt::Display for RecvTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout => "nothing to receive until the timeout",
+            Self::Timeout => "the channel stayed empty until the timeout",
             Self::Disconnected => NO_SENDER,
         })
     }

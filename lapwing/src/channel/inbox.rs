@@ -87,7 +87,7 @@ impl<T, A: Access> Inbox<T, A> {
     /// those with `pass_known`.
     #[inline]
     fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
-        self.poller.next_known().expect("what a look has shown stays until it is consumed")
+        self.poller.next_known().expect("an event that a poll has found stays until it is consumed")
     }
 
     /// Waits for at least one event. Returns all available events up to the end of the ring, of

@@ -21,7 +21,7 @@ use sealed::Receive;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct Iter<'a, R> {
     receiver: &'a mut R,
 }
@@ -61,7 +61,7 @@ impl<R: Receive> FusedIterator for Iter<'_, R> {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct TryIter<'a, R> {
     receiver: &'a mut R,
 }
@@ -98,7 +98,7 @@ impl<R: Receive> Iterator for TryIter<'_, R> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct IntoIter<R> {
     receiver: R,
 }

@@ -163,7 +163,7 @@ pub fn mpsc<T: Send>(capacity: usize) -> Result<(MultiSender<T>, Receiver<T>), B
 /// A channel with one receiver has no such bound:
 ///
 /// ```
-/// let _ = lapwing::channel::spsc::<std::cell::Cell<u8>>(8);
+/// assert!(lapwing::channel::spsc::<std::cell::Cell<u8>>(8).is_ok());
 /// ```
 ///
 /// # Errors
@@ -172,7 +172,7 @@ pub fn mpsc<T: Send>(capacity: usize) -> Result<(MultiSender<T>, Receiver<T>), B
 /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
 /// - [`BuildError::NoConsumers`] if `receivers` is 0.
 /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`](crate::MAX_RECEIVERS).
-#[allow(clippy::type_complexity)] // a pair, as every channel is
+#[allow(clippy::type_complexity)] // a pair of ends, as for every channel
 pub fn broadcast<T: Send + Sync>(
     capacity: usize,
     receivers: usize,
@@ -204,7 +204,7 @@ pub fn broadcast<T: Send + Sync>(
 /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
 /// - [`BuildError::NoConsumers`] if `receivers` is 0.
 /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`](crate::MAX_RECEIVERS).
-#[allow(clippy::type_complexity)] // a pair, as every channel is
+#[allow(clippy::type_complexity)] // a pair of ends, as for every channel
 pub fn multi_broadcast<T: Send + Sync>(
     capacity: usize,
     receivers: usize,

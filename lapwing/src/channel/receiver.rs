@@ -100,7 +100,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first()?); // it is known now
+            drop(self.inbox.wait_first()?); // found: `take_known` returns it
         }
     }
 
@@ -128,7 +128,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.poll_first()?); // it is known now
+            drop(self.inbox.poll_first()?); // found: `take_known` returns it
         }
     }
 
@@ -165,7 +165,7 @@ impl<T> Receiver<T> {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first_timeout(timeout)?); // it is known now
+            drop(self.inbox.wait_first_timeout(timeout)?); // found: `take_known` returns it
         }
     }
 

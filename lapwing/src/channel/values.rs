@@ -76,7 +76,7 @@ impl Taken {
 /// assert_eq!(receiver.recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "values that are not taken come again"]
+#[must_use = "values that are not taken are received again"]
 pub struct Values<'a, T> {
     batch: Batch<'a, Letter<T>, Exclusive>,
     taken: &'a mut Taken,
@@ -145,7 +145,7 @@ impl<T> fmt::Debug for Values<'_, T> {
 /// assert_eq!(receivers[0].recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "values that are not looked at come again"]
+#[must_use = "values that are not read are received again"]
 pub struct SharedValues<'a, T> {
     batch: Batch<'a, Letter<T>, Shared>,
 }

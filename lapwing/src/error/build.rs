@@ -15,7 +15,7 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 /// let two = Disruptor::single_producer(8, || 0_u64).stage("log").poller().stage("log").poller();
 /// let error = two.build().unwrap_err();
 /// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
-/// assert_eq!(error.to_string(), "two stages have one name: stage=\"log\"");
+/// assert_eq!(error.to_string(), "two stages have the same name: stage=\"log\"");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -120,7 +120,7 @@ impl fmt::Display for BuildError {
             Self::OutOfMemory { capacity, bytes_per_slot } => {
                 write!(
                     f,
-                    "no memory for the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
+                    "cannot allocate the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
                 )
             }
             Self::FirstSequence { requested } => {
@@ -128,30 +128,30 @@ impl fmt::Display for BuildError {
                 write!(f, "the first sequence must be in 0..={most}: requested={requested}")
             }
             Self::NoConsumers => {
-                f.write_str("nobody consumes: a graph needs a stage, a broadcast a receiver")
+                f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
+            Self::DuplicateName { stage } => write!(f, "two stages have the same name: stage={stage:?}"),
             Self::InvalidName { stage } => {
                 write!(
                     f,
-                    "the name of a stage or a thread must not be empty or hold a NUL: name={stage:?}"
+                    "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
                 )
             }
             Self::UnknownStage { stage } => {
-                write!(f, "a stage comes after a stage of another graph: stage={stage:?}")
+                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
             }
             Self::Overlap { exclusive, other } => write!(
                 f,
-                "an exclusive stage must be ordered against every other: \
+                "a stage with exclusive access must run before or after each other stage: \
                  exclusive={exclusive:?} and other={other:?} could run at the same time"
             ),
             Self::Placement(error) => error.fmt(f),
             Self::ZeroMaxBatch { stage } => {
-                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+                write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
             Self::UnusedSetting { stage, setting, needs } => write!(
                 f,
-                "a setting has no effect, since it needs {needs}: stage={stage:?}, setting={setting}"
+                "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
             ),
             Self::Workers { stage, requested, max } => write!(
                 f,

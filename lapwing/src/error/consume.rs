@@ -36,8 +36,8 @@ pub enum PollError {
 impl fmt::Display for PollError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing to read now",
-            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::Empty => "no event to read now",
+            Self::Closed => "the ring is closed and every event has been consumed",
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -74,8 +74,8 @@ pub enum WaitTimeoutError {
 impl fmt::Display for WaitTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "nothing to read until the timeout",
-            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::TimedOut => "no event to read until the timeout",
+            Self::Closed => "the ring is closed and every event has been consumed",
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -99,7 +99,7 @@ impl From<RingError> for WaitTimeoutError {
 /// use lapwing::error::AcknowledgeError;
 ///
 /// let error = AcknowledgeError { sequence: 3, published: 2 };
-/// let text = "only what is published can be acknowledged: sequence=3, published=2";
+/// let text = "only published events can be acknowledged: sequence=3, published=2";
 /// assert_eq!(error.to_string(), text);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl fmt::Display for AcknowledgeError {
         let Self { sequence, published } = self;
         write!(
             f,
-            "only what is published can be acknowledged: sequence={sequence}, published={published}"
+            "only published events can be acknowledged: sequence={sequence}, published={published}"
         )
     }
 }

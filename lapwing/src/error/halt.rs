@@ -33,7 +33,7 @@ pub enum HaltCause {
     /// A consumer or an [`Acknowledger`](crate::consumer::Acknowledger) that the ring needs was
     /// dropped before it had finished its work.
     StageDropped,
-    /// The last consumer has left the ring, or the last worker its group.
+    /// The last consumer has left the ring, or the last worker has left its group.
     NoConsumers,
 }
 

@@ -152,7 +152,7 @@ impl fmt::Display for TakeError {
             Self::WrongType { name, requested } => {
                 write!(f, "a stage has nothing of this type: name={name:?}, requested={requested}")
             }
-            Self::AlreadyTaken { name } => write!(f, "it has been taken before: name={name:?}"),
+            Self::AlreadyTaken { name } => write!(f, "already taken: name={name:?}"),
         }
     }
 }

@@ -72,11 +72,11 @@ impl fmt::Display for PlacementError {
             }
             Self::UnknownStage { thread, stage } => write!(
                 f,
-                "a group may name only stages of its ring: stage={stage:?}, thread={thread:?}"
+                "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
             ),
             Self::Poller { thread, stage } => write!(
                 f,
-                "a poller runs where it is asked, and has no thread: \
+                "a group cannot name a poller, which runs on the thread that polls it: \
                  stage={stage:?}, thread={thread:?}"
             ),
             Self::TwoThreads { stage, threads: (first, second) } => write!(
@@ -85,16 +85,16 @@ impl fmt::Display for PlacementError {
             ),
             Self::BlockingShares { thread, stage } => write!(
                 f,
-                "a blocking stage must have its thread for itself: \
+                "a blocking stage must not share its thread: \
                  stage={stage:?}, thread={thread:?}"
             ),
             Self::TwoPins { thread, cpus: (first, second) } => write!(
                 f,
-                "the stages of a thread must ask for the same CPU: \
+                "a thread must be pinned to one CPU: \
                  thread={thread:?}, first={first}, second={second}"
             ),
             Self::UnknownThread { thread } => {
-                write!(f, "only a thread that the ring has can be pinned: thread={thread:?}")
+                write!(f, "the ring does not have the thread to pin: thread={thread:?}")
             }
         }
     }

@@ -6,9 +6,9 @@ use std::fmt;
 use super::{HaltCause, RingError};
 
 /// The message of each `WouldDeadlock`.
-const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot: it handles \
-                              an event or holds a claim that the ring waits for; use try_publish, \
-                              a larger ring or another ring";
+const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot, because it \
+                              handles an event or holds a claim; use try_publish, a larger ring or \
+                              another ring";
 
 /// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim). The event
 /// was not published.
@@ -21,7 +21,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// producer.publish(|event| *event = 1)?;
 /// producer.close();
 /// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
-/// drop(consumers); // nobody is left to read the 1
+/// drop(consumers); // no consumer is left to read the 1
 /// let halted = PublishError::Halted(HaltCause::NoConsumers);
 /// assert_eq!(producer.publish(|event| *event = 2), Err(halted));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,8 +44,9 @@ pub enum PublishError {
     ///   waits for it. A closure given to [`publish`](crate::Producer::publish) holds a claim too,
     ///   and so does the `Drop` of an event that the closure overwrites.
     ///
-    /// There are three ways out: [`try_publish`](crate::Producer::try_publish), which does not
-    /// wait, a ring with slots for everything that the thread publishes, or a second ring.
+    /// To avoid the error, call [`try_publish`](crate::Producer::try_publish), which does not wait.
+    /// Or publish to another ring, or to a ring that has slots for everything that the thread
+    /// publishes.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -178,7 +179,7 @@ pub enum PublishTimeoutError {
 impl fmt::Display for PublishTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "the ring was full until the timeout",
+            Self::TimedOut => "the ring stayed full until the timeout",
             Self::WouldDeadlock => WOULD_DEADLOCK,
             Self::Closed => RingError::Closed.text(),
             Self::Halted(cause) => cause.text(),

@@ -18,7 +18,7 @@ use crate::Sequence;
 /// producer.publish_batch(5, |_| {})?;
 /// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();
 /// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
-/// let text = "the ring does not hold this sequence: requested=7, oldest=0, newest=5";
+/// let text = "the ring does not contain this sequence: requested=7, oldest=0, newest=5";
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -73,7 +73,7 @@ impl fmt::Display for SeatError {
             Self::NoFreeSeat { seats } => write!(f, "every seat is taken: seats={seats}"),
             Self::OutOfRange { requested, oldest, newest } => write!(
                 f,
-                "the ring does not hold this sequence: \
+                "the ring does not contain this sequence: \
                  requested={requested}, oldest={oldest}, newest={newest}"
             ),
             Self::Halted(cause) => f.write_str(cause.text()),
@@ -81,10 +81,10 @@ impl fmt::Display for SeatError {
                 write!(f, "another consumer has this name: stage={stage:?}")
             }
             Self::InvalidName { stage } => {
-                write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
+                write!(f, "a stage's name must not be empty or contain a NUL: stage={stage:?}")
             }
             Self::ZeroMaxBatch { stage } => {
-                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+                write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
             Self::Acknowledged { stage } => {
                 write!(f, "a stage in a seat cannot be acknowledged: stage={stage:?}")

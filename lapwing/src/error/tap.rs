@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 /// The message of [`TapError::Closed`] and [`TapTimeoutError::Closed`].
-const CLOSED: &str = "the tap is closed and everything that was left has been read";
+const CLOSED: &str = "the tap is closed and every event that was left has been read";
 
 /// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
 /// [`TapReader::latest`](crate::tap::TapReader::latest).
@@ -21,7 +21,7 @@ const CLOSED: &str = "the tap is closed and everything that was left has been re
 /// assert_eq!(error, TapError::Closed);
 /// assert_eq!(
 ///     error.to_string(),
-///     "the tap is closed and everything that was left has been read"
+///     "the tap is closed and every event that was left has been read"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -36,7 +36,7 @@ pub enum TapError {
 impl fmt::Display for TapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing can be read from the tap now",
+            Self::Empty => "the tap has no event to read now",
             Self::Closed => CLOSED,
         })
     }
@@ -53,7 +53,7 @@ impl Error for TapError {}
 /// let (writer, mut reader) = tap::<u64>(8)?;
 /// let error = reader.next_timeout(Duration::ZERO).unwrap_err();
 /// assert_eq!(error, TapTimeoutError::TimedOut);
-/// assert_eq!(error.to_string(), "nothing came from the tap until the timeout");
+/// assert_eq!(error.to_string(), "the tap had no event to read until the timeout");
 /// drop(writer);
 /// assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::Closed));
 /// # Ok::<(), lapwing::error::BuildError>(())
@@ -69,7 +69,7 @@ pub enum TapTimeoutError {
 impl fmt::Display for TapTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "nothing came from the tap until the timeout",
+            Self::TimedOut => "the tap had no event to read until the timeout",
             Self::Closed => CLOSED,
         })
     }

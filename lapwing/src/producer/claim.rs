@@ -26,7 +26,7 @@ use crate::protocol::ring_buffer::RingBuffer;
 ///
 /// let mut claim = producer.claim()?;
 /// *claim = 1;
-/// drop(claim); // given up: nobody sees the 1
+/// drop(claim); // given up: no consumer sees the 1
 /// let mut claim = producer.try_claim()?;
 /// *claim = 2;
 /// assert_eq!(claim.sequence(), 1);

@@ -137,7 +137,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
     ///
     /// let drop_new = WhenFull::DropNew;
-    /// assert_eq!(producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?, Some(0..3));
+    /// let offered = producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?;
+    /// assert_eq!(offered, Some(0..3));
     /// assert_eq!(producer.offer_batch(2, drop_new, |_| unreachable!("one is free"))?, None);
     /// assert_eq!(producer.dropped(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

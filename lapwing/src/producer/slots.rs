@@ -111,7 +111,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// producer.publish_batch(2, |slots| {
     ///     for slot in slots.iter_mut() {
-    ///         *slot += 1; // it held the event of a lap ago, or the factory's
+    ///         *slot += 1; // the event of one lap before, or of the factory
     ///     }
     /// })?;
     /// assert_eq!(poller.poll()?.as_slice(), [1, 1]);

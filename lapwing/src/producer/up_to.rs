@@ -17,34 +17,23 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// ring as fast as consumers free slots:
     ///
     /// ```
-    /// use std::thread;
     /// use lapwing::Disruptor;
     ///
-    /// let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// let mut poller = consumers.take_poller("all")?;
-    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(4, || 0_u64)
+    ///     .stage("check").read(|price, sequence, _| assert_eq!(*price, sequence))
+    ///     .build()?;
+    /// let running = consumers.start()?;
     /// let prices: Vec<u64> = (0..100).collect();
-    /// thread::scope(|scope| {
-    ///     let reader = scope.spawn(move || {
-    ///         let mut read = Vec::new();
-    ///         while let Ok(mut batch) = poller.wait() {
-    ///             read.extend(batch.iter().map(|(_, price)| *price));
-    ///         }
-    ///         read
-    ///     });
-    ///     let mut left = &prices[..];
-    ///     while !left.is_empty() {
-    ///         let mut batch = producer.claim_up_to(left.len())?;
-    ///         let (now, later) = left.split_at(batch.len()); // one to four of them
-    ///         batch.slots().copy_from_slice(now)?;
-    ///         batch.publish()?;
-    ///         left = later;
-    ///     }
-    ///     drop(producer);
-    ///     assert_eq!(reader.join().unwrap(), prices);
-    ///     Ok::<(), Box<dyn std::error::Error>>(())
-    /// })?;
+    /// let mut left = &prices[..];
+    /// while !left.is_empty() {
+    ///     let mut batch = producer.claim_up_to(left.len())?;
+    ///     let (now, later) = left.split_at(batch.len()); // one to four of them
+    ///     batch.slots().copy_from_slice(now)?;
+    ///     batch.publish()?;
+    ///     left = later;
+    /// }
+    /// let report = running.shutdown()?;
+    /// assert_eq!(report.stages().next().unwrap().processed(), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

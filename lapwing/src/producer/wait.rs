@@ -119,7 +119,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// let running = consumers.start()?;
     /// thread::scope(|scope| {
     ///     for producer in [&mut urgent, &mut patient] {
-    ///         scope.spawn(|| (0..5).try_for_each(|_| producer.publish(|event| *event = 7).map(drop)));
+    ///         scope.spawn(|| (0..5).for_each(|_| _ = producer.publish(|event| *event = 7)));
     ///     }
     /// });
     /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);

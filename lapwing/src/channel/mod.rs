@@ -22,8 +22,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Methods and errors have the names of `std::sync::mpsc`. Unlike there, they take `&mut self`:
-//! each end belongs to one thread at a time, which makes the channel fast.
+//! Methods and errors have the names of `std::sync::mpsc`. Unlike those of `std`, the methods take
+//! `&mut self`, so each end belongs to one thread at a time. This makes the channel fast.
 //!
 //! # Guarantees
 //!
@@ -47,15 +47,15 @@
 //! # Capacity
 //!
 //! The capacity is rounded up to a power of two, which is the number of slots in the ring. The
-//! method `capacity` returns that number. A [`Disruptor`](crate::Disruptor) refuses other numbers
-//! instead, since a factory fills its slots.
+//! method `capacity` returns that number. A [`Disruptor`](crate::Disruptor) returns an error
+//! instead, since the number of slots is also the number of events that its factory makes.
 //!
 //! A capacity of 0 is an error, since a ring cannot be a rendezvous channel. So is a capacity above
 //! [`MAX_CAPACITY`](crate::MAX_CAPACITY).
 //!
 //! # Waiting
 //!
-//! Both sides wait by [`Adaptive`](crate::wait::Adaptive). A [`Builder`] sets another strategy for
+//! Both sides use [`Adaptive`](crate::wait::Adaptive). A [`Builder`] sets another strategy for
 //! either side.
 //!
 //! No call waits for several channels. A thread that reads several channels calls a `try_` method

@@ -20,7 +20,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// Sends all of `values` in order, waiting while the channel is full. Afterwards the vector is
     /// empty and keeps its memory.
     ///
-    /// The values go in runs of up to a quarter of the channel. If there are several senders,
+    /// Values are sent in runs of up to a quarter of the channel. If there are several senders,
     /// values of another sender may come between two runs.
     ///
     /// ```

@@ -109,9 +109,9 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 ///     .build()?;
 /// let running = consumers.start()?;
 ///
-/// producer.publish(|line| line.replace_range(.., "line 0"))?; // a closure on the slot in place
+/// producer.publish(|line| line.replace_range(.., "line 0"))?; // fills the slot in place
 ///
-/// let mut claim = producer.claim()?; // in two steps
+/// let mut claim = producer.claim()?; // the same in two steps
 /// claim.replace_range(.., "line 1");
 /// assert_eq!(claim.publish()?, 1);
 ///

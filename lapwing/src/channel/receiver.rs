@@ -32,7 +32,7 @@ use crate::consumer::{Exclusive, Poller};
 ///
 /// When the receiver is dropped, the values that are left in the channel are dropped with it. From
 /// then on senders get their values back. The drop waits for a sender that is moving a value into
-/// its slot at that moment, which takes no user code.
+/// its slot at that moment, which runs no user code.
 ///
 /// A receiver that is forgotten (`mem::forget`) leaves its senders waiting forever once the channel
 /// is full.

@@ -20,9 +20,8 @@ use crate::sync::Ordering;
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
-/// let (mut producer, mut consumers) =
+/// let (mut producer, _consumers) =
 ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-/// let mut poller = consumers.take_poller("all")?;
 ///
 /// let (prices, orders) = (WhenFull::DropNew, WhenFull::Timeout(Duration::from_millis(1)));
 ///

@@ -564,7 +564,11 @@ fn errors_print_whatever_the_value_is() {
         (&SendError(Bare) as &dyn Error, gone, "SendError { .. }"),
         (&TrySendError::Full(Bare), "the channel is full", "Full(..)"),
         (&TrySendError::Disconnected(Bare), gone, "Disconnected(..)"),
-        (&SendTimeoutError::Timeout(Bare), "the channel stayed full until the timeout", "Timeout(..)"),
+        (
+            &SendTimeoutError::Timeout(Bare),
+            "the channel stayed full until the timeout",
+            "Timeout(..)",
+        ),
         (&SendTimeoutError::Disconnected(Bare), gone, "Disconnected(..)"),
         (&RecvError, drained, "RecvError"),
         (&TryRecvError::Empty, "the channel is empty", "Empty"),

@@ -133,7 +133,7 @@ impl<'a, T> Unsent<'a, T> {
             } else {
                 letter.give_notice_ahead::<S>(sequence);
             }
-            let value = self.queue.pop_front().expect("a claim has at most as many slots as there are unsent values");
+            let value = self.queue.pop_front().expect("a claim has no more slots than values");
             // SAFETY: I1: the claim owns the slot; I14: a value that was moved is gone, since its
             // receiver has released the slot.
             let former = unsafe { letter.put(value, keeping) };

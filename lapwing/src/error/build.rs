@@ -130,7 +130,9 @@ impl fmt::Display for BuildError {
             Self::NoConsumers => {
                 f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => write!(f, "two stages have the same name: stage={stage:?}"),
+            Self::DuplicateName { stage } => {
+                write!(f, "two stages have the same name: stage={stage:?}")
+            }
             Self::InvalidName { stage } => {
                 write!(
                     f,

@@ -24,7 +24,7 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The operating system refused a thread.
+    /// The operating system refused to start a thread.
     Spawn {
         /// The stage.
         stage: String,

@@ -1,7 +1,4 @@
-//! The errors of a ring, one small type for each operation. Not here: errors that give something
-//! back, which are [`lifecycle::RunError`](crate::lifecycle::RunError) and
-//! [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError), with the report, and those of a
-//! [`channel`](crate::channel), with the value.
+//! The errors of a ring, one small type for each operation.
 //!
 //! | operation | error |
 //! |---|---|
@@ -21,6 +18,10 @@
 //!
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
 //! handled its event, and none ever will. [`docs::errors`](crate::docs::errors) lists every case.
+//!
+//! Not here: errors that give something back. [`lifecycle::RunError`](crate::lifecycle::RunError)
+//! and [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError) contain the report, and the
+//! errors of a [`channel`](crate::channel) contain the value.
 
 mod build;
 mod consume;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError, TryPublishError};
 
-/// Error of [`offer`](crate::Producer::offer).
+/// Error of [`offer`](crate::Producer::offer). The event was neither published nor dropped.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};

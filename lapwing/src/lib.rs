@@ -137,8 +137,8 @@ pub use topology::{Builder, Disruptor, Stage};
 /// The number of an event in its ring.
 ///
 /// The first event has sequence 0, unless [`first_sequence`](Builder::first_sequence) sets another.
-/// The position of a consumer is the sequence of the first event that it has not finished. In a ring
-/// that begins at 0, this is the number of events that it has finished.
+/// The position of a consumer is the sequence of the first event that it has not finished. In a
+/// ring that begins at 0, this is the number of events that it has finished.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence};

@@ -73,8 +73,8 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
-    /// Passes the first event to `pass` and releases it, if the last poll has found it. A `Receiver`
-    /// takes single values in this way.
+    /// Passes the first event to `pass` and releases it, if the last poll has found it. A
+    /// `Receiver` takes single values in this way.
     #[inline]
     pub(super) fn pass_known<R>(
         &mut self,

@@ -39,8 +39,8 @@ pub(super) enum Keeping {
     Kept,
 }
 
-/// Whether senders give notices. With several senders they do not: a sender could be delayed between
-/// its publication and its notice, and would then overwrite a later notice.
+/// Whether senders give notices. With several senders they do not: a sender could be delayed
+/// between its publication and its notice, and would then overwrite a later notice.
 const fn gives_notices<S: Sequencer>() -> bool {
     !S::Claims::IS_MULTI
 }

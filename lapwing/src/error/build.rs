@@ -15,7 +15,7 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 /// let two = Disruptor::single_producer(8, || 0_u64).stage("log").poller().stage("log").poller();
 /// let error = two.build().unwrap_err();
 /// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
-/// assert_eq!(error.to_string(), "two stages have the same name: stage=\"log\"");
+/// assert_eq!(error.to_string(), "two stages share a name: stage=\"log\"");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -130,9 +130,7 @@ impl fmt::Display for BuildError {
             Self::NoConsumers => {
                 f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => {
-                write!(f, "two stages have the same name: stage={stage:?}")
-            }
+            Self::DuplicateName { stage } => write!(f, "two stages share a name: stage={stage:?}"),
             Self::InvalidName { stage } => {
                 write!(
                     f,

@@ -141,7 +141,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
-    /// Sends a value if a slot is free, without waiting.
+    /// Sends a value if a slot is free, and does not wait for one.
     ///
     /// [`send`](Self::send) waits for a free slot instead.
     ///

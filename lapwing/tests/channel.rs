@@ -559,17 +559,21 @@ fn texts(error: &dyn Error) -> (String, String) {
 #[test]
 fn errors_print_whatever_the_value_is() {
     let gone = "the channel is disconnected: no receiver is left";
-    let drained = "the channel is disconnected and everything has been received";
+    let drained = "the channel is disconnected and every value has been received";
     for (error, display, debug) in [
         (&SendError(Bare) as &dyn Error, gone, "SendError { .. }"),
         (&TrySendError::Full(Bare), "the channel is full", "Full(..)"),
         (&TrySendError::Disconnected(Bare), gone, "Disconnected(..)"),
-        (&SendTimeoutError::Timeout(Bare), "the channel was full until the timeout", "Timeout(..)"),
+        (
+            &SendTimeoutError::Timeout(Bare),
+            "the channel stayed full until the timeout",
+            "Timeout(..)",
+        ),
         (&SendTimeoutError::Disconnected(Bare), gone, "Disconnected(..)"),
         (&RecvError, drained, "RecvError"),
-        (&TryRecvError::Empty, "nothing to receive now", "Empty"),
+        (&TryRecvError::Empty, "the channel is empty", "Empty"),
         (&TryRecvError::Disconnected, drained, "Disconnected"),
-        (&RecvTimeoutError::Timeout, "nothing to receive until the timeout", "Timeout"),
+        (&RecvTimeoutError::Timeout, "the channel stayed empty until the timeout", "Timeout"),
         (&RecvTimeoutError::Disconnected, drained, "Disconnected"),
     ] {
         assert_eq!(texts(error), (display.to_owned(), debug.to_owned()));

@@ -43,7 +43,7 @@ fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&consumers.take_poller_mut("ticks").unwrap_err(), &["name=\"ticks\"", "Exclusive"]);
     says(&consumers.take_acknowledger("log").unwrap_err(), &["name=\"log\"", "Acknowledger"]);
     let _ticks = consumers.take_poller("ticks").unwrap();
-    says(&consumers.take_poller("ticks").unwrap_err(), &["before", "name=\"ticks\""]);
+    says(&consumers.take_poller("ticks").unwrap_err(), &["already taken", "name=\"ticks\""]);
 }
 
 fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
@@ -61,8 +61,8 @@ fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&report.take::<String>("log").unwrap_err(), &["name=\"log\"", "String"]);
     says(&report.take::<Log>("work-0").unwrap_err(), &["name=\"work-0\"", "Log"]);
     let _: Log = report.take("log").unwrap();
-    says(&report.take::<Log>("log").unwrap_err(), &["before", "name=\"log\""]);
-    says(&report.take::<String>("log").unwrap_err(), &["before", "name=\"log\""]);
+    says(&report.take::<Log>("log").unwrap_err(), &["already taken", "name=\"log\""]);
+    says(&report.take::<String>("log").unwrap_err(), &["already taken", "name=\"log\""]);
 }
 
 fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
@@ -71,5 +71,5 @@ fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K
     drop(producer);
     let mut finished = consumers.into_iter().next().unwrap().run();
     let _: Log = finished.take_handler().unwrap();
-    says(&finished.take_handler::<Log>().unwrap_err(), &["before", "name=\"log\""]);
+    says(&finished.take_handler::<Log>().unwrap_err(), &["already taken", "name=\"log\""]);
 }

@@ -375,11 +375,11 @@ fn messages_say_what_is_allowed<K: Kind>() {
         (PlacementError::ZeroThreads, "a placement must have at least one thread: threads=0"),
         (
             PlacementError::UnknownStage { thread: thread.clone(), stage: stage.clone() },
-            "a group may name only stages of its ring: stage=\"a\", thread=\"x\"",
+            "a group names a stage that the ring does not have: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::Poller { thread: thread.clone(), stage: stage.clone() },
-            "a poller runs where it is asked, and has no thread: stage=\"a\", thread=\"x\"",
+            "a group cannot name a poller, which runs on the thread that polls it: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::TwoThreads { stage: stage.clone(), threads },
@@ -387,11 +387,11 @@ fn messages_say_what_is_allowed<K: Kind>() {
         ),
         (
             PlacementError::BlockingShares { thread: thread.clone(), stage },
-            "a blocking stage must have its thread for itself: stage=\"a\", thread=\"x\"",
+            "a blocking stage must not share its thread: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::UnknownThread { thread },
-            "only a thread that the ring has can be pinned: thread=\"x\"",
+            "the ring does not have the thread to pin: thread=\"x\"",
         ),
     ];
     for (error, message) in messages {

@@ -47,7 +47,7 @@ fn forgiving() -> Stage {
 #[track_caller]
 fn refuses<S: Sequencer>(ring: Builder<'_, u64, S>, setting: &str, needs: &str) {
     let error = ring.build().unwrap_err();
-    let text = "a setting has no effect, since it needs";
+    let text = "the setting has no effect, because it needs";
     let text = format!("{text} {needs}: stage=\"stage\", setting={setting}");
     assert_eq!(error.to_string(), text);
     assert!(matches!(error, BuildError::UnusedSetting { .. }), "{error:?}");

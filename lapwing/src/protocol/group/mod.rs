@@ -168,7 +168,7 @@ impl Group {
     pub(crate) fn resize(&self, size: usize) {
         // O26, Relaxed: sleepers see it with the epoch that advances next (O7).
         self.roster.size.store(size as u64, Ordering::Relaxed);
-        self.control.wake_everybody();
+        self.control.wake_all();
     }
 
     /// Whether `worker` is active: it is one of the first `size` that have not left.
@@ -227,7 +227,7 @@ impl Group {
         if is_last {
             self.control.halt(HaltCause::NoConsumers);
         } else {
-            self.control.wake_everybody();
+            self.control.wake_all();
         }
         is_last
     }

@@ -229,7 +229,7 @@ impl<'a> Router<'a> {
         if let Some(moves) = routes.moves.as_ref().filter(|_| old != 0) {
             moves.begin(old, new);
             // Members may sleep where they wait for events, and none will come for them.
-            group.control.wake_everybody();
+            group.control.wake_all();
             return None;
         }
         Some(new)

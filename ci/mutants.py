@@ -329,7 +329,7 @@ MUTANTS = [
      "loom_two_idle_workers_get_an_event_each"),
     ("O29", "protocol/parking/event_count.rs", "self.epoch.take_mark()", "self.epoch.is_marked()",
      "loom_a_watch_is_handed_to_one_that_goes"),
-    ("O29", "protocol/parking/watch.rs", "if bench.take_mark() {", "if bench.take_mark() || true {",
+    ("O29", "protocol/parking/watch.rs", "if place.take_mark() {", "if place.take_mark() || true {",
      "loom_a_watch_is_handed_to_one_that_goes"),
     ("O25", "protocol/group/routes.rs", "group.control.advance(word, next);", "",
      "loom_a_worker_that_joins_by_key_holds_its_events"),

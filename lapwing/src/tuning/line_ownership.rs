@@ -10,9 +10,9 @@
 //!
 //! After a read, both caches share the cache line, and the producer's next store must first
 //! invalidate the consumer's copy. That takes 30 ns on cores that share a cache and 135 ns on cores
-//! without a shared cache. Stores become visible in order, so only as many of these waits overlap as fit
-//! into the store buffer. On AMD CPUs, a prefetch to write has no effect on a line that is present
-//! in the shared state.
+//! without a shared cache. Stores become visible in order, so only as many of these waits overlap
+//! as fit into the store buffer. On AMD CPUs, a prefetch to write has no effect on a line that is
+//! present in the shared state.
 //!
 //! A consumer that stores a byte unchanged acquires the line, together with many others, while no
 //! thread waits for it. The producer then has no copy of the line, and its hardware prefetcher

@@ -48,8 +48,9 @@ impl PollLoop {
         Self { test: AbTest::starting_at(first).recorded(record) }
     }
 
-    /// Calls `poll_once` until its result `is_available`, which means that the event of `next` is available.
-    /// Calls `missed` after each failed poll. Returns `None` after [`POLLS`] failed polls.
+    /// Calls `poll_once` until its result `is_available`, which means that the event of `next` is
+    /// available. Calls `missed` after each failed poll. Returns `None` after [`POLLS`] failed
+    /// polls.
     #[inline(always)]
     pub(super) fn poll<T>(
         &mut self,

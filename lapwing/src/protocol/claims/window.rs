@@ -39,7 +39,8 @@ impl ClaimWindow {
 
     /// Closes the window, so that every claim is checked.
     pub(crate) fn close(&self) {
-        // O33, Relaxed: the caller's heavy fence, or the producer's own load, orders it after the flag.
+        // O33, Relaxed: the caller's heavy fence, or the producer's own load, orders it after the
+        // flag.
         self.0.store(0, Ordering::Relaxed);
     }
 }

@@ -137,8 +137,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             }
             self.poll_lone()
         } else if control.stamps.is_some() {
-            let look = || barrier.span(control, next, next + 1);
-            if advice.poll(next, look, |span| *span != Span::Empty).is_none() {
+            let poll_once = || barrier.span(control, next, next + 1);
+            if advice.poll(next, poll_once, |span| *span != Span::Empty).is_none() {
                 return Spun::Nothing;
             }
             None

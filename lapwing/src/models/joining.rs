@@ -157,7 +157,7 @@ fn loom_leave_a_seat_against_a_producer_that_parks() {
     });
 }
 
-/// O16: a consumer that takes a seat comes after all reads of the previous consumer in that seat.
+/// O16: a consumer takes a seat only after all reads of the previous consumer in that seat.
 #[test]
 fn loom_a_seat_is_taken_again() {
     loom::model(|| {

@@ -91,7 +91,7 @@ fn loom_a_worker_that_joins_by_key_holds_its_events() {
     });
 }
 
-/// O28: the next owner of a key comes after all work of the previous one.
+/// O28: the work of a key's next owner happens after all work of the previous one.
 #[test]
 fn loom_resize_by_key_keeps_the_order() {
     check_without_fences(|| {

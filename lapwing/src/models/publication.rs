@@ -211,7 +211,8 @@ fn loom_multi_producer_stamps_of_batches() {
     });
 }
 
-/// O2 for several producers: a claim of the next lap comes after the reader.
+/// O2 for several producers: a claim of the next lap is granted only after the reader has released
+/// the slot.
 #[test]
 fn loom_multi_producer_wrap() {
     check_without_fences(|| {
@@ -317,7 +318,7 @@ fn loom_failed_event_is_seen_downstream() {
     });
 }
 
-/// O3: a stage downstream of an acknowledged one comes after what the acknowledging thread did.
+/// O3: a stage downstream of an acknowledged one sees what the acknowledging thread did before.
 #[test]
 fn loom_acknowledgement_comes_after_what_it_says() {
     check_without_fences(|| {

@@ -3,8 +3,8 @@
 //!
 //! Threads that only load a word are spawned. Threads that load and then swap it run on the main
 //! thread, which loom schedules first. Loom remembers only the last access to a word. If the
-//! swapping thread is not first, its own load hides the load of the other thread, and loom does not
-//! try the schedule in which that load comes after the swap.
+//! swapping thread is not first, its own load hides the load of the other thread. Loom then does
+//! not try the schedule in which that load follows the swap.
 
 use std::iter;
 

@@ -23,8 +23,9 @@
 //! For the program this is an ordinary branch. Speculation changes only the caches of the CPU.
 //!
 //! Measured gain (`perf/results/experiments.md`, "A look that the CPU presumes to find something"):
-//! a single event is 1.12 to 1.3 times as fast on an EPYC (Zen 4) on cores that share a cache, and
-//! 0.95 to 1.05 times on cores without a shared cache. The feature is therefore off by default.
+//! on an EPYC (Zen 4), a single event is 1.12 to 1.3 times as fast on cores that share a cache. On
+//! cores without a shared cache, it is 0.95 to 1.05 times as fast. The feature is therefore off by
+//! default.
 //!
 //! The module uses the return only where it was measured: on Linux on x86-64. Elsewhere, and on a
 //! thread whose return addresses are checked by a shadow stack, it uses an ordinary branch.

@@ -21,8 +21,8 @@ pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// The reading end of one stage.
 ///
-/// It is aligned to a cache line. Without that, one reader in four on a stack has the fields that
-/// each event uses in two cache lines, and a single event takes up to 50 % longer
+/// It is aligned to a cache line. Without that, the fields that each event uses lie in two cache
+/// lines for one reader in four on a stack. A single event then takes up to 50 % longer
 /// (`perf/results/experiments.md`, "An end that begins in the middle of a line").
 #[repr(align(64))]
 pub(crate) struct Reader<E, A> {

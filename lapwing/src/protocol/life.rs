@@ -2,9 +2,8 @@
 //! Not here: the steps of a close or a halt (`control::ending`).
 //!
 //! ```text
-//! open ──close──> closing ──the end is known──> closed      consumers drain up to `end`, then
-//! finish
-//!   └─────────────── halt, from any state ────> halted      consumers stop after their batch
+//! open ──close──> closing ──the end is known──> closed    consumers drain up to `end`, then finish
+//!   └─────────────── halt, from any state ────> halted    consumers stop after their batch
 //! ```
 //!
 //! A halt also fixes the end. A producer can then tell an event that was published before the halt

@@ -2,20 +2,18 @@
 //! be read, and works, without the tuning.
 //!
 //! ```text
-//! producer                                            consumer
+//! producer                                          consumer
 //!
-//! claim   up to finished by all + capacity, the gate  poll    cursor, upstream stages, stamps or
-//! notice
-//!   │     (claims::gate)                                │     (reading::barrier)
-//!   v                                                   v
-//! fill    the slots of the claim                      read    all events that the poll found
-//!   │     (ring_buffer)                                 │     (ring_buffer)
-//!   v                                                   v
-//! publish cursor, or a stamp for each slot            release its sequence: one store
-//!   │     (claims::single, claims::multi, stamps)       │     (control)
-//!   v                                                   v
-//! wake    a parked consumer, if any (parking)         wake    a parked producer or later stage, if
-//! any
+//! claim   up to the gate: least finished + capacity poll    cursor, upstream, stamps or notice
+//!   │     (claims::gate)                              │     (reading::barrier)
+//!   v                                                 v
+//! fill    the slots of the claim                    read    all events that the poll found
+//!   │     (ring_buffer)                               │     (ring_buffer)
+//!   v                                                 v
+//! publish cursor, or a stamp for each slot          release its sequence: one store
+//!   │     (claims::single, claims::multi, stamps)     │     (control)
+//!   v                                                 v
+//! wake    a parked consumer (parking)               wake    a parked producer or later stage
 //! ```
 //!
 //! # Reading order

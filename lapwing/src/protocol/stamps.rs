@@ -6,8 +6,7 @@
 //!
 //! sequence    4      5      6      7
 //! stamp      2<<1   2<<1|1  1<<1   2<<1     5 was given up, 6 is not published yet: a reader gets
-//! 4,
-//!                                           skips 5, and waits at 6
+//!                                           4, skips 5, and waits at 6
 //! ```
 //!
 //! Stamps are never cleared, since the stamp of the last lap differs from the one that a reader

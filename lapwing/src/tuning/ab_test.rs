@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! events ── way in use ──┬─ in use, timed ─┬─ other, timed ─┬── the faster of the two ──
-//!      4096 to 262,144  │      4096       │      4096      │   or multiples of that
+//!       4096 to 262,144  │      4096       │      4096      │   or multiples of that
 //! ```
 //!
 //! Four choices use it:

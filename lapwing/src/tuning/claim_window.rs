@@ -3,8 +3,7 @@
 //! ```text
 //!     next claim           window          prefetched             limit
 //!  ───────┼──────────────────┼────────────────┼───────────────────┼───
-//!         │ these cache lines are in flight   │                   └ the gate, when it was last
-//! loaded
+//!         │ these cache lines are in flight   │                   └ the gate, as last loaded
 //! ```
 //!
 //! A reused slot is in the cache of the consumer that read it last, and a store to it waits for its

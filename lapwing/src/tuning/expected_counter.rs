@@ -12,8 +12,8 @@
 //! Measured gain in throughput (`perf/results/experiments.md`, "A claim without a load of the
 //! counter"):
 //!
-//! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.53 times with three
-//!   producers, 1.68 with two, and 1.85 with one producer of a multi-producer ring.
+//! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.53 times with
+//!   three producers, 1.68 with two, and 1.85 with one producer of a multi-producer ring.
 //! - EPYC (Zen 4), where such a load costs little: 0.87 to 1.01 times.
 
 use std::ops::Range;

@@ -2,10 +2,9 @@
 //! their slots.
 //!
 //! ```text
-//!                    written      read        acquired        released, and written a lap later
-//! producer's cache   owned        shared      invalid         prefetched ahead of the stores,
-//! owned
-//! consumer's cache   invalid      shared      owned           invalid
+//!                    written      read      acquired     released, and written a lap later
+//! producer's cache   owned        shared    invalid      prefetched before the stores; owned
+//! consumer's cache   invalid      shared    owned        invalid
 //! ```
 //!
 //! After a read, both caches share the cache line, and the producer's next store must first

@@ -35,8 +35,8 @@ mod claim_window;
 mod claims;
 mod expected_counter;
 mod line_ownership;
-mod poll_loop;
 pub(crate) mod own_count;
+mod poll_loop;
 #[cfg(feature = "predicted-branch")]
 #[allow(unsafe_code)]
 mod predicted_branch;

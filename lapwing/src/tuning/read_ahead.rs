@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! batch  ├── event ──────────────┬── prefetched with it ──┤
-//!            └──── BYTES_AHEAD ──┘                         └ nothing beyond: the producer owns
-//! that
+//!            └──── BYTES_AHEAD ──┘                         └ nothing beyond: it is the producer's
 //! ```
 //!
 //! The hardware prefetcher starts late. On some CPUs it does not run far enough ahead of cache
@@ -80,8 +79,14 @@ mod tests {
 
     #[test]
     fn events_are_prefetched_once_and_never_beyond_the_batch() {
-        assert_eq!([1, 64, 65, 100].map(|count| prefetched(&vec![[0_u64; 4]; count])), [0, 0, 1, 36]);
-        assert_eq!([1, 8, 9, 100].map(|count| prefetched(&vec![[0_u64; 32]; count])), [0, 0, 1, 92]);
+        assert_eq!(
+            [1, 64, 65, 100].map(|count| prefetched(&vec![[0_u64; 4]; count])),
+            [0, 0, 1, 36]
+        );
+        assert_eq!(
+            [1, 8, 9, 100].map(|count| prefetched(&vec![[0_u64; 32]; count])),
+            [0, 0, 1, 92]
+        );
         assert_eq!([7, 10].map(|count| prefetched(&vec![[0_u64; 33]; count])), [0, 3]);
         assert_eq!([128, 129, 200].map(|count| prefetched(&vec![[0_u64; 2]; count])), [0, 1, 72]);
         assert_eq!([1, 4].map(|count| prefetched(&vec![[0_u64; 1000]; count])), [0, 3]);
@@ -89,7 +94,8 @@ mod tests {
 
     #[test]
     fn small_events_are_left_to_the_cpu() {
-        let small = (prefetched(&[0_u64; 1000]), prefetched(&[[0_u32; 3]; 1000]), prefetched(&[(); 1000]));
+        let small =
+            (prefetched(&[0_u64; 1000]), prefetched(&[[0_u32; 3]; 1000]), prefetched(&[(); 1000]));
         assert_eq!((small, prefetched::<[u64; 8]>(&[])), ((0, 0, 0), 0));
     }
 }

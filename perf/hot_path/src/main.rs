@@ -1,6 +1,6 @@
-//! The loops whose machine code `ci/hot_path.py` checks. They publish events one at a time, pass events to
-//! a handler, and wait for an event by spinning. A slot is always free, and no thread is parked. The program
-//! prints nothing and measures nothing.
+//! The loops whose machine code `ci/hot_path.py` checks. They publish events one at a time, pass
+//! events to a handler, and wait for an event by spinning. A slot is always free, and no thread is
+//! parked. The program prints nothing and measures nothing.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -37,7 +37,8 @@ fn lapwing_claim(producer: &mut SingleProducer<u64>, events: usize) {
     }
 }
 
-/// The handler's result for all events. A constant, so that the handler's loop is the only one that rotates.
+/// The handler's result for all events. A constant, so that the handler's loop is the only one that
+/// rotates.
 const FOLDED: u64 = {
     let (mut sum, mut left) = (0, EVENTS);
     while left > 0 {
@@ -47,7 +48,8 @@ const FOLDED: u64 = {
     sum
 };
 
-/// Adds one event to the handler's result. The rotation prevents the compiler from using vector instructions.
+/// Adds one event to the handler's result. The rotation prevents the compiler from using vector
+/// instructions.
 const fn fold(sum: u64, event: u64) -> u64 {
     sum.rotate_left(HANDLED).wrapping_add(event)
 }

@@ -5,10 +5,10 @@
 //! ```text
 //! cache
 //! lines     word                    written by                read by
-//! 1         cursor                  producers                 first stages (single), producers
-//! (multi)
+//! 1         cursor                  producers                 first stages (single); producers
+//!                                                             (multi)
 //! 1         life                    close, halt               consumers, at each poll; producers,
-//! at the gate
+//!                                                             at the gate
 //! 1         window (single only)    the producer; close, halt the producer, before each claim
 //! 1         published: EventCount   waiters when they park;   producers, after each publish; where
 //!                                   close, halt; a producer   threads run several stages,
@@ -198,7 +198,8 @@ impl Control {
 
     /// Returns the words of `stage`, to change them before any thread shares them.
     pub(crate) fn stage_mut(&mut self, stage: StageIndex) -> &mut StageControl {
-        Arc::get_mut(&mut self.stages[stage]).expect("no thread shares the words before the ring is made")
+        Arc::get_mut(&mut self.stages[stage])
+            .expect("no thread shares the words before the ring is made")
     }
 
     /// Returns the other stages that gate producers. If all of these have finished an event and

@@ -4,14 +4,13 @@
 //!
 //! ```text
 //! the team has finished ──> target = new team, owing = old team
-//!                              │ each worker of the old team: takes what is pending, gives, clears
-//! its bits
-//!                              v
+//!                              │ each worker of the old team takes what is pending, gives, and
+//!                              v clears its bits
 //!                           owing = 0 ──> the next router makes the target the team, and routes
-//!                                            │ a worker of the new team
+//!                                            │
 //!                                            v
-//!                                         takes what is pending before the first event that is
-//! routed to it
+//!                                         each worker of the new team takes what is pending
+//!                                         before the first event that is routed to it
 //! ```
 //!
 //! All of this is stored by word, not by worker. A worker that took over the word of a worker that

@@ -3,8 +3,7 @@
 //!
 //! ```text
 //! Awaited         what a thread waits for, and where it parks
-//! event_count     an event count: a waiter marks it, a thread that advances the sequence checks
-//! the mark
+//! event_count     a waiter marks it, and a thread that advances the sequence checks the mark
 //! word            the word of an event count: an epoch, a mark and two flags
 //! asymmetric      the fences between a sequence that advances and the mark
 //! released        the two event counts of a stage: any release, and a quarter of the ring

@@ -2,9 +2,8 @@
 //! and flags for the threads that advance the sequence.
 //!
 //! ```text
-//! word = epoch << 3 | flags | mark        a waiter sets the mark; a thread that wakes clears it
-//! and
-//!                                         moves to the next epoch, which keeps the flags
+//! word = epoch << 3 | flags | mark      a waiter sets the mark; a thread that wakes clears it and
+//!                                       moves to the next epoch, which keeps the flags
 //! ```
 //!
 //! The flags have nothing to do with parking. They are here because a thread that advances the

@@ -4,8 +4,7 @@
 //! ```text
 //! P1 --> [ring] <-- a <--+
 //!           ^------ b <--+-- c        arrow: waits for. a and b wait for the publication, c for
-//! both of
-//!                                     them; only c gates P1
+//!                                     both of them; only c gates P1
 //! ```
 
 use super::{cursor, upstream};

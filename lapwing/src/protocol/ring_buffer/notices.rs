@@ -9,8 +9,7 @@
 //! notice that shows proves that its event is published. One that does not show proves nothing.
 //!
 //! ```text
-//! slot    | notice | event |        notice = low half of sequence + 1, of the last event noticed
-//! here
+//! slot   | notice | event |    notice = low half of sequence + 1, of the last event noticed here
 //! ```
 
 use std::ptr::NonNull;

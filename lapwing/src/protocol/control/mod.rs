@@ -3,34 +3,30 @@
 //! (`ring_buffer`).
 //!
 //! ```text
-//! cache
-//! lines     word                    written by                read by
-//! 1         cursor                  producers                 first stages (single); producers
-//!                                                             (multi)
-//! 1         life                    close, halt               consumers, at each poll; producers,
-//!                                                             at the gate
-//! 1         window (single only)    the producer; close, halt the producer, before each claim
-//! 1         published: EventCount   waiters when they park;   producers, after each publish; where
-//!                                   close, halt; a producer   threads run several stages,
-//!                                   that keeps a count        stages that release events
-//! 2 each    stage: sequence,        its consumer              downstream stages, producers
-//!                  released         waiters when they park    its consumer, after each batch
-//! 2 each    worker: like a stage    the worker                like a stage, after its group's word
-//! 1 each    stage: stop             a thread that stops it    its consumer, before each batch
-//!           group: watch            idle workers              idle workers
-//! 2         seating                 consumers, join or leave  producers, at a full ring
-//! 1         dropped                 producers that drop       monitors
-//! 1 each    stage: activity         its consumer              monitors
-//! 1         waiting producers       producers that wait       monitors
-//! 1         cpu load                threads that yield        waiters
-//! 1         turns                   producers, consumers      producers that wait; consumers
-//! 1/16 slot stamp (multi only)      the claim's owner         first stages
-//! in a slot notice (channels with   the sender                a receiver that waits
-//!           one sender)
+//! lines    word                   written by                read by
+//! 1        cursor                 producers                 producers; first stages (if single)
+//! 1        life                   close, halt               consumers, at each poll; producers
+//! 1        window (if single)     the producer; close, halt the producer, before each claim
+//! 1        published: EventCount  waiters when they park;   producers, after each publish; where
+//!                                 close, halt; a producer   threads run several stages,
+//!                                 that keeps a count        stages that release events
+//! 2 each   stage: sequence,       its consumer              downstream stages, producers
+//!                 released        waiters when they park    its consumer, after each batch
+//! 2 each   worker: like a stage   the worker                like a stage, after its group's word
+//! 1 each   stage: stop            a thread that stops it    its consumer, before each batch
+//!          group: watch           idle workers              idle workers
+//! 2        seating                consumers, join or leave  producers, at a full ring
+//! 1        dropped                producers that drop       monitors
+//! 1 each   stage: activity        its consumer              monitors
+//! 1        waiting producers      producers that wait       monitors
+//! 1        cpu load               threads that yield        waiters
+//! 1        turns                  producers, consumers      producers that wait; consumers
+//! 1/16     stamp (if multi)       the claim's owner         first stages
+//! in slot  notice (one sender)    the sender of a channel   a receiver that waits
 //! ```
 //!
-//! "Single" is a ring with one producer, "multi" one with several. The words are plain numbers:
-//! none of them holds a pointer.
+//! The first column counts cache lines. "Single" is a ring with one producer, "multi" one with
+//! several. The words are plain numbers: none of them holds a pointer.
 
 mod ending;
 mod progress;
@@ -198,8 +194,7 @@ impl Control {
 
     /// Returns the words of `stage`, to change them before any thread shares them.
     pub(crate) fn stage_mut(&mut self, stage: StageIndex) -> &mut StageControl {
-        Arc::get_mut(&mut self.stages[stage])
-            .expect("no thread shares the words before the ring is made")
+        Arc::get_mut(&mut self.stages[stage]).expect("no thread shares the words yet")
     }
 
     /// Returns the other stages that gate producers. If all of these have finished an event and

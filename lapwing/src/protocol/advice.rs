@@ -37,8 +37,8 @@ pub trait ClaimAdvice: Debug + Send {
         false
     }
 
-    /// Returns the value that several producers' claim counter is expected to have; `None` to load
-    /// it. A wrong answer makes one compare-and-swap fail.
+    /// Returns the expected value of the claim counter, which several producers share; `None` to
+    /// load the counter. A wrong answer makes one compare-and-swap fail.
     fn expected_counter(&self) -> Option<Sequence> {
         None
     }

@@ -33,8 +33,8 @@ impl Control {
         let accepted = self.close_claims();
         if is_first {
             let end = accepted.unwrap_or_else(|| {
-                // Without the fence no end would be right. A halt refuses no event, and no consumer
-                // reads any further.
+                // Without the fence, the end cannot be determined. A halt refuses no event, and no
+                // consumer reads any further.
                 self.life.begin_halt(HaltCause::Requested);
                 Sequence::MAX
             });

@@ -121,8 +121,8 @@ impl Routes {
 
 impl Group {
     /// Returns the next consecutive events that are routed to the worker with `word`, at most
-    /// `longest`. Skips the events of others; the range is empty if there were only such. Returns
-    /// `None` if the worker has handled or skipped all routed events.
+    /// `longest`. Skips the events of others; the range is empty if none is its own. Returns `None`
+    /// if the worker has handled or skipped all routed events.
     pub(crate) fn next_routed(&self, word: StageIndex, longest: u64) -> Option<Range<Sequence>> {
         let routes = self.routes.as_ref()?;
         // Loaded first: a router sets the word of an idle worker before it routes to it (O25).
@@ -200,8 +200,8 @@ impl<'a> Router<'a> {
                 // O25: the word is set before any event is routed to the worker.
                 (false, true) => {
                     group.control.advance(word, next);
-                    // It may have seen that it is inactive, and be parked whatever its wait
-                    // strategy.
+                    // It may have seen that it is inactive, and then parks whatever its wait
+                    // strategy is.
                     group.control.stages[word].released.wake_all();
                 }
                 (true, false) => group.control.advance(word, IDLE),

@@ -36,8 +36,8 @@ impl Notice {
         self.0.store(shown(sequence), Ordering::Release);
     }
 
-    /// Whether the event `sequence` is published. The caller's stage has finished the events before
-    /// it.
+    /// Whether `sequence` is published: the first event that the caller does not know to be
+    /// published.
     #[inline]
     fn shows(&self, sequence: Sequence) -> bool {
         // O30, Acquire: pairs with the Release in `give`; brings the cursor, and with it the event.
@@ -82,8 +82,8 @@ impl Notices {
         Self { first: buffer.first.cast(), mask: buffer.mask, stride: size_of::<E>() }
     }
 
-    /// Whether the event `sequence` is published. The caller's stage has finished the events before
-    /// it.
+    /// Whether `sequence` is published: the first event that the caller does not know to be
+    /// published.
     #[inline]
     pub(crate) fn show(self, sequence: Sequence) -> bool {
         self.at(sequence).shows(sequence)

@@ -43,7 +43,7 @@ pub enum StartAt {
     /// At the oldest event that the ring is certain to hold. An event that some consumer has not
     /// finished is older only if a producer was about to overwrite it when that consumer joined.
     Oldest,
-    /// At this sequence, if the ring is certain to hold it. It is at most that of
+    /// At this sequence, if the ring is certain to hold it. It must not be beyond that of
     /// [`Now`](Self::Now).
     Sequence(Sequence),
 }

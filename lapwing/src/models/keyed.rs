@@ -252,7 +252,7 @@ fn known() -> (Known, Known) {
     (known(true), known(false))
 }
 
-/// Hands over state if there is any to hand over; otherwise handles what one poll finds.
+/// Hands over state if there is any to hand over, then handles what one poll finds.
 fn step(worker: &mut Worker<u64>, known: &mut Known) -> Vec<Sequence> {
     if worker.has_transfer() {
         worker.hand_over(known, false);

@@ -35,8 +35,8 @@ fn send_against_a_receiver_that_leaves<S: Sequencer + 'static>(
     assert_eq!(Arc::strong_count(&token), 1 + given_back);
 }
 
-/// O8: either the close of the receiver counts the value, and the receiver drops it, or the sender
-/// learns that it is not counted and takes it back out of the slot.
+/// O8: either the close counts the value and the receiver drops it, or the sender learns that it is
+/// not counted and takes it back out of the slot.
 #[test]
 fn loom_single_send_against_a_receiver_that_leaves() {
     loom::model(|| send_against_a_receiver_that_leaves(channel(1).spsc().unwrap()));

@@ -19,9 +19,9 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Creates the marks in the reserved memory `room`, with no failure yet.
-    pub(crate) fn new(room: Reserved<AtomicU64>) -> Self {
-        Self { newest: AtomicU64::new(0), marks: room.fill(|_| AtomicU64::new(0)) }
+    /// Creates the marks in the memory `reserved`, with no failure yet.
+    pub(crate) fn new(reserved: Reserved<AtomicU64>) -> Self {
+        Self { newest: AtomicU64::new(0), marks: reserved.fill(|_| AtomicU64::new(0)) }
     }
 
     fn mark_of(&self, sequence: Sequence) -> &AtomicU64 {

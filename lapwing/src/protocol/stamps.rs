@@ -54,16 +54,16 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Creates the stamps in the reserved memory `room`, with no claim published from `first` on.
-    pub(crate) fn new(room: Reserved<AtomicU32>, first: Sequence) -> Self {
-        let capacity = room.capacity() as u64;
+    /// Creates the stamps in the memory `reserved`, with no claim published from `first` on.
+    pub(crate) fn new(reserved: Reserved<AtomicU32>, first: Sequence) -> Self {
+        let capacity = reserved.capacity() as u64;
         let lap_shift = capacity.trailing_zeros();
         let of_last_lap = |slot: usize| {
             let until_slot = (slot as u64).wrapping_sub(first) & (capacity - 1);
             let last_lap = lap(first + until_slot, lap_shift).wrapping_sub(1);
             AtomicU32::new(stamp(last_lap, Fate::Published))
         };
-        Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
+        Self { stamps: reserved.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
     }
 
     /// Returns the addresses of the stamps.

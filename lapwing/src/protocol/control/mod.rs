@@ -279,14 +279,14 @@ impl Control {
         self.notify_released(stage);
     }
 
-    /// Whether at least [`room`](Self::room) slots are free behind `stage`.
+    /// Whether a quarter of the ring, [`room`](Self::room), is free behind `stage`.
     #[cold]
     fn has_room_behind(&self, stage: StageIndex) -> bool {
         let held = self.claimed().saturating_sub(self.sequence_of(stage));
         self.capacity.saturating_sub(held) >= self.room()
     }
 
-    /// Whether at least [`room`](Self::room) slots are free.
+    /// Whether a quarter of the ring, [`room`](Self::room), is free.
     pub(crate) fn has_room(&self) -> bool {
         let held = self.claimed().saturating_sub(self.gate());
         self.capacity.saturating_sub(held) >= self.room()

@@ -64,10 +64,9 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Creates routes with an empty team, where nothing is routed yet. `room` is the reserved
-    /// memory.
-    pub(super) fn new(room: Reserved<AtomicU8>) -> Self {
-        let owners = room.fill(|_| AtomicU8::new(NO_OWNER));
+    /// Creates routes with an empty team, where nothing is routed yet. `reserved` is its memory.
+    pub(super) fn new(reserved: Reserved<AtomicU8>) -> Self {
+        let owners = reserved.fill(|_| AtomicU8::new(NO_OWNER));
         Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0), moves: None }
     }
 

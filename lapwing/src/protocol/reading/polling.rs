@@ -42,7 +42,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         let from = self.known.max(self.next);
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
             self.known = end;
-            if self.last == LastLook::Lone {
+            if self.last == LastLook::Single {
                 self.last = LastLook::Part;
             }
         }
@@ -58,8 +58,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// this stage has finished every event, and [`PollError::Halted`] if the ring is halted.
     #[inline(always)]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
-        if let Some(lone) = self.poll_lone() {
-            return Ok(lone);
+        if let Some(single) = self.poll_single() {
+            return Ok(single);
         }
         loop {
             let limit = self.limit(max);
@@ -135,7 +135,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             if advice.poll(next, || notices.show(next), |&is_shown| is_shown).is_none() {
                 return Spun::Nothing;
             }
-            self.poll_lone()
+            self.poll_single()
         } else if control.stamps.is_some() {
             let poll_once = || barrier.span(control, next, next + 1);
             if advice.poll(next, poll_once, |span| *span != Span::Empty).is_none() {
@@ -175,13 +175,13 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     /// Returns the next event alone, if its notice shows and the reader needs no more than one. The
     /// cursor is not loaded, so the producer keeps its cache line for the next event.
     #[inline]
-    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
+    fn poll_single(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
         if !is_one_enough || !self.barrier.notices()?.show(self.next) || !self.is_still_open() {
             return None;
         }
         self.known = self.next + 1;
-        self.last = LastLook::Lone;
+        self.last = LastLook::Single;
         Some(self.next..self.known)
     }
 

@@ -70,7 +70,7 @@ pub(crate) enum LastLook {
         is_told: bool,
     },
     /// One event, shown by its notice. There may be more.
-    Lone,
+    Single,
     /// Fewer events than the load could have shown: all that there were.
     All,
     /// As many events as the load could show. There may be more.
@@ -177,7 +177,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     #[inline]
     pub(crate) fn drained(&mut self) -> Option<Drained> {
         let events = self.next - self.drained;
-        if events == 0 || self.known > self.next || self.last == LastLook::Lone {
+        if events == 0 || self.known > self.next || self.last == LastLook::Single {
             return None;
         }
         self.drained = self.next;

@@ -1,8 +1,8 @@
 //! Which events a stage has skipped as failed. Downstream stages read this to learn which events
 //! not to trust. Not here: the policy that skips an event (`consumer`).
 //!
-//! A mark stores the sequence that failed, in the word of its slot. Marks are never cleared: a mark
-//! of another lap differs from the sequence that a reader expects.
+//! The mark of a slot identifies the sequence that failed there. Marks are never cleared: a mark of
+//! another lap differs from the sequence that a reader expects.
 
 use crate::Sequence;
 use crate::protocol::memory::{PerSlot, Reserved};

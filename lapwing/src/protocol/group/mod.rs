@@ -217,7 +217,8 @@ impl Group {
     }
 
     /// Removes `worker`, and leaves `claims` behind for the others. If it is the last worker, halts
-    /// the ring, since no one can handle the group's events. Returns whether it is the last.
+    /// the ring, since no worker is left to handle the group's events. Returns whether it is the
+    /// last.
     pub(crate) fn leave(&self, worker: usize, claims: impl IntoIterator<Item = Claim>) -> bool {
         for Claim { word, events } in claims {
             let slot = self.slot_of(word);

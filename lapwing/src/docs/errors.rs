@@ -1,4 +1,4 @@
-//! What is true of an event after a publishing call, for each result of each call.
+//! The state of an event after a publishing call, for each result of each call.
 //!
 //! # Two rules
 //!
@@ -68,8 +68,8 @@
 //!
 //! # Example
 //!
-//! A server answers one request and leaves. The request was published, although the server has left
-//! by now; the next one is not.
+//! A server answers one request and leaves. The request was published, although the server has
+//! left. The next request is not published.
 //!
 //! ```
 //! use std::thread;
@@ -88,5 +88,5 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The scenarios of `tests/conformance/errors.rs` check these tables for both sequencers and each wait
-//! strategy.
+//! The scenarios in `tests/conformance/errors.rs` check these tables for both sequencers and for
+//! each wait strategy.

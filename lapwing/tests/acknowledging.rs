@@ -1,4 +1,4 @@
-//! Decides when the events of a stage are let go of that waits for somebody else's word.
+//! Tests when the events of a stage with acknowledgements are released.
 
 mod common;
 
@@ -175,7 +175,7 @@ fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Ok(1));
     drop(disk);
     reply.poll().unwrap().consume_all();
-    assert_eq!(producer.try_publish(|_| {}), Ok(2), "nobody needed it any more");
+    assert_eq!(producer.try_publish(|_| {}), Ok(2), "no stage needed the acknowledgement");
 }
 
 fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {

@@ -1,4 +1,4 @@
-//! Decides what the receivers of a broadcast see, whom they hold back, and how long a value lives.
+//! Tests what the receivers of a broadcast see, what they hold back, and how long a value lives.
 
 mod common;
 
@@ -329,7 +329,7 @@ fn miri_value_is_dropped_once_a_lap_later_or_with_the_channel<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (7, 7));
 }
 
-/// Panics when it is dropped, if it is told to.
+/// Panics on drop, if told to.
 struct Trap(bool);
 
 impl Drop for Trap {
@@ -359,7 +359,7 @@ fn panic_of_the_drop_of_a_former_value_does_not_undo_the_send<K: Channels>() {
     see(1);
 }
 
-/// Waits, when it is dropped, until the receiver has seen what came after it.
+/// Its drop waits until the receiver has seen the next value.
 struct Patient<'a> {
     number: u64,
     seen: &'a AtomicU64,
@@ -403,7 +403,7 @@ fn receivers_park_each_for_themselves<K: Channels>() {
         for (receiver, seen) in receivers.into_iter().zip(&seen) {
             scope.spawn(move || receiver.into_iter().for_each(|n| seen.store(n, Ordering::SeqCst)));
         }
-        // One value, then silence: a wake-up that is lost is not made up for by the next value.
+        // One value at a time: a later value cannot make up for a lost wake-up.
         for round in 1..=rounds {
             sender.send(round).unwrap();
             common::wait_until(|| seen.iter().all(|seen| seen.load(Ordering::SeqCst) == round));

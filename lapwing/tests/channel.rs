@@ -1,5 +1,6 @@
-//! Decides what the ends of a channel return: values in order, values given back, and errors. Not
-//! here: when values are dropped (`channel_drops`), channels whose receivers see all (`broadcast`).
+//! Tests what the ends of a channel return: values in order, values given back, and errors. Not
+//! here: when values are dropped (`channel_drops`), channels whose receivers each get all values
+//! (`broadcast`).
 
 mod common;
 
@@ -50,7 +51,7 @@ common::for_both_producers! {
     ends_move_to_other_threads_and_can_be_printed,
 }
 
-/// A channel with one sender or many: what a test needs to be written once for both.
+/// A channel with one sender or several, for tests that are written once for both.
 trait Channels: Kind {
     fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
         builder: Builder<R, S>,
@@ -104,7 +105,7 @@ fn impossible_capacity_is_an_error<K: Channels>() {
         let error = K::build::<u64, _, _>(Builder::new(requested)).unwrap_err();
         assert_eq!(error, BuildError::Capacity { requested });
     }
-    // So many of these are more than an address space has, of 64 bits as well as of 32: the allocator refuses.
+    // So many values exceed any address space, of 32 and of 64 bits: the allocator refuses.
     let error = K::build::<[u8; 1 << 20], _, _>(Builder::new(MAX_CAPACITY)).unwrap_err();
     assert!(matches!(error, BuildError::OutOfMemory { capacity: MAX_CAPACITY, .. }), "{error}");
 }
@@ -147,7 +148,7 @@ fn blocked_calls_of_the_sender_go_on_when_a_value_is_received<K: Channels>() {
     });
 }
 
-/// Every call of a sender, on a channel without a receiver.
+/// Makes every call of a sender, on a channel without a receiver.
 fn assert_disconnected<K: Channels>(sender: &mut Sender<u64, K::Sequencer>) {
     assert!(sender.is_disconnected());
     assert_eq!(sender.send(7), Err(SendError(7)));
@@ -341,11 +342,11 @@ fn batch_lets_go_of_a_quarter_of_the_ring_at_a_time<K: Channels>() {
     let mut values = receiver.recv_batch().unwrap();
     assert_eq!(values.next(), Some(0));
     assert_eq!(sender.try_send(8), Err(TrySendError::Full(8)));
-    assert_eq!(values.next(), Some(1)); // a quarter
+    assert_eq!(values.next(), Some(1)); // released in quarters
     assert_eq!(sender.try_send_batch(&mut vec![8, 9]), Ok(()));
     assert_eq!(sender.try_send(10), Err(TrySendError::Full(10)));
     assert_eq!(values.next(), Some(2));
-    drop(values); // lets go of what was taken
+    drop(values); // releases what was taken
     assert_eq!(sender.try_send(10), Ok(()));
     assert!(receiver.try_iter().eq(3..11));
 }
@@ -401,10 +402,10 @@ fn send_batch_is_longer_than_the_channel<K: Channels>() {
 fn send_batch_of_nothing_does_nothing<K: Channels>() {
     let (mut sender, receiver) = K::open::<u64>(1);
     sender.send(1).unwrap();
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // though the channel is full
+    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although the channel is full
     assert_eq!(sender.try_send_batch(&mut Vec::new()), Ok(()));
     drop(receiver);
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // though nobody is left
+    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although no receiver is left
 }
 
 fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
@@ -477,7 +478,7 @@ fn values_may_borrow<K: Channels>() {
 
 fn ends_move_to_other_threads_and_can_be_printed<K: Channels>() {
     fn is_send<T: Send>(_: &T) {}
-    /// Neither `Debug` nor `Clone` nor `Sync`.
+    /// Implements neither `Debug` nor `Clone` nor `Sync`.
     struct Opaque(std::cell::Cell<u64>);
     let (mut sender, mut receiver) = K::open(2);
     is_send(&sender);
@@ -489,7 +490,7 @@ fn ends_move_to_other_threads_and_can_be_printed<K: Channels>() {
     assert!(receiver.try_iter().all(|value| value.0.get() == 7));
 }
 
-/// What only senders that can be cloned do.
+/// The calls that only cloneable senders have.
 mod many_senders {
     use super::*;
 
@@ -548,10 +549,10 @@ mod many_senders {
     }
 }
 
-/// Neither `Debug` nor anything else.
+/// Implements no trait, not even `Debug`.
 struct Bare;
 
-/// The texts of an error, as `Display` and as `Debug`.
+/// Returns the texts of an error, as `Display` and as `Debug`.
 fn texts(error: &dyn Error) -> (String, String) {
     (error.to_string(), format!("{error:?}"))
 }

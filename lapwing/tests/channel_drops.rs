@@ -1,5 +1,5 @@
-//! Decides when the values of a channel are dropped: each once, and none later than the last of its
-//! owner, the receiver that left it, and the error that gave it back.
+//! Tests when the values of a channel are dropped: each once, and not later than its last owner
+//! (the receiver that took it, or the error that gave it back).
 
 mod common;
 
@@ -34,7 +34,7 @@ trait Channels: Kind {
         Self::open_with(capacity, lapwing::wait::Adaptive::default())
     }
 
-    /// A sender for one more thread, where there may be one.
+    /// A sender for one more thread, if there may be several.
     fn another<T>(sender: &Sender<T, Self::Sequencer>) -> Option<Sender<T, Self::Sequencer>>;
 }
 
@@ -78,7 +78,7 @@ fn receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() 
         let ledger = Ledger::default();
         let (mut sender, mut receiver) = K::open(4);
         (0..2).for_each(|_| sender.send(ledger.token()).unwrap());
-        receiver.try_iter().for_each(drop); // so that what is left crosses the end of the ring
+        receiver.try_iter().for_each(drop); // so that the remaining values cross the end of the ring
         (0..4).for_each(|_| sender.send(ledger.token()).unwrap());
         drop(receiver.iter().take(received).collect::<Vec<_>>());
         assert_eq!(ledger.dropped(), 2 + received as u64);
@@ -146,7 +146,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     let (mut sender, mut receiver) = K::open(16);
     let mut send = |count| (0..count).for_each(|_| sender.send(ledger.token()).unwrap());
     send(8);
-    // Three are taken, of a batch that lets go of none.
+    // Takes three values of a batch that releases none.
     let mut values = receiver.recv_batch().unwrap();
     values.by_ref().take(3).for_each(drop);
     mem::forget(values);
@@ -155,7 +155,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     values.by_ref().take(2).for_each(drop);
     mem::forget(values);
     assert_eq!(receiver.try_iter().count(), 3);
-    // All are taken, of a batch that lets go of none.
+    // Takes all values of a batch that releases none.
     send(3);
     let mut values = receiver.recv_batch().unwrap();
     values.by_ref().for_each(drop);
@@ -169,7 +169,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (13, 13));
 }
 
-/// Panics when it is dropped, if it is told to.
+/// Panics on drop, if told to.
 struct Trap {
     _token: Token,
     is_set: bool,
@@ -194,12 +194,12 @@ fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well<K: Channe
     let given_back = sender.send(Trap { _token: ledger.token(), is_set: false });
     assert!(given_back.is_err());
     drop(given_back);
-    drop(sender); // and the ring with it
+    drop(sender); // also drops the ring
     assert_eq!((ledger.dropped(), ledger.made()), (6, 6));
 }
 
-/// Sends until nobody is left to receive; then every value has been dropped but those that came
-/// back, though the senders are still there.
+/// Sends until no receiver is left. Then every value has been dropped except those given back,
+/// although the senders still exist.
 fn meet_a_receiver_that_goes<K: Channels>(
     send: impl Fn(&mut Sender<Token, K::Sequencer>, &Ledger) -> Vec<Token> + Copy + Send + Sync,
 ) {
@@ -248,8 +248,8 @@ fn miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing<K: Channels>() 
     });
 }
 
-/// Were a question left in a channel without a receiver, it would keep the sender of its reply
-/// alive, and whoever asked would wait for ever.
+/// If a question stayed in a channel without a receiver, it would keep the sender of its reply
+/// alive, and the thread that asked would wait for ever.
 fn reply_is_not_waited_for_in_vain<K: Channels>() {
     for _ in 0..repeats(1_000) {
         let (mut sender, receiver) = K::open(4);

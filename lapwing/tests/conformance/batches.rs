@@ -1,4 +1,4 @@
-//! C60 to C65: the sizes of batches, and when their events are let go of.
+//! C60 to C65: the sizes of batches, and when their events are released.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
@@ -23,7 +23,7 @@ for_each_setup! {
     c65_batch_that_is_announced_has_an_event,
 }
 
-/// Publishes one more event for each that does not end its batch, until there are six.
+/// Publishes one more event for each event that does not end its batch, up to six events.
 struct Echo<S: Sequencer> {
     producer: Producer<u64, S>,
     calls: Sender<Call>,
@@ -70,7 +70,7 @@ fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup
     assert_eq!(spy.sequences(), [0, 1, 2, 3, 4]);
 }
 
-/// Publishes an event during the first batch, and closes the ring after that one.
+/// Publishes an event during the first batch, and closes the ring after that batch.
 struct Late {
     producer: SingleProducer<u64>,
     depths: Sender<u64>,
@@ -109,7 +109,7 @@ fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind
     let early = move |_: &u64, sequence, _| match sequence {
         1 => Action::ReleaseNow,
         2 => {
-            let _ = gate.recv(); // until `open` is dropped
+            let _ = gate.recv(); // blocks until `open` is dropped
             Action::Continue
         }
         _ => Action::Continue,
@@ -163,7 +163,7 @@ fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<
     running.shutdown().unwrap();
 }
 
-/// LMAX calls the one `IDLE` and the other `GATING`.
+/// LMAX calls these states `IDLE` and `GATING`.
 fn c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it<K: Kind>(
     setup: Setup<K>,
 ) {
@@ -192,7 +192,7 @@ fn c64_poller_that_stops_within_a_batch_gets_the_rest_again<K: Kind>(setup: Setu
     assert_eq!(poller.poll().unwrap().as_slice(), [value_of(3)]);
 }
 
-/// Handles what there is, one by one; what has failed is not consumed.
+/// Handles the available events one by one, and does not consume a failed event.
 fn handle(poller: &mut Poller<u64>, on_event: impl Fn(u64) -> Result<(), u64>) -> Result<(), u64> {
     while let Ok(mut batch) = poller.poll() {
         while let Some(event) = batch.as_slice().first() {
@@ -220,7 +220,7 @@ fn c64_poller_that_fails_gets_the_same_event_again<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.sequence(), 4);
 }
 
-/// Claims that are given up, timeouts and the end of the ring are no batches.
+/// Claims that are given up, timeouts and the end of the ring do not begin a batch.
 fn c65_batch_that_is_announced_has_an_event<K: Kind>(setup: Setup<K>) {
     let rounds = setup.events(100);
     let stage = Stage::new("spy").timeout(Duration::ZERO);

@@ -1,4 +1,4 @@
-//! C10 to C17: how much fits, what becomes of more, and rings of one and two slots.
+//! C10 to C17: the number of events that fit, what happens to more, and rings of one and two slots.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
@@ -22,7 +22,7 @@ for_each_setup! {
     c17_ring_that_nobody_would_hold_back_is_refused,
 }
 
-/// Publishes until the ring takes no more; `count` follows.
+/// Publishes until the ring is full. `count` follows the progress.
 fn publish_on<K: Kind>(mut producer: ProducerOf<u64, K>, count: &AtomicU64) {
     while producer.publish(|_| {}).is_ok() {
         count.fetch_add(1, SeqCst);
@@ -155,8 +155,8 @@ fn tiny_ring<K: Kind>(setup: Setup<K>, capacity: usize) {
     }
 }
 
-/// LMAX's ring without a consumer overwrites what nobody has read. Here such a ring cannot be had,
-/// and one whose last consumer has left takes no event.
+/// LMAX's ring without a consumer overwrites unread events. Here such a ring cannot be built, and a
+/// ring whose last consumer has left accepts no event.
 fn c17_ring_that_nobody_would_hold_back_is_refused<K: Kind>(setup: Setup<K>) {
     assert_eq!(setup.ring(4, || 0_u64).build().err(), Some(BuildError::NoConsumers));
     let (mut producer, poller) = setup.ring_with_poller(4);

@@ -1,4 +1,4 @@
-//! C40 to C45: from the start of a ring to its end.
+//! C40 to C45: the life of a ring from start to end.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
@@ -35,7 +35,7 @@ fn c40_halt_before_the_run_gives_one_start_and_one_shutdown<K: Kind>(setup: Setu
     publish(&mut producer, 0..2);
     let mut consumers = consumers.into_iter();
     let (first, never) = (consumers.next().unwrap(), consumers.next().unwrap());
-    drop(never); // its events would never be done: halts the ring
+    drop(never); // its events could never be finished, so this halts the ring
     let mut finished = first.run();
     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Halted, 0));
     finished.take_handler::<Spy>().unwrap().assert_one_life();
@@ -62,8 +62,7 @@ fn c40_halt_at_any_moment_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup
     }
 }
 
-/// LMAX takes a processor that has not begun to run for one that has ended, and drops its events
-/// (issue 517).
+/// LMAX treats a processor that has not started as ended, and drops its events (issue 517).
 fn c41_events_published_between_a_start_and_a_shutdown_are_all_handled<K: Kind>(setup: Setup<K>) {
     for round in 0..setup.events(60) {
         let (mut producer, consumers) = setup

@@ -1,4 +1,4 @@
-//! C01 to C07: who sees which events, in which order, and after whom.
+//! C01 to C07: which stage sees which events, in which order, and after which stages.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -72,7 +72,7 @@ fn c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done<K: Kind>(setup
     assert!(report.stages().all(|stage| stage.processed() == events));
 }
 
-/// Stages side by side get `&E`; what they write of an event is an atomic.
+/// Parallel stages get `&E`, so the fields that they write are atomic.
 #[derive(Default)]
 struct Halves {
     left: AtomicU64,

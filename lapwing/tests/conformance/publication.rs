@@ -1,4 +1,4 @@
-//! C20 to C23: when an event may be seen.
+//! C20 to C23: when an event becomes visible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,7 +17,7 @@ for_each_setup! {
     c23_panic_while_a_claim_is_filled_leaves_nothing_to_see_and_nobody_waiting,
 }
 
-/// What there is to see, consumed.
+/// Consumes and returns the visible events.
 fn consume(poller: &mut Poller<u64>) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -26,9 +26,9 @@ fn consume(poller: &mut Poller<u64>) -> Vec<u64> {
     seen
 }
 
-/// A single producer has no two claims at a time: a second one is not granted while the first lives
-/// (`Producer` shows that it does not compile). So its claim in the middle hides what comes after
-/// it by not letting it be.
+/// A single producer has no two claims at the same time, and a second claim does not compile while
+/// the first lives (see `Producer`). So its claim in the middle hides what follows by preventing
+/// it.
 fn c20_claim_in_the_middle_that_stalls_hides_what_comes_after_it<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut second = K::another(&producer);
@@ -47,8 +47,8 @@ fn c20_claim_in_the_middle_that_stalls_hides_what_comes_after_it<K: Kind>(setup:
     assert_eq!(consume(&mut poller), [11, 12]);
 }
 
-/// The second claim finds the ring full by what it last knew of the gate, and looks again. LMAX
-/// then writes the cursor.
+/// The second claim finds the ring full by its cached gate and reads the gate again. LMAX then
+/// writes the cursor.
 fn c21_claims_that_are_outstanding_are_invisible<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut second = K::another(&producer);

@@ -1,4 +1,4 @@
-//! C30 to C34: what ends a wait. `wake_ups.rs` and `ends_of_waits.rs` of this folder have every
+//! C30 to C34: what ends a wait. `wake_ups.rs` and `ends_of_waits.rs` of this folder cover every
 //! phase of every strategy.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -51,7 +51,7 @@ fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// Checks that each timeout comes late enough after the call before it.
+/// Checks that each timeout comes late enough after the previous call.
 struct Clock {
     timeout: Duration,
     since: Instant,
@@ -178,7 +178,7 @@ fn c33_halt_ends_the_waits_on_a_full_ring<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// In LMAX the siblings share a barrier, whose alert is for one of them and ends the waits of all.
+/// In LMAX the siblings share a barrier. An alert for one of them ends the waits of all.
 fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let events = setup.events(200);
     let (mut producer, consumers) = setup

@@ -1,5 +1,5 @@
-//! Decides what happens to a ring whose surroundings are left early: by the end of a scope, by `?`, by a panic, with a
-//! claim in hand, or after a shutdown that ran out of time.
+//! Tests a ring whose surroundings are left early: by the end of a scope, by `?`, by a panic, with
+//! a claim held, or after a shutdown that timed out.
 
 mod common;
 
@@ -38,7 +38,7 @@ common::for_both_producers! {
 
 // ---- dropping `Running` ----
 
-/// A ring with one stage, which takes its time for the first event and then sends each event on.
+/// A ring with one stage, which is slow at the first event and sends each event to the test.
 fn slow_ring<K: Kind>() -> (ProducerOf<u64, K>, Consumers<'static, u64>, Receiver<u64>) {
     let (number, numbers) = mpsc::channel();
     let handle = move |event: &u64, sequence, _| {
@@ -52,8 +52,8 @@ fn slow_ring<K: Kind>() -> (ProducerOf<u64, K>, Consumers<'static, u64>, Receive
     (producer, consumers, numbers)
 }
 
-/// A ring of 8 with one stage, whose handler begins with the first event and returns when the sender is dropped; and
-/// then sends each event on. Two events are published, and the first is being handled.
+/// A ring of 8 with one stage. Its handler blocks at the first event until the sender is dropped,
+/// and then sends each event to the test. Two events are published, and the first is being handled.
 fn stuck_ring<K: Kind>() -> (ProducerOf<u64, K>, Running<'static>, Sender<()>, Receiver<u64>) {
     let (go, gate) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
@@ -111,7 +111,7 @@ fn drop_waits_for_a_stage_after_a_halt<K: Kind>() {
         publish::<K>(&mut producer, 0..1);
         running.halt();
         drop(running);
-        // The handler has sent the event or will never do so, since its end is gone.
+        // The handler has sent the event, or has dropped its sender and never will.
         assert!(numbers.try_iter().count() <= 1);
         assert_eq!(numbers.try_recv(), Err(mpsc::TryRecvError::Disconnected));
     });
@@ -281,7 +281,7 @@ fn scope_that_is_left_by_an_error_drains_and_ends<K: Kind>() {
     });
 }
 
-/// The stage waits for a poller that nobody asks any more, and the scope for the stage.
+/// The stage waits for a poller that is no longer polled, and the scope waits for the stage.
 fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Kind>() {
     quiet_panics();
     watched(|| {
@@ -313,7 +313,7 @@ fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
     assert_eq!(
         claim.publish(),
         Err(RingError::Halted(HaltCause::Requested)),
-        "nobody will handle it"
+        "no stage will handle it"
     );
     assert!(running.join().is_err());
 }

@@ -1,5 +1,4 @@
-//! Decides what a monitor shows of each state that a ring and its stages can be in, and how that
-//! reads.
+//! Tests what a monitor shows of each state of a ring and its stages, and the texts that it prints.
 
 mod common;
 
@@ -49,7 +48,7 @@ common::for_both_producers! {
     a_diamond_is_drawn_in_the_direction_of_the_events,
 }
 
-/// The figures of the stage `name`.
+/// Returns the figures of the stage `name`.
 fn stage<'a>(snapshot: &'a Snapshot, name: &str) -> &'a StageSnapshot {
     snapshot.stages.iter().find(|stage| stage.name == name).expect("there is such a stage")
 }
@@ -58,7 +57,7 @@ fn state(monitor: &Monitor, name: &str) -> StageState {
     stage(&monitor.snapshot(), name).state
 }
 
-/// Two stages side by side, and a third after both; pollers all.
+/// Two parallel stages, and a third one after both. All are pollers.
 fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
     let [left, right, join] = names;
     K::ring(8, || 0)
@@ -124,7 +123,7 @@ fn a_handler_that_does_not_return_shows_in_its_handler<K: Kind>() {
     assert!(snapshot.stages.iter().all(|stage| stage.sequence == 2 && stage.batches >= 1));
 }
 
-/// Blocks wherever it is.
+/// Blocks in each of its calls.
 struct Slow<F>(F);
 
 impl<F: FnMut(u64)> EventHandler<u64> for Slow<F> {
@@ -199,7 +198,7 @@ fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: 
     assert_eq!(stage(&monitor.snapshot(), "slow").batches, 2);
 }
 
-/// A stage that released each event, or a whole batch, had finished no batch at all.
+/// A stage that releases each event early also finishes batches.
 fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
     let release = |at: Sequence| if at == 1 { Action::ReleaseNow } else { Action::Continue };
     let (mut producer, consumers) = K::ring(16, || 0_u64)
@@ -220,7 +219,7 @@ fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
     consumers.into_iter().for_each(|consumer| drop(consumer.run()));
     let snapshot = monitor.snapshot();
     let batches: Vec<_> = snapshot.stages.iter().map(|stage| stage.batches).collect();
-    // 0..2, 2..6, 6..8; 0..4, 4..8; and without the one that failed, 2..6, 6..8.
+    // 0..2, 2..6, 6..8; 0..4, 4..8; and without the part that failed, 2..6, 6..8.
     assert_eq!(batches, [3, 2, 2], "{snapshot}");
 }
 
@@ -251,7 +250,7 @@ fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
     let running = consumers.start().unwrap();
     let monitor = running.monitor();
     let mut published = 0;
-    // It shows parked a moment before it sleeps, and an event in that moment wakes nobody.
+    // It shows as parked a moment before it sleeps. An event in that moment needs no wake-up.
     while stage(&monitor.snapshot(), "sleeper").wakes == 0 {
         wait_until(|| state(&monitor, "sleeper") == StageState::Parked);
         producer.publish(|_| {}).unwrap();
@@ -412,7 +411,7 @@ fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
         all.poll_max(2).unwrap().consume_all();
         let sequence = all.sequence();
         check(first + 7, sequence, 1 + (sequence - first) as usize);
-        drop(all); // and with it everybody who has a sequence
+        drop(all); // also drops every consumer that has a sequence
         check(first + 7, first + 7, 8);
     }
 }
@@ -517,7 +516,7 @@ fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
     let leaves = stage(&snapshot, "leaves");
     assert_eq!((leaves.state, leaves.sequence, leaves.available), (StageState::Left, 2, 0));
     assert_eq!((stage(&snapshot, "last").available, snapshot.free_slots), (2, 5));
-    // Without anybody before it, what is published.
+    // Without upstream stages, the limit is what is published.
     drop((first, consumers.take_poller("last").unwrap()));
     let snapshot = monitor.snapshot();
     assert_eq!(snapshot.state, RingState::Halted);
@@ -550,7 +549,7 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
     assert_eq!(names(), ["all"]);
 }
 
-/// A consumer that joins has finished nothing of what came before it, and says nothing of others.
+/// A consumer that joins has not finished earlier events, and does not change what others show.
 fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
     let (go, gate) = mpsc::channel::<()>();
     let gate = Mutex::new(gate);
@@ -560,7 +559,7 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
         .workers(2)
         .read(|_| {
             let gate = &gate;
-            move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "nobody sends")
+            move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "the sender sends nothing")
         })
         .build()
         .unwrap();
@@ -610,7 +609,7 @@ fn a_closed_ring_shows_closed_and_a_halted_one_halted<K: Kind>() {
     assert_eq!(monitor.snapshot().state, RingState::Halted);
 }
 
-/// What holds in every snapshot, whenever it is taken.
+/// What holds in every snapshot, at any time.
 fn check(snapshot: &Snapshot, before: &Snapshot) {
     assert!(snapshot.free_slots <= snapshot.capacity, "{snapshot}");
     assert!(snapshot.published <= snapshot.claimed, "{snapshot}");
@@ -694,7 +693,7 @@ fn a_monitor_may_go_to_other_threads() {
     check(&producer.monitor());
 }
 
-/// A claim that is held, behind one that is not, and ahead of one that is published.
+/// A held claim, after an event that is published and before one that is published.
 #[test]
 fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
     let (mut producer, mut consumers) =
@@ -749,7 +748,7 @@ fn an_event_that_came_too_late_is_not_published() {
     assert_eq!((snapshot.published, snapshot.claimed, snapshot.free_slots), (0, 0, 8));
     let running = {
         let _all = consumers.take_poller("all").unwrap();
-        consumers.start().unwrap() // without a thread
+        consumers.start().unwrap() // has no stage, so it starts no thread
     };
     running.close();
     assert!(claim.publish().is_err());
@@ -757,7 +756,7 @@ fn an_event_that_came_too_late_is_not_published() {
     assert_eq!((snapshot.published, snapshot.claimed), (0, 0));
 }
 
-// ---- how it reads ----
+// ---- the texts ----
 
 fn the_table_has_a_line_for_each_stage<K: Kind>() {
     let (mut producer, mut consumers) = diamond::<K>(["left", "right", "join\nboth"]);
@@ -818,7 +817,8 @@ fn a_claim_that_is_held_is_in_the_table_and_in_the_drawings() {
     assert!(snapshot.to_mermaid().contains("[\"producers<br/>published 0<br/>claimed 3\"]"));
 }
 
-/// Names that end strings, lines, labels and comments, or mean something to either language.
+/// Names that contain the ends of strings, lines, labels and comments, or syntax of either
+/// language.
 #[test]
 fn any_name_gives_a_valid_drawing() {
     let mut graph = Graph::new();
@@ -868,7 +868,7 @@ sequence 0, lag 0<br/>not asked\"]
     assert_eq!(snapshot.to_string().lines().count(), 7);
 }
 
-/// A gate that nobody waits at leaves the watchdog nothing to do.
+/// If nothing waits at the gate, the watchdog reports nothing.
 #[test]
 fn a_look_waits_for_nobody() {
     watched(|| {

@@ -1,4 +1,4 @@
-//! Decides what an error says of the name that was asked for: which it was, and which there are.
+//! Tests that an error about an unknown name says which name was requested, and which exist.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! When a strategy is asked to pace its consumer: between a batch and the look for more, and only where
-//! nobody is held up by it. And when it is not asked at all: while its consumer looks by itself.
+//! Tests when a strategy is called to pace its consumer: between a batch and the next poll, and
+//! only if that holds up no other thread. Also tests when it is not called at all: while its
+//! consumer polls by itself.
 
 mod common;
 
@@ -35,11 +36,11 @@ common::for_both_producers! {
     miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
 }
 
-/// Notes what it is told of.
+/// Records its calls.
 #[derive(Clone, Default)]
 struct Noted(Arc<Mutex<Vec<u64>>>);
 
-/// What it adds to the number of events of a look that came late.
+/// Added to the number of events of a poll that came late.
 const LATE: u64 = 1 << 32;
 
 impl Noted {
@@ -61,7 +62,7 @@ impl WaitStrategy for Noted {
     }
 }
 
-/// A ring with one poller, which is limited to batches of `longest`.
+/// A ring with one poller, whose batches have at most `longest` events.
 fn ring<K: Kind>(
     capacity: usize,
     longest: usize,
@@ -78,7 +79,7 @@ fn publish<S: Sequencer>(producer: &mut Producer<u64, S>, events: usize) {
     producer.publish_batch(events, |slots| slots.iter_mut().for_each(|slot| *slot = 7)).unwrap();
 }
 
-/// Waits for a batch, and finishes it; its length.
+/// Waits for a batch, finishes it, and returns its length.
 fn finish(poller: &mut Poller<u64>) -> usize {
     let mut batch = poller.wait().unwrap();
     let length = batch.len();
@@ -91,7 +92,7 @@ fn miri_consumer_is_paced_by_what_its_last_look_found<K: Kind>() {
     for events in [3, 1, 15] {
         publish(&mut producer, events);
         assert_eq!(finish(&mut poller), events);
-        assert_eq!(paces.take(), [], "not before it looks again");
+        assert_eq!(paces.take(), [], "not before it polls again");
         assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
         assert_eq!(paces.take(), [events as u64]);
     }
@@ -112,10 +113,10 @@ fn consumer_is_paced_when_all_that_its_last_look_has_shown_is_done<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 2);
     publish(&mut producer, 5);
     assert_eq!([(); 3].map(|()| finish(&mut poller)), [2, 2, 1]);
-    assert_eq!(paces.take(), [], "whether there is more is asked next");
+    assert_eq!(paces.take(), [], "the next poll shows whether there is more");
     publish(&mut producer, 1);
     assert_eq!(finish(&mut poller), 1);
-    // A cursor has shown all of them, stamps as many as a batch may have.
+    // A cursor has shown all of them, stamps only as many as a batch may have.
     assert_eq!(paces.take(), if K::IS_MULTI { vec![1] } else { vec![5] });
 }
 
@@ -129,7 +130,7 @@ fn what_a_cursor_has_shown_is_done_before_it_is_looked_at_again<K: Kind>() {
 }
 
 fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kind>() {
-    // Whether it has seen all that there was, or as many as it may have.
+    // Whether the poll has shown all available events, or as many as it may show.
     for longest in [16, 4] {
         let (mut producer, mut poller, paces) = ring::<K>(16, longest);
         for (events, paced) in [(3, vec![3]), (4, vec![LATE + 4]), (1, vec![1])] {
@@ -196,13 +197,13 @@ fn adaptive_stage_that_just_keeps_up_gets_every_event<K: Kind>() {
     let running = consumers.start().unwrap();
     for number in 0..events {
         producer.publish(|event| *event = number).unwrap();
-        // About as slow as the consumer is.
+        // About as slow as the consumer.
         (0..number % 4).for_each(|_| std::hint::spin_loop());
     }
     assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), events);
 }
 
-/// Panics when it is to pace its consumer.
+/// Panics when it is called to pace its consumer.
 #[derive(Clone)]
 struct Panics;
 
@@ -218,12 +219,13 @@ impl WaitStrategy for Panics {
     }
 }
 
-/// Publishes three events, and asserts that the first stage ended by the panic of [`Panics`].
+/// Publishes three events, and checks that the first stage ends by the panic of [`Panics`].
 fn assert_panics_between_batches<S: Sequencer>(
     mut producer: Producer<u64, S>,
     consumers: Consumers<'static, u64>,
 ) {
-    // Before anybody runs, since a call that is still under way when the ring is halted returns an error.
+    // Published before the stages run, because a call in progress when the ring is halted returns
+    // an error.
     publish(&mut producer, 3);
     let report = consumers.start().unwrap().join().unwrap_err().into_report();
     let outcome = report.stages().next().unwrap().outcome().clone();
@@ -238,7 +240,7 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-/// A stage of a ring of 64 slots with so many events, which is closed already.
+/// A stage of a ring of 64 slots with that many events, which is already closed.
 fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
     let ring = K::ring(64, || 0_u64).stage(stage).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
@@ -246,8 +248,9 @@ fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
     consumers.into_iter().next().unwrap()
 }
 
-/// What the strategy of two stages is told, which share this thread until their rings are drained; so many events
-/// in each, taken by `longest` at most.
+/// Returns the calls of the strategy of two stages that share this thread until their rings are
+/// drained. Each ring has the given number of events, and the stages take at most `longest` of them
+/// at a time.
 fn paces_together<K: Kind>(events: [usize; 2], longest: usize) -> Vec<u64> {
     let paces = Noted::default();
     let stage = || Stage::new("all").wait(paces.clone()).max_batch(longest);
@@ -262,7 +265,7 @@ fn miri_stages_of_one_thread_are_paced_by_the_most_that_one_of_them_found<K: Kin
 }
 
 fn stages_of_one_thread_are_not_paced_while_one_of_them_has_more<K: Kind>() {
-    // 1 and 2 of 5, 2, and 1, of which a cursor has shown that it is the last.
+    // 1 and 2 of 5, 2, and 1: a cursor has shown that this one is the last.
     let paces = paces_together::<K>([1, 5], 2);
     assert_eq!(paces, if K::IS_MULTI { [1] } else { [5] }, "while the other has more: no word");
 }
@@ -284,7 +287,7 @@ fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-/// Panics when it is copied, once it is told to.
+/// Panics on `clone`, once it is told to.
 #[derive(Default)]
 struct PanicsInCopy(Arc<AtomicBool>);
 
@@ -317,7 +320,7 @@ fn panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread
     assert_eq!(outcomes.collect::<Vec<_>>(), [panicked, Outcome::Drained]);
 }
 
-/// Is never asked how to wait.
+/// Its wait must never be called.
 #[derive(Clone)]
 struct OnlyLooks;
 
@@ -326,11 +329,12 @@ impl WaitStrategy for OnlyLooks {
     const SPINS: bool = true;
 
     fn wait(&mut self, _: &Waiting<'_>) {
-        panic!("called, though its consumer only looks");
+        panic!("called, although its consumer only polls");
     }
 }
 
-/// Has its consumer look first, and publishes beforehand what that sees first. Notes in which order it is called.
+/// Makes its consumer poll first, and publishes an event before those polls. Records the order of
+/// its calls.
 struct Glance<S: Sequencer> {
     producer: Arc<Mutex<Option<Producer<u64, S>>>>,
     calls: Arc<Mutex<Vec<&'static str>>>,
@@ -378,14 +382,14 @@ fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: K
     let mut poller = consumers.take_poller("all").unwrap();
     *shared.lock().unwrap() = Some(producer);
     assert_eq!(finish(&mut poller), 1);
-    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the looks have seen it");
+    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the polls have seen it");
     let end = poller.wait_timeout(Duration::ZERO).err();
     assert_eq!(end, Some(WaitTimeoutError::TimedOut));
     assert_eq!(calls.lock().unwrap()[..4], ["spins_first", "pace", "spins_first", "wait"]);
     drop(shared.lock().unwrap().take());
 }
 
-/// As [`Panics`], but before it waits.
+/// Like [`Panics`], but panics before it waits.
 #[derive(Clone)]
 struct PanicsFirst;
 

@@ -1,5 +1,5 @@
-//! Decides what a panic on the caller's side leaves: in a fill closure, in a factory, in an event's destructor, amid a
-//! poller's batch. Not here: panics of stages (`panics.rs`).
+//! Tests the effects of a panic in the caller's code: in a fill closure, in a factory, in an
+//! event's destructor, in the middle of a poller's batch. Not here: panics of stages (`panics.rs`).
 
 mod common;
 
@@ -72,7 +72,7 @@ fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kin
         let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
     });
     let report = running.join().unwrap();
-    let processed = 1 + u64::from(K::IS_MULTI); // a claim given up by one of several producers has a sequence
+    let processed = 1 + u64::from(K::IS_MULTI); // with several producers, a claim that is given up keeps its sequence
     assert!(report.stages().all(|stage| stage.processed() == processed));
 }
 
@@ -111,7 +111,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
             let _ = producer.publish(|event| *event = bomb(false));
         });
         assert_eq!(poller.poll().err(), Some(PollError::Empty));
-        // The old event is gone, and the new one is in its place.
+        // The old event is dropped, and the new one is in its place.
         producer.publish(|event| *event = bomb(false)).unwrap();
         poller.poll().unwrap().consume_all();
     }

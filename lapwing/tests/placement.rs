@@ -1,5 +1,5 @@
-//! Decides which thread runs which stage, whatever asks for it: the ring's placement, its groups, or the
-//! stages themselves; and that a ring does the same however its stages are placed.
+//! Tests which thread runs which stage, for a placement of the ring, its groups, and settings of
+//! the stages. Also tests that a ring does the same for every placement.
 
 mod common;
 
@@ -62,7 +62,7 @@ common::for_both_producers! {
 
 fn nothing(_: &u64, _: Sequence, _: bool) {}
 
-/// A ring of 8 with stages of these names, one after the other.
+/// A ring of 8 with stages of these names in a row.
 fn pipeline<'env, K: Kind>(
     placement: Placement,
     stages: impl IntoIterator<Item = impl Into<Stage>>,
@@ -79,7 +79,7 @@ fn error_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> BuildError {
     ring.build().expect_err("it is refused")
 }
 
-/// The threads as text: "ring-0: a b; c: c".
+/// Formats the threads as text: "ring-0: a b; c: c".
 fn threads_of(consumers: &Consumers<'_, u64>) -> String {
     let of_thread = |(thread, stages): (&str, Vec<&str>)| format!("{thread}: {}", stages.join(" "));
     consumers.threads().map(of_thread).collect::<Vec<_>>().join("; ")
@@ -98,7 +98,7 @@ fn workers_after<K: Kind>(
     ring.stage(stage).workers(workers).read(|_| nothing)
 }
 
-// ---- who runs where ----
+// ---- which thread runs which stage ----
 
 fn stages_are_split_in_their_order_and_evenly<K: Kind>() {
     let five = |threads| pipeline::<K>(Placement::threads(threads), ["a", "b", "c", "d", "e"]);
@@ -146,7 +146,7 @@ fn automatic_leaves_a_cpu_to_each_producer_and_each_named_thread<K: Kind>() {
             .count()
     };
     let automatic = Placement::automatic;
-    // And one for "disk", which is not counted.
+    // And one thread for "disk", which is not counted.
     assert_eq!(count(automatic().producers(0)), cpus + 1);
     assert_eq!(count(automatic()), (cpus - 1).max(1) + 1);
     assert_eq!(count(automatic().producers(2)), cpus.saturating_sub(2).max(1) + 1);
@@ -162,7 +162,7 @@ fn groups_and_stages_that_say_their_thread_are_not_spread<K: Kind>() {
     };
     assert_threads::<K>(ring(Placement::thread_per_stage()), "x: a d e; b: b; c: c; y: f");
     assert_threads::<K>(ring(Placement::threads(1)), "x: a d e; ring-0: b c; y: f");
-    // What is said twice is said once.
+    // A repeated setting has no further effect.
     let again = Placement::threads(1).group("x", ["e"]).group("y", ["f", "f"]);
     assert_threads::<K>(ring(again), "x: a d e; ring-0: b c; y: f");
 }
@@ -221,7 +221,7 @@ fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
     assert_threads::<K>(ring(each().group("x", ["a", "c"]), c()), "x: a c clear; b: b");
     assert_threads::<K>(ring(each().group("x", ["clear"]), c()), "a: a; b: b; c: c; x: clear");
     assert_threads::<K>(ring(each(), c().on_thread("y")), "a: a; b: b; y: c clear");
-    // A look is no work that a blocking stage would have to be kept from.
+    // A poller does no work on the thread, so a blocking stage cannot hold it up.
     let disk = ring(Placement::threads(1), c().blocking());
     assert_threads::<K>(disk, "ring-0: a b; c: c clear");
 }
@@ -250,7 +250,7 @@ fn stages_of_a_graph_are_placed_as_well<K: Kind>() {
     let first = graph.stage("first").read(nothing);
     graph.stage("left").after(first).read(nothing);
     graph.stage("right").after(first).read(nothing);
-    // Said before the graph is there.
+    // Set before the graph exists.
     let ring = K::ring(8, || 0).placement(Placement::threads(2).group("x", ["right"])).graph(graph);
     assert_threads::<K>(
         ring.stage("last").read(nothing),
@@ -276,7 +276,7 @@ fn consumers_that_are_run_one_by_one_know_their_thread_and_cpu<K: Kind>() {
     assert_eq!(places, expected);
 }
 
-// ---- what is refused ----
+// ---- refused placements ----
 
 fn faults_of_a_placement_are_errors<K: Kind>() {
     let text = str::to_owned;
@@ -492,7 +492,8 @@ fn a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch<K: Kin
     }
 }
 
-/// The lengths of the batches of two stages over a ring of `E` that was full before they began.
+/// Returns the lengths of the batches of two stages over a ring of `E` that was full before they
+/// began.
 fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
     placement: Placement,
     capacity: usize,
@@ -522,12 +523,12 @@ fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
 fn batches_of_a_shared_thread_fit_the_first_level_cache<K: Kind>() {
     let one = || Placement::threads(1);
     let turns = |events: usize, count: usize| [("a", events), ("b", events)].repeat(count);
-    // 16 KiB of events at a time, 16 events at least.
+    // 16 KiB of events at a time, at least 16 events.
     assert_eq!(batches_of::<K, u64>(one(), 8192, 8192), turns(2048, 4));
     assert_eq!(batches_of::<K, [u64; 16]>(one(), 512, 512), turns(128, 4));
     assert_eq!(batches_of::<K, [[u64; 32]; 16]>(one(), 64, 64), turns(16, 4));
     assert_eq!(batches_of::<K, ()>(one(), 1 << 15, 1 << 15), turns(1 << 14, 2));
-    // A thread of its own hands nothing on in its cache.
+    // A stage alone on its thread passes nothing to another one through the cache.
     let each = batches_of::<K, u64>(Placement::thread_per_stage(), 8192, 8192);
     assert_eq!(each, [("a", 8192), ("b", 8192)]);
 }
@@ -561,7 +562,7 @@ fn the_next_stage_gets_what_the_one_before_has_just_handled<K: Kind>() {
     assert_eq!(*order.lock().unwrap(), [turn(0), turn(16), turn(32)].concat());
 }
 
-// ---- a ring does the same however its stages are placed ----
+// ---- a ring does the same for every placement ----
 
 fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
     quiet_panics();
@@ -584,7 +585,7 @@ fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
     );
 }
 
-/// Notes which events it is told have failed.
+/// Records which events came as failed.
 #[derive(Default)]
 struct Failures(Vec<Sequence>);
 
@@ -706,7 +707,7 @@ fn acknowledgements_hold_back_the_next_stage_on_the_thread<K: Kind>() {
     }
     for sequence in 0..2 {
         assert!(told.try_recv().is_err(), "nothing is on disk yet");
-        disk.acknowledge(sequence + 1).unwrap(); // which wakes the thread
+        disk.acknowledge(sequence + 1).unwrap(); // wakes the thread
         assert_eq!(told.recv_timeout(PATIENCE), Ok(("reply", sequence)));
     }
     running.shutdown().unwrap();
@@ -842,7 +843,7 @@ fn a_worker_group_on_a_taken_thread_is_not_to_blame<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// A graph of reading, writing, sharing, blocking and leaving, on threads that chance chooses.
+/// A graph of stages that read, write, share, block and leave, on random threads.
 fn every_placement_loses_nothing<K: Kind>() {
     let events = repeats(2_000);
     let mut random = Lcg(7);
@@ -864,7 +865,7 @@ fn every_placement_loses_nothing<K: Kind>() {
         let right = if random.below(2) == 0 { right.blocking() } else { right };
         let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
         let placement = match round % placements.len() {
-            4 => Placement::threads(2), // "right" may be blocking: not in a group
+            4 => Placement::threads(2), // "right" may be blocking, so it is in no group
             _ => placement,
         };
         let ring = K::ring(1 << random.below(8), || 0_u64)
@@ -894,7 +895,8 @@ fn every_placement_loses_nothing<K: Kind>() {
     }
 }
 
-/// Everything on one CPU, the producer as well: nobody waits for somebody who waits for the CPU.
+/// All threads run on one CPU, including the producer: none waits for a thread that waits for the
+/// CPU.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod one_cpu {
     use super::*;
@@ -903,7 +905,8 @@ mod one_cpu {
         everything_moves_on_one_cpu,
     }
 
-    /// Runs `body` on a thread of its own, with all that it starts, on one of the CPUs that there are.
+    /// Runs `body` on a thread of its own. That thread and all that it starts use one of the
+    /// available CPUs.
     fn on_one_cpu<R: Send>(body: impl FnOnce() -> R + Send) -> R {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -941,7 +944,7 @@ mod one_cpu {
     }
 }
 
-/// Consumers of a placement may be run by the user, as any.
+/// User code can run the consumers of a placement, like any consumer.
 #[test]
 fn consumers_of_a_placement_may_be_run_on_one_thread_by_hand() {
     common::watched(|| {

@@ -1,4 +1,4 @@
-//! Decides what a poller shows, what it lets go of and when, and what becomes of the graph when it leaves.
+//! Tests what a poller shows, what it releases and when, and the graph after it has left.
 
 mod common;
 
@@ -55,12 +55,12 @@ fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, sequences: std::ops::Rang
     }
 }
 
-/// What a poll shows, not consumed.
+/// Returns what a poll shows, without consuming it.
 fn shown(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
     poller.poll().map(|batch| batch.as_slice().to_vec())
 }
 
-/// Consumes what there is.
+/// Consumes the available events.
 fn consume(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
     poller.poll().map(|mut batch| batch.iter().map(|(_, event)| *event).collect())
 }
@@ -102,7 +102,8 @@ fn poll_max_limits_the_batch_and_shows_the_rest_later<K: Kind>() {
     rest.consume_all();
 }
 
-/// Past sequence 0, a huge number wrapped around and made a slice of nearly all memory.
+/// A sequence below 0 must not wrap around to a huge number, which would make a slice of nearly all
+/// memory.
 fn poll_max_of_any_number_never_shows_more_than_there_is<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(8);
     for max in [usize::MAX, usize::MAX - 1, usize::MAX >> 1, 1 << 62] {
@@ -313,7 +314,7 @@ fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
     middle.poll().unwrap().consume(1);
     assert_eq!(shown(&mut last), Ok(vec![0]));
     drop(middle);
-    // Now the last one comes after the first one.
+    // Now the last stage depends on the first.
     assert_eq!(consume(&mut last), Ok(vec![0, 1, 2]));
     assert_eq!(shown(&mut last), Err(PollError::Empty));
     drop(first);
@@ -356,7 +357,7 @@ fn taking_a_poller_says_why_it_cannot<K: Kind>() {
         .read(|_, _, _| {})
         .build()
         .unwrap();
-    assert!(matches!(consumers.take_poller("nobody").err(), Some(TakeError::UnknownName { .. })));
+    assert!(matches!(consumers.take_poller("unknown").err(), Some(TakeError::UnknownName { .. })));
     assert!(matches!(consumers.take_poller("handler").err(), Some(TakeError::WrongType { .. })));
     assert!(matches!(consumers.take_poller("writes").err(), Some(TakeError::WrongType { .. })));
     assert!(matches!(consumers.take_poller_mut("reads").err(), Some(TakeError::WrongType { .. })));
@@ -390,7 +391,7 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
     assert_eq!(shown(&mut poller), Err(PollError::Closed));
 }
 
-/// Across the wrap, in batches that have a limit, and to the end of a ring that is closed.
+/// Across the wrap, in limited batches, and to the end of a closed ring.
 fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() {
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;

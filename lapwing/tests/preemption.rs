@@ -1,5 +1,5 @@
-//! Decides who is held up by a thread that stands still: by a claim that it keeps, or by a batch. The page
-//! `docs::preemption` says so to users. Not here: what a monitor says of each (`stalls`).
+//! Tests which threads a stopped thread holds up: by a claim that it holds, or by a batch. The page
+//! `docs::preemption` documents this. Not here: what a monitor shows in each case (`stalls`).
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Decides where one producer and several differ: claims that are forgotten or held, and how many threads share a ring.
+//! Tests the differences between one producer and several: claims that are forgotten or held, and
+//! several threads on one ring.
 
 mod common;
 
@@ -41,7 +42,7 @@ fn miri_forgotten_claim_of_a_single_producer_is_claimed_again() {
     }
 }
 
-/// Documented: it might still be published, so nobody may pass it.
+/// Documented: the claim might still be published, so no consumer may pass it.
 #[test]
 fn miri_forgotten_claim_of_several_producers_stops_consumers_there() {
     let (mut producer, mut consumers) =
@@ -147,7 +148,8 @@ fn full_ring_is_full_for_every_producer_and_lent_to_the_first_that_asks() {
     assert!(first.try_claim().is_err() && second.try_claim().is_err());
 }
 
-/// Each event of four threads arrives once, in the order of its thread, and in one order for all consumers.
+/// Each event of four threads arrives once, in the order of its thread, and in the same order at
+/// all consumers.
 #[test]
 fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
     watched(|| {
@@ -192,7 +194,7 @@ fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
     });
 }
 
-/// The same with batches that do not divide the ring, and claims that are given up in between.
+/// The same with batches that do not divide the ring, and some claims given up.
 #[test]
 fn batches_of_many_threads_stay_whole_though_others_give_up_claims() {
     watched(|| {

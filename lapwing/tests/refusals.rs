@@ -1,4 +1,4 @@
-//! Decides which rings are not built, and that nothing is left of them.
+//! Tests which rings are refused by `build`, and that nothing of them remains.
 
 mod common;
 
@@ -66,7 +66,7 @@ fn a_capacity_must_be_a_power_of_two_in_bounds<K: Kind>() {
     }
 }
 
-/// More than an address space: refused before a factory could be called.
+/// More than an address space: refused before the factory is called.
 fn memory_that_cannot_be_had_is_an_error<K: Kind>() {
     type Huge = [u64; 1 << 30];
     let ring = K::ring(1 << 30, || -> Huge { unreachable!() }).stage("a").read(|_, _, _| {});

@@ -1,4 +1,5 @@
-//! Decides when a handler is told of a release, and that a publisher it notifies then finds room.
+//! Tests when a handler is notified of a release, and that a publisher that it notifies then finds
+//! a free slot.
 
 mod common;
 
@@ -40,12 +41,12 @@ impl<A: Access> EventHandler<u64, A> for Bell {
     fn on_event(&mut self, _: A::Ref<'_, u64>, _: Sequence, _: bool) {}
 
     fn on_released(&mut self, next_sequence: Sequence) {
-        // The publisher may be done.
+        // The publisher may have finished.
         let _ = self.0.send(next_sequence);
     }
 }
 
-/// Publishes `events` events, and on a full ring goes on only when the bell rings.
+/// Publishes `events` events. On a full ring it continues only when the bell rings.
 fn publish_by_the_bell<S: Sequencer>(
     producer: &mut lapwing::Producer<u64, S>,
     bell: &Receiver<Sequence>,
@@ -67,7 +68,7 @@ fn run_by_the_bell<K: Kind>(ring: Builder<'static, u64, K::Sequencer>, bell: &Re
     running.shutdown().unwrap();
 }
 
-/// Asks a publisher to try, in the middle of its own calls.
+/// Tells a publisher to try, in the middle of its own calls.
 struct Asks {
     questions: Sender<&'static str>,
     answers: Receiver<Result<Sequence, TryPublishError>>,
@@ -96,8 +97,8 @@ impl EventHandler<u64> for Asks {
     }
 }
 
-/// What a publisher finds whom the handler of `stage` asks, in a ring of one slot. Acknowledges by
-/// `acknowledge` what is released.
+/// Returns what a publisher finds in a ring of one slot when the handler of `stage` tells it to
+/// try. Acknowledges released events by `acknowledge`.
 fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
     let (questions, asked) = mpsc::channel();
     let (answer, answers) = mpsc::channel();
@@ -127,7 +128,7 @@ fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
     common::wait_until(|| seen.lock().unwrap().len() == 6);
     running.close();
     let report = running.join();
-    // The handler goes with the report, and so ends the publisher.
+    // The handler is dropped with the report, which ends the publisher.
     let processed = report.unwrap().stages().next().unwrap().processed();
     assert_eq!(processed, publisher.join().unwrap());
     seen.lock().unwrap().clone()
@@ -172,14 +173,15 @@ fn a_publisher_is_notified_by_whichever_stage_is_the_last<K: Kind>() {
     run_by_the_bell::<K>(ring, &rings);
 }
 
-/// A worker that loses a claim to another one holds the slot for a moment, and lets go of it without an event.
+/// A worker that loses a claim to another one holds the slot for a moment, and releases it without
+/// an event.
 fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let ring = K::ring(1, || 0).stage("work").workers(3).read_handlers(move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
 }
 
-/// Each worker goes past the events of the others, and holds their slots until it has.
+/// Each worker passes the events of the others, and holds their slots until it has.
 fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let ring = K::ring(1, || 0)
@@ -260,7 +262,7 @@ fn a_publisher_slept_for_ever_behind_a_claim_that_a_shared_thread_passed() {
 
 // ---- which releases ----
 
-/// What a handler was asked, one word for each call.
+/// The calls of a handler, one word each.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -274,7 +276,7 @@ impl Log {
     }
 }
 
-/// How a handler says what is to become of event 1, the first time that it gets it.
+/// How a handler returns the action for event 1 in its first call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Returns(Action),
@@ -282,7 +284,8 @@ enum Way {
     Panics,
 }
 
-/// A handler that logs; what is to be done of event 1, each time that it comes; and the release that it panics at.
+/// A handler that logs its calls. It has the action for event 1 at each attempt, and the release at
+/// which it panics.
 struct Spy {
     log: Log,
     ways: VecDeque<Way>,
@@ -315,7 +318,7 @@ impl EventHandler<u64, lapwing::consumer::Shared, Result<Action, &'static str>> 
     }
 }
 
-/// Runs a stage of batches of three through six events.
+/// Runs a stage with batches of three through six events.
 fn run_spy<K: Kind>(
     ways: &[Way],
     panics_at: Option<Sequence>,
@@ -334,7 +337,7 @@ fn run_spy<K: Kind>(
     (log.text(), finished)
 }
 
-/// On a thread of its own, and on one that stages share.
+/// On its own thread, and on a shared thread.
 const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
     [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
 
@@ -419,7 +422,7 @@ fn a_panic_of_the_call_after_a_failed_event_is_a_failure_of_its_own<K: Kind>() {
         let (text, finished) = run_spy::<K>(&[Way::Panics], Some(2), Action::Skip, run);
         assert_eq!(text, "e0 e1 r2 e2 e3 e4 r5 e5 r6 end");
         assert_eq!((finished.processed(), finished.skipped()), (6, 1));
-        // And where the policy ends the stage for the second one, it is that one.
+        // If the policy ends the stage because of the second panic, the report has that one.
         let ways = [Way::Returns(Action::Skip)];
         for (policy, is_halt) in [(Action::Halt, true), (Action::Stop, false)] {
             let (text, finished) = run_spy::<K>(&ways, Some(2), policy, run);

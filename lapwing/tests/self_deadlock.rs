@@ -1,4 +1,5 @@
-//! Decides what becomes of a handler that publishes: to its own ring with room and without, and to another ring.
+//! Tests handlers that publish: to their own ring with and without a free slot, and to another
+//! ring.
 
 mod common;
 
@@ -35,8 +36,8 @@ common::for_both_producers! {
 
 const DEADLOCK: PublishTimeoutError = PublishTimeoutError::WouldDeadlock;
 
-/// Publishes the numbers below `before`, then has the only stage call `act` with the producer while it handles the
-/// first of them, and drop it; returns the events that the stage handled.
+/// Publishes the numbers below `before`. While the only stage handles the first of them, it calls
+/// `act` with the producer and then drops it. Returns the events that the stage handled.
 fn act_in_handler<K: Kind>(
     capacity: usize,
     before: u64,
@@ -74,7 +75,7 @@ fn miri_handler_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
             assert_eq!(refused, Err(BatchError::WouldDeadlock));
             let refused = producer.claim_batch_timeout(1, PATIENCE).err();
             assert_eq!(refused, Some(BatchError::WouldDeadlock));
-            // Whoever does not wait has no deadlock.
+            // A call that does not wait cannot deadlock.
             assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
             assert_eq!(producer.try_claim_batch(1).err(), Some(BatchError::Full));
         }
@@ -135,8 +136,9 @@ fn handler_is_told_while_it_starts<K: Kind + 'static>() {
     assert_eq!(result.recv(), Ok(Err(PublishError::WouldDeadlock)));
 }
 
-/// A ring of two slots, both published: the first stage has finished event 0 and calls `act` in event 1; the stage
-/// behind it is at event 0 until it gets a word from the sender that `act` is given.
+/// A ring of two slots, both published. The first stage has finished event 0 and calls `act` in
+/// event 1. The downstream stage stays at event 0 until it gets a message from the sender that
+/// `act` is given.
 fn act_in_upstream_stage<K: Kind>(
     strategy: impl WaitStrategy,
     ready: impl FnOnce(&ProducerOf<u64, K>),
@@ -180,10 +182,10 @@ fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
         strategy,
         |_| {},
         |producer, go| {
-            // The stage behind holds the slot, and has a thread of its own.
+            // The downstream stage holds the slot, and has a thread of its own.
             let result = producer.publish_timeout(MOMENT, |_| unreachable!());
             assert_eq!(result, Err(PublishTimeoutError::TimedOut));
-            // For two slots, this stage would have to get on as well.
+            // For two slots, this stage would have to make progress as well.
             assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
             go.send(()).unwrap();
             assert_eq!(producer.publish(|_| {}), Ok(2));
@@ -192,7 +194,8 @@ fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
     );
 }
 
-/// Lets the stage behind go on, and another producer take the slot that this frees, in the middle of a wait.
+/// In the middle of a wait, releases the downstream stage, and lets another producer take the slot
+/// that this frees.
 #[derive(Clone)]
 struct Meddler {
     go: Arc<Mutex<Option<Sender<()>>>>,
@@ -209,7 +212,7 @@ impl WaitStrategy for Meddler {
         while other.try_publish(|_| {}).is_err() {
             thread::yield_now();
         }
-        // A strategy that looks until the wait is over must not look for ever.
+        // A strategy that polls until the wait is over must not poll for ever.
         assert!(waiting.is_over());
     }
 }
@@ -240,7 +243,7 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
             let mut producer = producers.recv().unwrap();
             let result = producer.publish_timeout(MOMENT, |_| unreachable!());
             assert_eq!(result, Err(PublishTimeoutError::TimedOut));
-            go.take(); // dropped
+            go.take(); // drops the sender
             assert_eq!(producer.publish(|_| {}), Ok(2));
         }
     };
@@ -281,7 +284,7 @@ fn handler_waits_for_room_in_another_ring<K: Kind>() {
     running.join().unwrap();
 }
 
-/// The only consumer of a ring that has one stage.
+/// Returns the only consumer of a ring that has one stage.
 fn only<'env, E: Send + 'env>(consumers: lapwing::Consumers<'env, E>) -> Consumer<'env> {
     consumers.into_iter().next().unwrap()
 }
@@ -329,7 +332,8 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
     assert_eq!(seen, [0]);
 }
 
-/// Two rings, one thread: the stage behind the full ring has its turn only when the handler returns.
+/// Two rings on one thread: the downstream stage of the full ring runs only after the handler
+/// returns.
 fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind>() {
     let (mut seen, mut results) = (0, Vec::new());
     let (mut to_second, second) =
@@ -339,7 +343,7 @@ fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind
         .stage("first")
         .max_batch(4)
         .read(move |_, _, _| {
-            log.push(to_second.publish(|_| {})); // which goes with this handler
+            log.push(to_second.publish(|_| {})); // dropped with this handler
         })
         .build()
         .unwrap();
@@ -405,7 +409,8 @@ fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Ok(1));
 }
 
-/// Each of many handlers on threads of their own fills its own ring: the list is the thread's, not the process's.
+/// Many handlers on threads of their own each fill their own ring: the list of stages belongs to
+/// the thread, not to the process.
 #[test]
 fn handlers_on_other_threads_do_not_count() {
     watched(|| {
@@ -428,8 +433,8 @@ fn handlers_on_other_threads_do_not_count() {
     });
 }
 
-/// A ring of `capacity` slots with several producers and a stage that counts its events; runs `act` with two of the
-/// producers, and returns how many events were handled.
+/// Runs `act` with two producers of a ring of `capacity` slots, which has several producers and a
+/// stage that counts its events. Returns the number of handled events.
 fn count_after(
     capacity: usize,
     act: impl FnOnce(MultiProducer<u64>, MultiProducer<u64>) + Send,
@@ -491,7 +496,7 @@ fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
 
 #[test]
 fn publishing_in_the_drop_of_an_event_that_is_overwritten_waited_forever() {
-    /// Publishes once more as it is dropped.
+    /// Publishes once more when it is dropped.
     struct Echo(
         Option<Sender<Result<Sequence, PublishError>>>,
         Arc<Mutex<Option<MultiProducer<Echo>>>>,

@@ -1,4 +1,5 @@
-//! Decides when a monitor calls a ring stalled, whom it names, and how the verdict reads.
+//! Tests when a monitor calls a ring stalled, what it names as the cause, and the text of the
+//! verdict.
 
 mod common;
 
@@ -35,7 +36,7 @@ common::for_both_producers! {
     a_ring_that_has_ended_is_neither_stalled_nor_idle,
 }
 
-/// The verdict of two looks.
+/// Returns the verdict of two snapshots.
 fn verdict(monitor: &Monitor) -> Option<Stall> {
     let monitor = monitor.clone();
     let _ = monitor.snapshot();
@@ -46,14 +47,14 @@ fn blamed(name: &str, state: StageState) -> Culprit {
     Culprit::Stage { name: name.to_owned(), state }
 }
 
-/// How it reads after so many milliseconds.
+/// Returns the text after the given number of milliseconds.
 fn text(stall: Option<Stall>, millis: u64) -> String {
     let mut stall = stall.expect("the ring is stalled");
     stall.at_least = Duration::from_millis(millis);
     stall.to_string()
 }
 
-/// A ring of four slots with pollers one after another.
+/// A ring of four slots with pollers in a row.
 fn pipeline<K: Kind>(names: &[&str]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
     let ring = K::ring(4, || 0).name("orders");
     names.iter().fold(ring, |ring, name| ring.stage(*name).poller()).build().unwrap()
@@ -218,7 +219,7 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     let sentence = "ring \"ring\" is held up: stage \"last\" is not asked, \
         at sequence 0 for at least 0 ms, 3 events behind, and 2 more; 3 of 8 slots are held";
     assert_eq!(text(verdict(&monitor), 0), sentence);
-    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and leaves
+    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // the poller is dropped and leaves
     assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
 }
 
@@ -380,18 +381,18 @@ fn a_stall_is_as_long_as_the_looks_show<K: Kind>() {
     let monitor = producer.monitor();
     let mut ticks = consumers.take_poller("ticks").unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
-    assert!(monitor.stall().is_none(), "the first look");
+    assert!(monitor.stall().is_none(), "the first snapshot");
     thread::sleep(common::MOMENT);
     let stall = monitor.stall().unwrap();
     assert!(stall.at_least >= common::MOMENT);
     let later = monitor.stalled_for(common::MOMENT).unwrap();
     assert!(later.at_least >= stall.at_least);
     assert!(monitor.stalled_for(Duration::from_secs(3_600)).is_none());
-    // Anything done begins the time anew.
+    // Any progress restarts the duration.
     ticks.poll_max(1).unwrap().consume_all();
     assert!(monitor.stall().is_none());
     assert_eq!(monitor.stall().unwrap().sequence, 1);
-    // The state has a time of its own.
+    // The state has its own duration.
     let snapshot = monitor.snapshot();
     assert!(snapshot.stages[0].state_for >= snapshot.stages[0].stuck_for.unwrap());
 }
@@ -478,7 +479,7 @@ fn a_claim_that_is_held_is_named() {
     producer.publish(|_| {}).unwrap();
     let claim = producer.claim().unwrap();
     other.publish(|_| {}).unwrap();
-    // Whoever is behind the claim is further behind than it.
+    // Every stage that waits for the claim is further behind than the claim.
     let stall = verdict(&monitor).unwrap();
     assert_eq!((stall.culprit, stall.others), (blamed("ticks", StageState::NotAsked), 1));
     ticks.poll().unwrap().consume_all();
@@ -517,7 +518,7 @@ fn a_ring_full_of_claims_names_the_first() {
     });
 }
 
-/// Fewer free slots than a producer waits for.
+/// There are fewer free slots than a producer waits for.
 #[test]
 fn a_ring_with_too_few_free_slots_is_too_full() {
     watched(|| {

@@ -1,4 +1,5 @@
-//! Decides what the reader of a tap gets, what it is told that it missed, and that nobody waits for it.
+//! Tests what the reader of a tap gets, how many missed events it reports, and that the writer
+//! never waits for it.
 
 mod common;
 
@@ -11,7 +12,8 @@ use lapwing::error::{BuildError, TapError, TapTimeoutError};
 use lapwing::tap::{Reading, TapReader, TapWriter, tap};
 use lapwing::{Disruptor, EventHandler, MAX_CAPACITY, Sequence};
 
-/// A tap of `capacity` slots in which the numbers of `0..count` have been written, each its own sequence.
+/// A tap of `capacity` slots in which the numbers `0..count` have been written, each with itself as
+/// sequence.
 fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>) {
     let (mut writer, reader) = tap(capacity).unwrap();
     write(&mut writer, 0..count);
@@ -20,7 +22,7 @@ fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>) {
 
 fn write(writer: &mut TapWriter<u64>, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        assert!(writer.write(number, &number), "nobody reads meanwhile");
+        assert!(writer.write(number, &number), "no reader is in the slot");
     }
 }
 
@@ -28,7 +30,7 @@ fn events(reader: &mut TapReader<u64>) -> Vec<u64> {
     reader.try_iter().map(|reading| reading.event).collect()
 }
 
-// ---- what comes, and what is missed ----
+// ---- received and missed events ----
 
 #[test]
 fn miri_reader_gets_what_was_written_in_order() {
@@ -75,7 +77,7 @@ fn reader_can_be_overtaken_again_and_again() {
     assert_eq!((reader.received(), reader.missed()), (6, 995));
 }
 
-/// One look for each event missed would take years.
+/// One poll for each missed event would take years.
 #[test]
 fn reader_jumps_over_any_number_of_missed_events() {
     let (_writer, mut reader) = written(1024, 10_000_000 / if cfg!(miri) { 5000 } else { 1 });
@@ -164,7 +166,7 @@ fn write_after_close_is_refused_and_not_counted() {
     assert_eq!((reader.received(), reader.missed()), (2, 0));
 }
 
-/// The handler lives on in the report; a reader that waits for its end must not hang for that.
+/// The handler stays alive in the report. A reader that waits for its end must not hang.
 #[test]
 fn tap_is_closed_when_its_stage_ends_although_the_report_holds_the_writer() {
     watched(|| {
@@ -261,7 +263,7 @@ fn tap_is_a_stage_with_either_access() {
     assert!(after.try_iter().eq((0..64).map(doubled)));
 }
 
-/// Writes some events only, from within.
+/// A handler that writes only some events.
 struct Filter {
     tap: TapWriter<u64>,
 }
@@ -331,9 +333,9 @@ fn ends_of_a_tap_can_be_sent_and_printed() {
     assert_eq!(format!("{reader:?}"), "TapReader { received: 1, missed: 2, .. }");
 }
 
-// ---- a writer in full flight ----
+// ---- a writer at full speed ----
 
-/// Several words, which fit together only if all are of one event.
+/// Several words that are consistent only if they belong to the same event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Quote {
     words: [u64; 11],
@@ -354,13 +356,13 @@ impl Quote {
     }
 }
 
-/// Mean number of events between two breaks of the writer.
+/// Mean number of events between two pauses of the writer.
 const BURST: u64 = 32;
 
-/// How a reader takes what it gets.
+/// How a reader reads.
 type Take = fn(&mut TapReader<Quote>) -> Result<Reading<Quote>, TapError>;
 
-/// Reads to the end; checks each event, their order, and that each one is accounted for.
+/// Reads to the end. Checks each event, their order, and that each one is received or missed.
 fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
     let (mut next, mut missed) = (0, 0);
     loop {
@@ -368,7 +370,8 @@ fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
             Ok(reading) => {
                 reading.event.check();
                 assert_eq!(reading.event.words[0], reading.sequence);
-                // `latest` may leave newer events out that were passed over; they come as missed later.
+                // `latest` may leave out newer events that were passed over. They are reported as
+                // missed later.
                 assert!(reading.sequence >= next, "backwards: {} after {next}", reading.sequence);
                 next = reading.sequence + 1;
                 missed += reading.missed;
@@ -382,7 +385,7 @@ fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
     reader.received()
 }
 
-/// One writer, one reader for each of `takes`.
+/// One writer, and one reader for each of `takes`.
 fn fly(capacity: usize, events: u64, takes: &[Take]) {
     watched(|| {
         let (mut writer, reader) = tap(capacity).unwrap();
@@ -400,7 +403,8 @@ fn fly(capacity: usize, events: u64, takes: &[Take]) {
             let (mut there, mut random) = (0, Lcg(7));
             for number in 0..events {
                 there += u64::from(writer.write(number, &Quote::new(number)));
-                // Bursts and breaks: a reader is sometimes a lap behind, sometimes at the writer's heels.
+                // Bursts and pauses: a reader is sometimes a lap behind, sometimes right behind the
+                // writer.
                 if random.below(BURST) == 0 {
                     thread::yield_now();
                 }
@@ -432,7 +436,7 @@ fn miri_two_readers_share_a_few_slots_with_their_writer() {
     }
 }
 
-/// A reader with room for everything is never in the writer's way.
+/// A reader that can keep all events never obstructs the writer.
 #[test]
 fn reader_with_enough_slots_misses_nothing() {
     watched(|| {

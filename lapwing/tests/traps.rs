@@ -1,6 +1,6 @@
-//! Decides whether Lapwing falls into the traps that other ring buffers fell into, one number to each. A trap that
-//! does not compile is a `compile_fail` doctest, named here, with what runs beside it. Not here: traps 12 to 16
-//! (`traps_12_to_16.rs`).
+//! Tests that Lapwing avoids the traps of other ring buffers, which are numbered. If a trap does
+//! not compile, its test is a `compile_fail` doctest, which is named here beside a test of what
+//! does run. Not here: traps 12 to 16 (`traps_12_to_16.rs`).
 
 mod common;
 
@@ -46,7 +46,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, poller)
 }
 
-/// Keeping the reference does not compile: see `Producer`, and `Batch` for what a poller shows.
+/// Keeping the reference does not compile: see `Producer`, and `Batch` for events of a poller.
 fn trap_01_what_a_closure_keeps_of_its_events_is_a_copy<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let mut kept = Vec::new();
@@ -73,7 +73,7 @@ fn trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor<K: Kind>() {
     batch.consume_all();
 }
 
-/// The borrow of another ring's stage: an id names its graph.
+/// Using the stage of another ring is refused, because an id contains its graph.
 fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     let mut foreign = Graph::<u64>::new();
     let id = foreign.stage("foreign").poller();
@@ -183,7 +183,7 @@ fn trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread<K: Kind>() {
     wait_until_no_thread_named(&prefix);
 }
 
-/// A handler that is never made.
+/// A handler that is never created.
 enum Never {}
 
 impl EventHandler<u64> for Never {
@@ -229,13 +229,13 @@ fn trap_08_producer_is_dropped_on_the_thread_of_its_poller<K: Kind>() {
     assert_eq!(running.join().unwrap().stages().next().unwrap().processed(), 3);
 }
 
-/// Proved by the models of O6 and O7; `waiting.rs` has every strategy and depth.
+/// Covered by the models of O6 and O7. `waiting.rs` tests every strategy and depth.
 fn trap_09_single_event_wakes_a_sleeper<K: Kind>() {
     let mut pause = Lcg(9);
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let sleeper = thread::spawn(move || {
         (0..repeats(1_000)).for_each(|_| poller.wait().unwrap().consume(1));
-        poller // not dropped before the last call of the producer has returned
+        poller // stays alive until the last call of the producer has returned
     });
     for number in 0..repeats(1_000) {
         (0..pause.below(repeats(2_000))).for_each(|_| hint::spin_loop());

@@ -1,4 +1,4 @@
-//! Decides that a setting which a stage cannot follow is an error of `build`.
+//! Tests that `build` refuses a setting that a stage cannot follow.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Decides how many slots a claim of as many as are free gets, how many are free, and how slices are copied into them.
+//! Tests how many slots `claim_up_to` claims, how many slots are free, and how slices are copied
+//! into them.
 
 mod common;
 
@@ -36,7 +37,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, poller)
 }
 
-/// Consumes all that is there, past the wrap.
+/// Consumes all available events, also past the wrap.
 fn drain<E: Clone>(poller: &mut Poller<E>) -> Vec<E> {
     let mut events = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -45,7 +46,7 @@ fn drain<E: Clone>(poller: &mut Poller<E>) -> Vec<E> {
     events
 }
 
-/// Publishes a batch whose events are its sequences.
+/// Publishes a batch whose events equal their sequences.
 fn publish<S: Sequencer>(mut batch: ClaimBatch<'_, u64, S>) -> std::ops::Range<u64> {
     let sequences = batch.sequences();
     assert_eq!((batch.len(), batch.slots().len()), (sequences.clone().count(), batch.len()));
@@ -95,7 +96,7 @@ fn claim_up_to_waits_for_the_first_free_slot<K: Kind>() {
     thread::scope(|scope| {
         let thread = scope.spawn(|| publish(producer.claim_up_to(4).unwrap()));
         poller.poll().unwrap().consume(1);
-        // It does not wait for the other three.
+        // Does not wait for the other three slots.
         assert_eq!(thread.join().unwrap(), 4..5);
     });
     assert_eq!(drain(&mut poller), [1, 2, 3, 4]);
@@ -257,8 +258,8 @@ fn slice_is_cloned_across_the_wrap<K: Kind>() {
     assert_eq!(drain(&mut poller), lines);
 }
 
-/// Three threads claim as much as they get; no slot is given twice, none is lost, and what is free never looks more
-/// than the ring has.
+/// Three threads claim as many slots as they get. No slot is granted twice or lost, and the number
+/// of free slots never exceeds the capacity.
 #[test]
 fn miri_claims_up_to_of_many_threads_share_the_ring() {
     watched(|| {

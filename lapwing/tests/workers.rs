@@ -1,5 +1,5 @@
-//! Decides whether the workers of a group share events as they should: each event once, none too early, none lost.
-//! Not here: how a group is resized and how its workers fail (`workers_leaving.rs`), keys (`workers_by_key.rs`).
+//! Tests that the workers of a group share events correctly: each event once, none early, none
+//! lost. Not here: resizing and failing workers (`workers_leaving.rs`), keys (`workers_by_key.rs`).
 
 mod common;
 
@@ -51,7 +51,7 @@ common::for_both_producers! {
     a_worker_that_is_dropped_without_having_run_halts_the_ring,
 }
 
-/// How often each event was handled.
+/// Counts how often each event was handled.
 struct Counts(Vec<AtomicU64>);
 
 impl Counts {
@@ -170,7 +170,8 @@ fn several_producers_and_several_workers_share_a_small_ring() {
     counts.assert_once_each();
 }
 
-/// LMAX's workers did not look whether what they had claimed was published, where a claim before it was not.
+/// LMAX's workers did not check whether their claimed event was published if an earlier claim was
+/// not.
 #[test]
 fn lmax_trap_4_nothing_is_handled_before_it_is_published() {
     let counts = Counts::new(2);
@@ -319,7 +320,8 @@ fn a_group_beside_other_stages_reads_what_they_read<K: Kind>() {
 
 // ---- the gate ----
 
-/// LMAX's workers moved the group's sequence before their own: a producer that looked in between took their slot.
+/// LMAX's workers moved the group's sequence before their own. A producer that read the gate in
+/// between took their slot.
 fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
     for capacity in [1, 2, 4] {
         let events = repeats(10_000);
@@ -351,7 +353,7 @@ fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
     }
 }
 
-/// LMAX's producers did not wait for workers that had not started yet.
+/// LMAX's producers did not wait for workers that had not started.
 fn lmax_trap_6_workers_that_have_not_started_hold_their_events<K: Kind>() {
     let counts = Counts::new(4);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
@@ -419,7 +421,8 @@ fn a_lone_event_after_silence_is_handled<K: Kind>() {
     });
 }
 
-/// The first one watches. It wakes one that watches while it handles the event, and nobody else gets up.
+/// The first worker watches. It wakes another watcher while it handles the event, and no other
+/// worker wakes.
 fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     const WORKERS: usize = 8;
     let events = repeats(200);
@@ -448,8 +451,9 @@ fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// Each event is held until all of them are handled at once, by workers that slept. None may claim two: whose events were
-/// over at once a few times, since it was the last to wake, would, and the second is never handled.
+/// Each event is held until all are handled at the same time, by workers that slept. No worker may
+/// claim two events, because the second would never be handled. A worker whose last events came one
+/// at a time, because it was the last to wake, must not claim two either.
 fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
     const WORKERS: u64 = 8;
     for batch in [1, WORKERS] {
@@ -481,7 +485,7 @@ fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
     }
 }
 
-/// A worker that is held at the first event; the others are told apart by it.
+/// A worker that is held at the first event, which identifies the others.
 fn hold_the_first<'a>(
     counts: &'a Counts,
     held: &'a AtomicBool,
@@ -554,7 +558,7 @@ fn lmax_trap_17_backlog_is_what_is_not_finished<K: Kind>() {
     });
 }
 
-/// Sends on what it is told when nothing comes.
+/// Reports its timeouts to the test.
 struct Alarm(mpsc::Sender<Sequence>);
 
 impl EventHandler<u64, Exclusive> for Alarm {
@@ -582,9 +586,9 @@ fn lmax_trap_17_timeout_is_called_while_nothing_comes<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-// ---- what a worker is to its handler ----
+// ---- a worker and its handler ----
 
-/// What was called, and how often.
+/// Counts each call.
 #[derive(Debug, Default)]
 struct Calls {
     starts: u64,
@@ -659,7 +663,7 @@ fn every_batch_is_announced<K: Kind>() {
     assert_eq!(calls.iter().map(|calls| calls.deepest).max(), Some(64), "all were there");
 }
 
-// ---- beside what else a ring may have ----
+// ---- with other features of a ring ----
 
 fn workers_that_share_a_thread_take_turns<K: Kind>() {
     let events = repeats(3_000);
@@ -795,7 +799,7 @@ fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
     });
 }
 
-/// Publishes as it starts, with nothing in hand, and tells how that ended.
+/// Publishes when it starts, without a claimed event, and reports the result.
 struct Starts<S: Sequencer> {
     producer: Arc<Mutex<Option<Producer<u64, S>>>>,
     tell: mpsc::Sender<Result<Sequence, PublishError>>,
@@ -815,7 +819,7 @@ impl<S: Sequencer> EventHandler<u64> for Starts<S> {
 
 type RingOf<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// What the first worker of `group` is told that publishes to the full ring as it starts.
+/// Returns the result of publishing to the full ring when the first worker of `group` starts.
 fn publish_at_the_start<K: Kind>(
     group: impl FnOnce(RingOf<K>) -> Workers<RingOf<K>, u64>,
 ) -> Result<Sequence, PublishError> {
@@ -923,7 +927,7 @@ fn a_worker_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     assert_eq!(*consumers.next().unwrap().run().outcome(), Outcome::Halted);
 }
 
-// ---- what is refused ----
+// ---- refused groups ----
 
 #[test]
 fn a_group_has_at_least_one_worker_and_at_most_64() {

@@ -1,4 +1,4 @@
-//! Decides whether events with the same key go to the same worker, in their order, whatever else happens.
+//! Tests that events with the same key go to the same worker in order, whatever else happens.
 
 mod common;
 
@@ -54,7 +54,7 @@ common::for_both_producers! {
 
 const KEYS: u64 = 7;
 
-/// An event with a key, and its number among those with that key.
+/// An event with a key, and its number among the events of that key.
 #[derive(Debug, Default)]
 struct Trade {
     account: u64,
@@ -62,7 +62,7 @@ struct Trade {
     is_done: bool,
 }
 
-/// For each key, how many of its events are done, and who did the last.
+/// For each key, the number of finished events, and the worker of the last one.
 struct Book(Vec<Mutex<(u64, Option<usize>)>>);
 
 impl Book {
@@ -70,7 +70,7 @@ impl Book {
         Self((0..KEYS).map(|_| Mutex::new((0, None))).collect())
     }
 
-    /// Takes note of `trade`, and returns who did the one before it.
+    /// Records `trade`, and returns the worker of the previous trade.
     fn note(&self, trade: &mut Trade, worker: usize) -> Option<usize> {
         assert!(!trade.is_done, "{trade:?} is done twice");
         trade.is_done = true;
@@ -89,7 +89,7 @@ fn account(trade: &Trade) -> u64 {
     trade.account
 }
 
-/// Publishes `count` trades of accounts by chance.
+/// Publishes `count` trades of random accounts.
 fn publish_all<K: Kind>(
     producer: &mut ProducerOf<Trade, K>,
     count: u64,
@@ -295,7 +295,7 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
             move |trade: &mut Trade, _, _| {
                 trade.number -= 1;
                 book.note(trade, worker);
-                // Another key from here on.
+                // Another key from now on.
                 trade.account = KEYS - trade.account;
             }
         })
@@ -382,7 +382,7 @@ fn a_slow_key_holds_only_its_own_worker<K: Kind>() {
                 .publish(|trade| *trade = Trade { account, number: 1, is_done: false })
                 .unwrap();
         }
-        // Those of the other worker, which are some of seven keys that are spread evenly.
+        // Those of the other worker: some of seven evenly distributed keys.
         wait_until(|| done.load(Ordering::Acquire) >= 7);
         held.store(false, Ordering::Release);
         running.shutdown().unwrap();
@@ -511,7 +511,7 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
 fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
     quiet_panics();
     for _ in 0..repeats(50) {
-        // Of no use: nobody can tell whose the event is.
+        // Nothing is useful here: the owner of the event is unknown.
         let stage = Stage::new("work").on_panic(Action::Skip);
         let (mut producer, consumers) = K::ring(4, || 0_u64)
             .stage(stage)
@@ -545,7 +545,7 @@ fn publish_numbered<K: Kind>(producer: &mut ProducerOf<Trade, K>, account: u64, 
     }
 }
 
-/// Holds the worker with number 0 in a timeout, while the other one routes.
+/// Holds worker 0 in a timeout while the other one routes.
 struct Held {
     worker: usize,
     done: Arc<AtomicU64>,
@@ -561,7 +561,7 @@ impl EventHandler<u64> for Held {
 
     fn on_timeout(&mut self, next: Sequence) {
         self.timeouts += u32::from(next > 0);
-        // Between two of them it has gone through what was routed.
+        // Between two timeouts it has gone through the routed events.
         if self.worker == 0 && self.timeouts == 2 {
             self.is_held.store(true, Ordering::Release);
             wait_until(|| self.is_free.load(Ordering::Acquire));
@@ -569,7 +569,7 @@ impl EventHandler<u64> for Held {
     }
 }
 
-/// The worker that asked for the key was not to work any more, so nothing showed that it was needed.
+/// The worker that called the key function is no longer wanted; the event must still be handled.
 fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
     let [is_held, is_free] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let done = Arc::new(AtomicU64::new(0));
@@ -595,7 +595,7 @@ fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    producer.publish(|key| *key = 0).unwrap(); // makes both of them the team
+    producer.publish(|key| *key = 0).unwrap(); // makes both workers the team
     wait_until(|| done.load(Ordering::Acquire) == 1 && is_held.load(Ordering::Acquire));
     running.workers("work").unwrap().resize(1).unwrap();
     producer.publish(|key| *key = 1).unwrap();
@@ -618,7 +618,7 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
             .write(|worker| {
                 let (book, stops, mut done) = (&book, &stops, 0);
                 move |trade: &mut Trade, _, _| {
-                    // At its own time each, all but the last.
+                    // All but the last stop, at different times.
                     if worker > 0 && done == worker {
                         stops.fetch_add(1, Ordering::Relaxed);
                         return Action::Stop;
@@ -878,7 +878,7 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
     assert_eq!(book.done(), 7);
 }
 
-// ---- claims that are given up, batches, bad input ----
+// ---- claims that are given up, batches, invalid input ----
 
 fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
     quiet_panics();
@@ -929,7 +929,7 @@ fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
 
 fn a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows<K: Kind>() {
     let named = || Stage::new("work");
-    // A quarter of the ring, if nothing is said.
+    // The default is a quarter of the ring.
     for (stage, longest) in [(named().max_batch(1), 1), (named().max_batch(3), 3), (named(), 8)] {
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(32, Trade::default)
@@ -964,7 +964,7 @@ impl EventHandler<Trade, Exclusive> for Batches {
 }
 
 fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
-    // Multiples of a power of two, as addresses are.
+    // Multiples of a power of two, like addresses.
     let owners = Mutex::new(BTreeSet::new());
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .stage("work")
@@ -1022,7 +1022,7 @@ impl EventHandler<Trade> for Rejected {
     }
 }
 
-/// Sends on what it is told when nothing comes.
+/// Reports its timeouts to the test.
 struct Alarm(mpsc::Sender<Sequence>);
 
 impl EventHandler<u64, Exclusive> for Alarm {

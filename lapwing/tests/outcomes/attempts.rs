@@ -1,4 +1,4 @@
-//! C55: rewinds, and the attempt that a policy is told.
+//! C55: rewinds, and the attempt number that a policy gets.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -31,14 +31,14 @@ common::for_both_producers! {
     giving_up_may_be_any_action,
 }
 
-/// Events up to the end of the ring; a stage's longest batch is all of them.
+/// Events up to the end of the ring. A stage's longest batch has all of them.
 const SLOTS: usize = 32;
 
 fn whole(name: &str) -> Stage {
     Stage::new(name).max_batch(SLOTS)
 }
 
-/// What a policy saw: sequence and attempt.
+/// The calls of a policy: sequence and attempt.
 fn decisions(log: &Log) -> Vec<(Sequence, u32)> {
     let decision = |call| match call {
         Call::Policy(sequence, attempt) => Some((sequence, attempt)),
@@ -47,7 +47,7 @@ fn decisions(log: &Log) -> Vec<(Sequence, u32)> {
     log.calls().into_iter().filter_map(decision).collect()
 }
 
-/// Logs what it is asked, then asks `policy`.
+/// Logs its calls, then calls `policy`.
 fn logged(log: &Log, mut policy: impl FailurePolicy) -> impl FailurePolicy {
     let log = log.clone();
     move |failure: &Failure<'_>| {
@@ -56,13 +56,13 @@ fn logged(log: &Log, mut policy: impl FailurePolicy) -> impl FailurePolicy {
     }
 }
 
-/// Says one of `actions` after another, then halts.
+/// Returns each of `actions` in turn, then halts.
 fn in_turn(actions: &[Action]) -> impl FailurePolicy {
     let mut actions = VecDeque::from(actions.to_vec());
     move |_: &Failure<'_>| actions.pop_front().unwrap_or(Action::Halt)
 }
 
-/// Fails at each of `bad` as often as it stands there, in this order.
+/// Fails at each of `bad`, once for each time that it occurs there, in this order.
 fn failing(bad: &[Sequence]) -> impl FnMut(&Call) -> Said + Send + 'static {
     let mut bad = VecDeque::from(bad.to_vec());
     move |call| match bad.front() {
@@ -78,7 +78,8 @@ const AGAIN: Action = Action::Rewind(Duration::ZERO);
 const RETRY: Action = Action::Retry(Duration::ZERO);
 const RESTART: Action = Action::Restart(Duration::ZERO);
 
-/// Runs `events` events through a stage that fails at `bad` by `policy`; what it got, and what the policy.
+/// Runs `events` events through a stage that fails at `bad`, with `policy`. Returns the calls of
+/// the stage and of the policy.
 fn run<K: Kind>(
     events: u64,
     bad: &[Sequence],
@@ -92,7 +93,7 @@ fn run<K: Kind>(
     (log.sequences(), decisions(&log))
 }
 
-/// `ranges`, one after another.
+/// Concatenates `ranges`.
 fn all<const N: usize>(ranges: [std::ops::Range<u64>; N]) -> Vec<u64> {
     ranges.into_iter().flatten().collect()
 }
@@ -130,7 +131,7 @@ fn c55_only_the_current_batch_comes_again<K: Kind>() {
 }
 
 fn c55_a_rewind_goes_back_only_to_what_is_not_let_go_of<K: Kind>() {
-    // Each of these lets go of what is before it, and the last two of the event itself.
+    // Each of these releases the events before it, and the last two also release the event itself.
     for (action, from) in [(RETRY, 3), (RESTART, 3), (Action::ReleaseNow, 4), (Action::Skip, 4)] {
         let log = Log::default();
         let mut script = VecDeque::from([(3, action), (6, AGAIN)]);
@@ -187,12 +188,13 @@ fn c55_other_errors_go_their_own_way<K: Kind>() {
     assert_eq!(counts(&finished), (6, 1));
 }
 
-/// The batch is what is there from its first event on, each time anew.
+/// A rewound batch contains the events available from its first event on, determined anew each
+/// time.
 fn c55_a_batch_that_is_given_again_may_have_grown<K: Kind>() {
     let log = Log::default();
     let (give, given) = std::sync::mpsc::channel::<lapwing::Producer<u64, K::Sequencer>>();
     let mut is_first = true;
-    let mut kept = Vec::new(); // gone only when the stage is
+    let mut kept = Vec::new(); // dropped only with the stage
     let spy = Spy::new(&log, move |call| {
         if !call.includes(1) || !std::mem::take(&mut is_first) {
             return Ok(Action::Continue);
@@ -248,14 +250,15 @@ fn attempts_begin_anew_after_progress<K: Kind>() {
     let stage = Stage::new("fails").max_batch(4).on_error(logged(&log, policy));
     let spy = Spy::new(&log, failing(&[1, 1, 1, 3, 3, 4, 4, 6]));
     let finished = drain_one(Form::Event.add(K::ring(SLOTS, || 0), stage, spy), 8);
-    // Skipped: 1, so 3 is in the batch that begins with 2. Done in spite of its error: 3.
+    // 1 is skipped, so 3 is in the batch that begins with 2. 3 counts as finished in spite of its
+    // error.
     assert_eq!(log.sequences(), all([0..2, 1..2, 1..2, 2..4, 2..4, 4..5, 4..5, 4..7, 6..8]));
     let expected = [(1, 1), (1, 2), (1, 3), (3, 1), (3, 2), (4, 1), (4, 2), (6, 3)];
     assert_eq!(decisions(&log), expected);
     assert_eq!(counts(&finished), (8, 1));
 }
 
-/// The event stays the same, whether it came again alone or with its batch.
+/// The event is the same, whether it is retried alone or with its batch.
 fn attempts_go_on_when_the_policy_changes_its_mind<K: Kind>() {
     for turn in [[AGAIN, RETRY, AGAIN], [RETRY, AGAIN, RESTART], [RESTART, RETRY, AGAIN]] {
         let (_, asked) = run::<K>(5, &[3, 3, 3], in_turn(&turn));

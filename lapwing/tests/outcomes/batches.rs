@@ -1,4 +1,4 @@
-//! C60 to C62 and C65: which batches come, and what is let go of within them.
+//! C60 to C62 and C65: which batches a stage gets, and what is released within them.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ common::for_both_producers! {
     a_release_at_the_end_of_a_batch_is_nothing_special,
 }
 
-/// C60: the handler publishes another event for each that is not the last of its batch.
+/// C60: the handler publishes another event for each event that does not end its batch.
 #[test]
 fn c60_batches_of_a_handler_that_publishes_itself() {
     common::watched(|| {
@@ -64,7 +64,7 @@ impl EventHandler<u64> for Echo {
     }
 }
 
-/// What a stage got, batch by batch: what was announced, and the events.
+/// What a stage got, batch by batch: the announcement and the events.
 fn batches(log: &Log) -> Vec<((u64, u64), Vec<Sequence>)> {
     let mut batches = Vec::new();
     for call in log.calls() {
@@ -85,7 +85,7 @@ fn c61_a_longest_batch_cuts_what_is_there<K: Kind>() {
     assert_eq!(batches(&log), [((3, 5), vec![0, 1, 2]), ((2, 2), vec![3, 4])]);
 }
 
-/// Says `ReleaseNow` of the events that are asked for, and waits for a word at the next.
+/// Returns `ReleaseNow` for the given events, and waits for a message at the next one.
 fn releasing(
     bad: Sequence,
     at_next: mpsc::Sender<()>,
@@ -142,7 +142,7 @@ fn c62_a_released_event_reaches_the_next_stage_before_its_batch_ends<K: Kind>() 
     assert_eq!(after.poll().unwrap().len(), 3);
 }
 
-/// C65: whatever wakes a stage, and whatever became of the batch before.
+/// C65: for every reason to wake a stage, and every outcome of the batch before.
 fn c65_no_batch_is_announced_without_events<K: Kind>() {
     let log = Log::default();
     let mut random = Lcg(7);
@@ -168,7 +168,7 @@ fn c65_no_batch_is_announced_without_events<K: Kind>() {
             _ => _ = producer.publish_batch(3, |_| {}).unwrap(),
         }
         if random.below(100) == 0 {
-            std::thread::sleep(MOMENT / 50); // for some timeouts, as it happens
+            std::thread::sleep(MOMENT / 50); // gives time for some timeouts
         }
     }
     running.shutdown().unwrap();

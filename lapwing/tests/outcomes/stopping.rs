@@ -1,4 +1,4 @@
-//! A stage that stops leaves the graph; nobody else loses an event.
+//! A stage that stops leaves the graph, and no other stage loses an event.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn a_stage_that_stops_frees_who_is_asleep_behind_it<K: Kind>() {
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
-    assert!(seen.recv_timeout(common::MOMENT).is_err(), "nothing before it is let go of");
+    assert!(seen.recv_timeout(common::MOMENT).is_err(), "no earlier event is released");
     go_on.send(()).unwrap();
     for sequence in 0..3 {
         assert_eq!(seen.recv_timeout(PATIENCE), Ok(sequence));
@@ -107,7 +107,7 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     let timed_out = lapwing::error::PublishTimeoutError::TimedOut;
     assert_eq!(producer.publish_timeout(common::MOMENT, |_| {}), Err(timed_out));
     let feed = std::thread::spawn(move || producer.publish(|_| {}));
-    std::thread::sleep(common::MOMENT); // likely parked by now, and right if not
+    std::thread::sleep(common::MOMENT); // probably parked by now; the test is also correct if not
     go_on.send(()).unwrap();
     assert_eq!(feed.join().unwrap(), Ok(1));
     let report = running.join().unwrap();
@@ -182,7 +182,7 @@ fn a_poller_goes_on_after_the_last_handler_stopped<K: Kind>() {
 fn a_stage_that_stopped_has_handed_on_what_it_wrote<K: Kind>() {
     let mut seen = Vec::new();
     let writes = |event: &mut u64, sequence, _: bool| {
-        *event += 100; // the event at which it stops as well
+        *event += 100; // also the event at which it stops
         if sequence == 3 { Action::Stop } else { Action::Continue }
     };
     let ring = K::ring(8, || 0)
@@ -216,7 +216,7 @@ fn a_stage_that_stops_first_still_closes_in_order<K: Kind>() {
     assert_eq!(report.take::<Book>("book").unwrap().done, [0, 1, 2, 3]);
 }
 
-/// Its last call waits until the others have got what came after it.
+/// Its last call waits until the other stages have got the later events.
 fn a_stage_that_stops_has_left_before_its_last_call<K: Kind>() {
     for fails in [false, true] {
         let (send, seen) = mpsc::channel();
@@ -233,7 +233,7 @@ fn a_stage_that_stops_has_left_before_its_last_call<K: Kind>() {
         });
         let stage = Stage::new("stops").on_error(Action::Stop);
         let ring = Form::Handler.add(K::ring(2, || 0), stage, spy).stage("after").read(
-            // After the tenth, nobody listens.
+            // After the tenth event there is no receiver.
             move |_, sequence, _| _ = send.send(sequence),
         );
         let (mut producer, consumers) = ring.build().unwrap();

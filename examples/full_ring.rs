@@ -80,8 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     publish_from_a_handler()
 }
 
-/// A handler publishes to its own ring. If a slot is free, this works. If the ring is full, only this
-/// handler could free a slot, so the call returns an error instead of waiting for ever.
+/// A handler publishes to its own ring. If a slot is free, this works. If the ring is full, only
+/// this handler could free a slot, so the call returns an error instead of waiting for ever.
 fn publish_from_a_handler() -> Result<(), Box<dyn Error>> {
     let (hand_over, handed_over) = mpsc::channel::<MultiProducer<u64>>();
     let mut own = None;

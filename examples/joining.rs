@@ -4,7 +4,7 @@
 //! ```text
 //! producer ──> [ring] ─┬──> ledger
 //!                      ├──> seat 1: audit, from the oldest event, until the end
-//!                      └──> seat 2: one screen after another, each from the next event, for a while
+//!                      └──> seat 2: one screen after another, each from the next event
 //! ```
 
 use std::error::Error;

@@ -25,7 +25,8 @@ pub enum AbTestSubject {
     PrefetchSlots,
     /// A consumer of a small ring prefetches a batch before it reads it.
     PrefetchBatch,
-    /// A consumer acquires ownership of the cache lines of finished events before it releases their slots.
+    /// A consumer acquires ownership of the cache lines of finished events before it releases their
+    /// slots.
     AcquireLines,
     /// A consumer that waits begins with several pause hints after each poll, not with one.
     PauseLonger,

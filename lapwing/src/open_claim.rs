@@ -3,8 +3,9 @@
 //!
 //! ```text
 //! claim a of ring R ── note ──> (this thread, a), in the producer's record
-//!   └─ publish to R by another producer, full ── is a open and below the wrap point? then no consumer
-//!                                                can pass it, and only this thread could publish it
+//!   └─ publish to R by another producer, full ── is a open and below the wrap point? then no
+//!                                                consumer can pass it, and only this thread could
+//!                                                publish it
 //! ```
 //!
 //! A claim borrows its producer, so a producer has at most one claim, and a claim stays on its

@@ -78,7 +78,7 @@ fn receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() 
         let ledger = Ledger::default();
         let (mut sender, mut receiver) = K::open(4);
         (0..2).for_each(|_| sender.send(ledger.token()).unwrap());
-        receiver.try_iter().for_each(drop); // so that the remaining values cross the end of the ring
+        receiver.try_iter().for_each(drop); // so the remaining values cross the end of the ring
         (0..4).for_each(|_| sender.send(ledger.token()).unwrap());
         drop(receiver.iter().take(received).collect::<Vec<_>>());
         assert_eq!(ledger.dropped(), 2 + received as u64);

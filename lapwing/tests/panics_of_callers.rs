@@ -72,7 +72,8 @@ fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kin
         let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
     });
     let report = running.join().unwrap();
-    let processed = 1 + u64::from(K::IS_MULTI); // with several producers, a claim that is given up keeps its sequence
+    // With several producers, a claim that is given up keeps its sequence.
+    let processed = 1 + u64::from(K::IS_MULTI);
     assert!(report.stages().all(|stage| stage.processed() == processed));
 }
 

@@ -219,7 +219,7 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     let sentence = "ring \"ring\" is held up: stage \"last\" is not asked, \
         at sequence 0 for at least 0 ms, 3 events behind, and 2 more; 3 of 8 slots are held";
     assert_eq!(text(verdict(&monitor), 0), sentence);
-    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // the poller is dropped and leaves
+    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and drops it
     assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
 }
 

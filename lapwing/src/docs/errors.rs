@@ -4,19 +4,21 @@
 //!
 //! - **An error means that the event was not published.** No consumer has handled it, and none ever
 //!   will. The call holds no slot. A call that took a value hands it back with the error.
-//! - **`Ok` means that the event was published.** If the ring is closed, before or after, every stage
-//!   still gets the event. If the ring is halted, stages stop after their batch and may not get it.
+//! - **`Ok` means that the event was published.** If the ring is closed, before or after, every
+//!   stage still gets the event. If the ring is halted, stages stop after their batch and may not
+//!   get it.
 //!
-//! A consumer that leaves after its last event does not change the result of the call that published
-//! this event. The next call returns `Halted`, if that consumer was the last one.
+//! A consumer that leaves after its last event does not change the result of the call that
+//! published this event. The next call returns `Halted`, if that consumer was the last one.
 //!
 //! # Each error
 //!
 //! The variants have the same meaning in [`PublishError`](crate::error::PublishError),
-//! [`TryPublishError`](crate::error::TryPublishError), [`PublishTimeoutError`](crate::error::PublishTimeoutError),
+//! [`TryPublishError`](crate::error::TryPublishError),
+//! [`PublishTimeoutError`](crate::error::PublishTimeoutError),
 //! [`OfferError`](crate::error::OfferError), [`BatchError`](crate::error::BatchError) and
-//! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is published as a
-//! whole or not at all.
+//! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is
+//! published as a whole or not at all.
 //!
 //! | error | calls that return it | cause | has the closure run? | a later call |
 //! |---|---|---|---|---|
@@ -48,9 +50,9 @@
 //! | a halt at the moment of the publication | `Ok` if the halt counted the event; else `Halted` | `Ok` if the publication came before the producer saw the halt; else `Halted` |
 //!
 //! The last consumer that leaves halts the ring, with the cause
-//! [`NoConsumers`](crate::error::HaltCause::NoConsumers). A stage that fails or panics halts it with
-//! [`StageFailed`](crate::error::HaltCause::StageFailed): the event at which it failed was published, so its
-//! call returns `Ok`.
+//! [`NoConsumers`](crate::error::HaltCause::NoConsumers). A stage that fails or panics halts it
+//! with [`StageFailed`](crate::error::HaltCause::StageFailed): the event at which it failed was
+//! published, so its call returns `Ok`.
 //!
 //! # Channels
 //!

@@ -1,13 +1,13 @@
 //! Reads the shared words of a ring once, in an order that keeps the results consistent.
 //!
 //! ```text
-//! 0. the claims, a first time             every event a lap before them is finished, whatever is
-//!                                         read later
-//! 1. sequences, downstream stages first   a stage releases its sequence after those of its upstream
-//! 2. acknowledgements, workers            stages, so reading those later shows at least as much: no
-//! 3. the claims, a second time            stage appears ahead of its upstream stages
-//! 4. close or halt, the end               after the cursor, in the same order as in a stage (O8)
-//! 5. the stamps (multi only)              from the furthest stage to the claims
+//! 0. the claims, a first time            every event a lap before them is finished, whatever is
+//!                                        read later
+//! 1. sequences, downstream stages first  a stage releases its sequence after its upstream stages,
+//! 2. acknowledgements, workers           so reading those later shows at least as much: no stage
+//! 3. the claims, a second time           appears ahead of its upstream stages
+//! 4. close or halt, the end              after the cursor, in the same order as in a stage (O8)
+//! 5. the stamps (multi only)             from the furthest stage to the claims
 //! ```
 
 use super::state::RingState;

@@ -36,7 +36,8 @@ use plan::Plan;
 /// Number of fixed seeds.
 const SEEDS: u64 = repeats(150);
 /// Seeds that once failed, with a rare interleaving of the threads.
-const FAILED: [u64; 1] = [107_583_124_097_486]; // the last consumer drained the ring, left, and halted it
+/// The last consumer drained the ring, left, and halted it.
+const FAILED: [u64; 1] = [107_583_124_097_486];
 /// Number of new seeds by default.
 const FRESH_SEEDS: u64 = repeats(30);
 /// Number of runs of a requested seed, or of one that once failed.

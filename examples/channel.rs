@@ -44,7 +44,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut batches, mut left) = (0, SALES);
     while left > 0 {
         for sale in till.recv_batch()?.take(left) {
-            assert_eq!(sale.number, sold[sale.desk], "the sales of a desk arrive once and in order");
+            assert_eq!(
+                sale.number, sold[sale.desk],
+                "the sales of a desk arrive once and in order"
+            );
             sold[sale.desk] += 1;
             left -= 1;
         }
@@ -53,7 +56,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     drop(till); // drops the remaining values
 
     for (desk, thread) in desks.into_iter().enumerate() {
-        let unsold = thread.join().map_err(|_| "a desk panicked")?.ok_or("a desk ended without an error")?;
+        let unsold =
+            thread.join().map_err(|_| "a desk panicked")?.ok_or("a desk ended without an error")?;
         assert_eq!(unsold.desk, desk);
         assert!(unsold.number >= sold[desk], "a returned sale was not received");
         println!("desk {desk}: {} sales, number {} returned", sold[desk], unsold.number);

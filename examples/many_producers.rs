@@ -56,7 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
 
-    println!("{PRODUCERS} producers, {EVENTS_PER_PRODUCER} events each: all received, each in order");
+    println!(
+        "{PRODUCERS} producers, {EVENTS_PER_PRODUCER} events each: all received, each in order"
+    );
     assert_eq!(next, [EVENTS_PER_PRODUCER; PRODUCERS]);
     Ok(())
 }

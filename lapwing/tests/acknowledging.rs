@@ -14,7 +14,7 @@ use lapwing::error::{
 
 common::for_both_producers! {
     miri_c63_deferred_acknowledgement_holds_producer_and_dependants,
-    acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early,
+    acknowledgement_ahead_of_its_stage_releases_nothing_early,
     acknowledgement_of_what_does_not_exist_is_an_error_and_changes_nothing,
     acknowledgement_never_goes_back,
     clones_acknowledge_for_the_same_stage,
@@ -23,7 +23,7 @@ common::for_both_producers! {
     stage_that_stops_needs_no_acknowledgement_any_more,
     dropped_poller_needs_no_acknowledgement_any_more,
     untaken_acknowledger_is_an_error_of_start,
-    taking_what_is_not_there_is_an_error,
+    taking_an_unknown_acknowledger_is_an_error,
     two_stages_each_have_their_own_acknowledger,
     c63_every_event_reaches_the_reply_only_after_its_acknowledgement,
 }
@@ -51,7 +51,7 @@ fn miri_c63_deferred_acknowledgement_holds_producer_and_dependants<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
 }
 
-fn acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early<K: Kind>() {
+fn acknowledgement_ahead_of_its_stage_releases_nothing_early<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(1, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
@@ -187,7 +187,7 @@ fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
     assert!(is_named, "{error}");
 }
 
-fn taking_what_is_not_there_is_an_error<K: Kind>() {
+fn taking_an_unknown_acknowledger_is_an_error<K: Kind>() {
     let (_producer, mut consumers) = K::ring(4, || 0_u64)
         .stage("journal")
         .acknowledged()

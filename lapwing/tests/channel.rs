@@ -25,26 +25,26 @@ common::for_both_producers! {
     impossible_capacity_is_an_error,
     full_channel_gives_the_value_back,
     send_timeout_gives_the_value_back_when_the_time_has_passed,
-    blocked_calls_of_the_sender_go_on_when_a_value_is_received,
+    blocked_calls_of_the_sender_continue_when_a_value_is_received,
     every_call_of_a_sender_without_receiver_gives_the_value_back,
     full_channel_without_receiver_says_disconnected,
     blocked_sender_is_woken_when_the_receiver_goes,
     receiver_without_sender_drains_before_it_says_disconnected,
     every_call_of_a_receiver_without_sender_says_disconnected,
     blocked_receiver_is_woken_when_the_sender_goes,
-    recv_timeout_says_so_when_the_time_has_passed,
+    recv_timeout_returns_timeout_when_the_time_has_passed,
     recv_timeout_returns_a_value_that_comes_in_time,
     iterators_end_where_their_call_would_fail,
     miri_batch_is_what_is_there_up_to_the_end_of_the_ring,
-    batch_has_all_that_is_there_though_a_look_before_found_nothing,
+    batch_has_all_available_values_after_a_failed_poll,
     values_of_any_size_and_alignment_arrive,
     values_that_are_not_taken_from_a_batch_come_again,
-    batch_lets_go_of_a_quarter_of_the_ring_at_a_time,
+    batch_releases_a_quarter_of_the_ring_at_a_time,
     single_values_and_batches_can_be_mixed,
     send_batch_is_longer_than_the_channel,
-    send_batch_of_nothing_does_nothing,
+    send_batch_of_an_empty_vector_does_nothing,
     send_batch_keeps_the_memory_of_the_vector,
-    try_send_batch_sends_what_there_is_room_for,
+    try_send_batch_sends_as_many_values_as_fit,
     send_batch_leaves_what_was_not_sent,
     every_wait_strategy_works_on_both_sides,
     values_may_borrow,
@@ -135,7 +135,7 @@ fn send_timeout_gives_the_value_back_when_the_time_has_passed<K: Channels>() {
     assert_eq!(receiver.recv(), Ok(3));
 }
 
-fn blocked_calls_of_the_sender_go_on_when_a_value_is_received<K: Channels>() {
+fn blocked_calls_of_the_sender_continue_when_a_value_is_received<K: Channels>() {
     let (mut sender, mut receiver) = K::open(1);
     sender.send(0).unwrap();
     thread::scope(|scope| {
@@ -225,7 +225,7 @@ fn blocked_receiver_is_woken_when_the_sender_goes<K: Channels>() {
     }
 }
 
-fn recv_timeout_says_so_when_the_time_has_passed<K: Channels>() {
+fn recv_timeout_returns_timeout_when_the_time_has_passed<K: Channels>() {
     let (_sender, mut receiver) = K::open::<u64>(8);
     let begin = Instant::now();
     assert_eq!(receiver.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout));
@@ -279,7 +279,7 @@ fn miri_batch_is_what_is_there_up_to_the_end_of_the_ring<K: Channels>() {
     assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
 }
 
-fn batch_has_all_that_is_there_though_a_look_before_found_nothing<K: Channels>() {
+fn batch_has_all_available_values_after_a_failed_poll<K: Channels>() {
     let (mut sender, mut receiver) = K::open(8);
     for (round, count) in [3, 8, 1, 5].into_iter().enumerate() {
         assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
@@ -336,7 +336,7 @@ fn values_that_are_not_taken_from_a_batch_come_again<K: Channels>() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
 }
 
-fn batch_lets_go_of_a_quarter_of_the_ring_at_a_time<K: Channels>() {
+fn batch_releases_a_quarter_of_the_ring_at_a_time<K: Channels>() {
     let (mut sender, mut receiver) = K::open(8);
     sender.send_batch(&mut (0..8).collect()).unwrap();
     let mut values = receiver.recv_batch().unwrap();
@@ -399,7 +399,7 @@ fn send_batch_is_longer_than_the_channel<K: Channels>() {
     }
 }
 
-fn send_batch_of_nothing_does_nothing<K: Channels>() {
+fn send_batch_of_an_empty_vector_does_nothing<K: Channels>() {
     let (mut sender, receiver) = K::open::<u64>(1);
     sender.send(1).unwrap();
     assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although the channel is full
@@ -420,7 +420,7 @@ fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
     }
 }
 
-fn try_send_batch_sends_what_there_is_room_for<K: Channels>() {
+fn try_send_batch_sends_as_many_values_as_fit<K: Channels>() {
     for free in 0..=16 {
         let (mut sender, mut receiver) = K::open(16);
         let taken = 16 - free;

@@ -14,15 +14,15 @@ use lapwing::wait::{WaitStrategy, Waiting};
 
 common::for_both_producers! {
     channel_keeps_nothing_alive_that_was_received,
-    receiver_that_goes_drops_what_is_left_though_the_sender_stays,
+    dropped_receiver_drops_the_remaining_values_although_the_sender_lives,
     ends_may_go_in_either_order,
-    value_that_is_given_back_is_dropped_by_the_caller_alone,
-    panic_amid_a_batch_loses_what_was_taken_and_nothing_else,
+    value_that_is_given_back_is_dropped_only_by_the_caller,
+    panic_in_a_batch_loses_only_the_values_taken,
     miri_batch_that_is_forgotten_delivers_nothing_twice,
-    miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well,
+    miri_panic_of_a_drop_in_a_dropped_receiver_drops_the_rest_too,
     miri_send_that_meets_a_receiver_that_goes_loses_nothing,
     miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing,
-    reply_is_not_waited_for_in_vain,
+    request_without_a_receiver_ends_the_wait_for_its_reply,
     panic_of_a_wait_strategy_leaves_the_values_of_a_batch,
 }
 
@@ -73,7 +73,7 @@ fn channel_keeps_nothing_alive_that_was_received<K: Channels>() {
     }
 }
 
-fn receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() {
+fn dropped_receiver_drops_the_remaining_values_although_the_sender_lives<K: Channels>() {
     for received in 0..4 {
         let ledger = Ledger::default();
         let (mut sender, mut receiver) = K::open(4);
@@ -104,7 +104,7 @@ fn ends_may_go_in_either_order<K: Channels>() {
     }
 }
 
-fn value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
+fn value_that_is_given_back_is_dropped_only_by_the_caller<K: Channels>() {
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(1);
     sender.send(ledger.token()).unwrap();
@@ -120,7 +120,7 @@ fn value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (3, 3));
 }
 
-fn panic_amid_a_batch_loses_what_was_taken_and_nothing_else<K: Channels>() {
+fn panic_in_a_batch_loses_only_the_values_taken<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, mut receiver) = K::open(8);
@@ -181,7 +181,7 @@ impl Drop for Trap {
     }
 }
 
-fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well<K: Channels>() {
+fn miri_panic_of_a_drop_in_a_dropped_receiver_drops_the_rest_too<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(8);
@@ -250,7 +250,7 @@ fn miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing<K: Channels>() 
 
 /// If a question stayed in a channel without a receiver, it would keep the sender of its reply
 /// alive, and the thread that asked would wait for ever.
-fn reply_is_not_waited_for_in_vain<K: Channels>() {
+fn request_without_a_receiver_ends_the_wait_for_its_reply<K: Channels>() {
     for _ in 0..repeats(1_000) {
         let (mut sender, receiver) = K::open(4);
         thread::scope(|scope| {

@@ -23,8 +23,8 @@ common::for_both_producers! {
     a_halt_ends_every_wait_at_once_in_each_phase,
     a_close_ends_every_wait_at_once_in_each_phase,
     a_time_limit_ends_every_wait_in_each_phase_and_never_early,
-    a_time_limit_gives_way_to_what_came_meanwhile,
-    a_time_limit_of_no_time_gives_way_to_what_is_there,
+    an_event_that_comes_meanwhile_beats_a_time_limit,
+    an_available_event_beats_a_time_limit_of_zero,
     the_timeout_of_a_stage_is_never_early,
     the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog,
     miri_a_closed_ring_drains_however_long_its_stages_sleep,
@@ -452,7 +452,7 @@ impl WaitStrategy for Late {
 }
 
 /// LMAX's strategies reported a timeout without a last poll.
-fn a_time_limit_gives_way_to_what_came_meanwhile<K: Kind>() {
+fn an_event_that_comes_meanwhile_beats_a_time_limit<K: Kind>() {
     for place in PLACES {
         let barrier = Arc::new(Barrier::new(2));
         let ends = Ends::<K>::new(Late(Arc::clone(&barrier)), place);
@@ -483,7 +483,7 @@ impl Rule for TakesWhatIsThere {
     }
 }
 
-fn a_time_limit_of_no_time_gives_way_to_what_is_there<K: Kind>() {
+fn an_available_event_beats_a_time_limit_of_zero<K: Kind>() {
     each_phase::<K, TakesWhatIsThere>();
 }
 

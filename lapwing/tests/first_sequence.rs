@@ -17,13 +17,13 @@ common::for_both_producers! {
     first_sequence_that_is_too_high_is_refused,
     ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any,
     nothing_is_seen_before_it_is_published_wherever_a_ring_begins,
-    miri_events_pass_across_the_laps_whose_stamps_come_round,
+    miri_events_pass_across_the_laps_whose_stamps_wrap,
     graph_drains_wherever_a_ring_begins,
     ring_that_is_closed_before_its_first_event_ends,
     stage_that_left_hands_on_where_the_ring_began,
     acknowledgement_begins_with_the_ring,
     panic_names_the_sequence_and_counts_from_the_first,
-    handler_is_told_of_its_own_full_ring_wherever_it_begins,
+    handler_gets_an_error_on_its_own_full_ring_at_any_first_sequence,
 }
 
 /// Something could wrap near these values: the lap of a stamp at 31 and 32 bits, an index at 32
@@ -119,7 +119,7 @@ fn nothing_is_seen_before_it_is_published_wherever_a_ring_begins<K: Kind>() {
 }
 
 /// Some claims are given up, which leave tombstones with several producers.
-fn miri_events_pass_across_the_laps_whose_stamps_come_round<K: Kind>() {
+fn miri_events_pass_across_the_laps_whose_stamps_wrap<K: Kind>() {
     for capacity in [1, 4] {
         let laps = if cfg!(miri) { 3 } else { 20 };
         for last_lap in [1 << 31, 1 << 32, MAX_FIRST_SEQUENCE / capacity] {
@@ -237,7 +237,7 @@ fn panic_names_the_sequence_and_counts_from_the_first<K: Kind>() {
     assert_eq!(finished.processed(), 2);
 }
 
-fn handler_is_told_of_its_own_full_ring_wherever_it_begins<K: Kind>() {
+fn handler_gets_an_error_on_its_own_full_ring_at_any_first_sequence<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .first_sequence(MAX_FIRST_SEQUENCE - 1)
@@ -256,7 +256,7 @@ fn handler_is_told_of_its_own_full_ring_wherever_it_begins<K: Kind>() {
 
 /// A clone has no cached state, and claims the same way.
 #[test]
-fn clones_go_on_from_the_first_sequence_together() {
+fn clones_continue_together_from_the_first_sequence() {
     watched(|| {
         const FIRST: Sequence = (1 << 34) - 3; // the lap number wraps after three events
         let events = repeats(5_000);

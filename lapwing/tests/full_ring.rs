@@ -14,7 +14,7 @@ use lapwing::producer::WhenFull;
 use lapwing::{Disruptor, Poller};
 
 common::for_both_producers! {
-    miri_offer_publishes_where_there_is_room_by_every_policy,
+    miri_offer_publishes_by_every_policy_if_a_slot_is_free,
     offer_that_waits_loses_nothing,
     offer_with_a_timeout_gives_up_in_time,
     offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time,
@@ -48,7 +48,7 @@ fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
     events
 }
 
-fn miri_offer_publishes_where_there_is_room_by_every_policy<K: Kind>() {
+fn miri_offer_publishes_by_every_policy_if_a_slot_is_free<K: Kind>() {
     for when_full in POLICIES {
         let (mut producer, mut poller) = ring_with_poller::<K>(4);
         for round in 0..3 {

@@ -23,16 +23,16 @@ common::for_both_producers! {
     a_state_per_key_survives_workers_that_stop_at_an_event,
     a_state_per_key_survives_a_panic_with_a_restart,
     a_worker_that_a_policy_detaches_for_an_error_gives_its_states,
-    a_worker_that_a_panic_ended_is_not_asked_for_its_states,
-    a_worker_that_waits_for_nothing_gives_what_it_knows,
+    a_worker_that_panicked_does_not_give_its_states,
+    an_idle_worker_gives_its_states,
     the_last_worker_that_leaves_keeps_all_states,
     a_state_that_need_not_move_comes_back,
     a_panic_of_give_halts_the_ring,
     a_panic_of_take_halts_the_ring,
     a_panic_of_give_of_a_worker_that_leaves_halts_the_ring,
     a_halt_while_keys_move_ends_all_workers,
-    a_give_that_would_wait_for_the_ring_is_told_so,
-    workers_without_keys_are_never_asked,
+    a_give_that_would_wait_for_the_ring_gets_an_error,
+    workers_without_keys_never_give_states,
 }
 
 const KEYS: u64 = 23;
@@ -344,7 +344,7 @@ fn a_worker_that_a_policy_detaches_for_an_error_gives_its_states<K: Kind>() {
     assert!(handlers[0].counts.is_empty());
 }
 
-fn a_worker_that_a_panic_ended_is_not_asked_for_its_states<K: Kind>() {
+fn a_worker_that_panicked_does_not_give_its_states<K: Kind>() {
     quiet_panics();
     let act = |counts: &mut Counts, trade: &Trade| {
         assert!(counts.worker != 0 || trade.number != 5, "{ON_PURPOSE}");
@@ -361,7 +361,7 @@ fn a_worker_that_a_panic_ended_is_not_asked_for_its_states<K: Kind>() {
 }
 
 /// The worker is idle and asleep, with any strategy, when its keys move to others.
-fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
+fn an_idle_worker_gives_its_states<K: Kind>() {
     for strategy in [Blocking { yields: 0 }, Blocking::default()] {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .wait(strategy)
@@ -526,7 +526,7 @@ fn a_halt_while_keys_move_ends_all_workers<K: Kind>() {
     assert!(report.stages().all(|worker| *worker.outcome() == Outcome::Halted), "{report:?}");
 }
 
-fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
+fn a_give_that_would_wait_for_the_ring_gets_an_error<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<Trade, K>>();
     let (tell, told) = mpsc::channel();
     let producers = Mutex::new(producers);
@@ -561,7 +561,7 @@ fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn workers_without_keys_are_never_asked<K: Kind>() {
+fn workers_without_keys_never_give_states<K: Kind>() {
     let calls = Arc::new(AtomicU64::new(0));
     let hook: Hook = Arc::new({
         let calls = Arc::clone(&calls);

@@ -921,7 +921,7 @@ fn a_comment_far_above_an_ordering_does_not_count() {
 }
 
 #[test]
-fn test_code_is_left_alone() {
+fn test_code_is_not_checked() {
     let text = "struct A {
     #[cfg(test)]
     hook: Option<u8>,

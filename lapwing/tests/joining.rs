@@ -25,29 +25,29 @@ common::for_both_producers! {
     miri_consumers_come_and_go_under_load,
     consumer_that_joins_now_starts_at_the_cursor,
     consumer_that_joins_at_the_oldest_gets_what_the_ring_holds,
-    consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is,
+    consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range,
     consumer_in_a_seat_holds_the_producer_back_until_it_leaves,
-    producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves,
-    consumer_in_a_seat_parks_and_is_woken_where_others_spin,
+    producer_that_waits_for_a_seat_continues_when_its_consumer_leaves,
+    consumer_in_a_seat_parks_and_is_woken_although_others_spin,
     seat_and_name_are_free_again_when_their_consumer_leaves,
-    seat_that_cannot_be_had_says_why,
+    seat_that_is_refused_returns_the_reason,
     closed_ring_can_be_joined_to_drain_it,
     halted_ring_cannot_be_joined,
-    ring_goes_on_as_long_as_somebody_sits_in_a_seat,
+    ring_stays_alive_as_long_as_a_seat_is_taken,
     consumer_in_a_seat_that_never_ran_leaves,
     consumer_in_a_seat_that_panics_halts_the_ring,
     consumer_in_a_seat_drains_what_was_accepted,
     stage_that_is_stopped_leaves_its_siblings_running,
-    stage_after_one_that_is_stopped_goes_on_with_what_that_came_after,
+    stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages,
     stopped_handler_is_handed_back,
     last_stage_that_is_stopped_halts_the_ring,
     late_stop_does_not_meet_the_next_consumer_of_a_seat,
     stage_that_is_stopped_leaves_those_on_its_thread_running,
     stage_that_tries_an_event_for_ever_can_be_stopped,
     consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
-    consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer,
+    consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer,
     consumer_in_a_seat_learns_which_events_failed_before_it,
-    strategy_whose_copying_takes_a_seat_hung,
+    strategy_may_take_a_seat_in_its_clone,
 }
 
 /// An event that shows whether two writers have accessed it at the same time.
@@ -382,7 +382,7 @@ fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
     }
 }
 
-fn consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is<K: Kind>() {
+fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 20);
     for _ in 0..4 {
@@ -443,7 +443,7 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Ok(5));
 }
 
-fn producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves<K: Kind>() {
+fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() {
     for _ in 0..repeats(200) {
         let (mut producer, consumers) = K::ring(2, Page::default)
             .producer_wait(Blocking::default())
@@ -463,7 +463,7 @@ fn producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves<K: Kind>() {
 }
 
 /// The other threads of this ring never park, so they do not check for parked threads by default.
-fn consumer_in_a_seat_parks_and_is_woken_where_others_spin<K: Kind>() {
+fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Page::default)
         .wait(Yielding::default())
         .producer_wait(BusySpin)
@@ -499,7 +499,7 @@ fn seat_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
     }
 }
 
-fn seat_that_cannot_be_had_says_why<K: Kind>() {
+fn seat_that_is_refused_returns_the_reason<K: Kind>() {
     let (_producer, _stays, seats) = ring_with_poller::<K>(4, 2);
     let take = |stage: Stage| seats.take(stage, StartAt::Now).err();
     let named = |name: &str| Stage::new(name);
@@ -559,7 +559,7 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
-fn ring_goes_on_as_long_as_somebody_sits_in_a_seat<K: Kind>() {
+fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 2);
     pass(&mut producer, &mut stays, 10);
     let mut one = seats.take("one", StartAt::Now).unwrap().poller();
@@ -646,7 +646,7 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
     }
 }
 
-fn stage_after_one_that_is_stopped_goes_on_with_what_that_came_after<K: Kind>() {
+fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
     let seen = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, Page::default)
         .stage("write")
@@ -792,7 +792,7 @@ fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
     pass(&mut producer, &mut stays, 10);
 }
 
-fn consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer<K: Kind>() {
+fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, Page::default)
         .seats(1)
         .stage("write")
@@ -883,7 +883,7 @@ impl WaitStrategy for Sits {
 }
 
 /// The call must not wait for a lock that its own thread holds.
-fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
+fn strategy_may_take_a_seat_in_its_clone<K: Kind>() {
     let shared = Arc::default();
     let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
     let ring = K::ring(8, Page::default).wait(wait).seats(2);
@@ -892,7 +892,7 @@ fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
     let seats = consumers.seats();
     *shared.lock().unwrap() = Some(seats.clone());
     let mut late = seats.take("late", StartAt::Now).unwrap().poller();
-    assert_eq!(seats.free(), 1, "the other seat was left again");
+    assert_eq!(seats.free(), 1, "the other seat is free again");
     assert!(publish(&mut producer));
     assert_eq!(late.poll().unwrap().len(), 1);
     *shared.lock().unwrap() = None;

@@ -16,7 +16,7 @@ const SEATS: (&str, &str) = ("lifecycle", "topology");
 type Imports = BTreeMap<(String, String), String>;
 
 #[test]
-fn the_protocol_imports_nothing_that_is_only_fast_nor_anything_above_it() {
+fn the_protocol_imports_no_tuning_and_no_higher_layer() {
     let wrong: Vec<_> = imports()
         .into_iter()
         .filter(|((from, to), _)| from == "protocol" && !BELOW_THE_PROTOCOL.contains(&to.as_str()))

@@ -19,7 +19,7 @@ common::for_both_producers! {
     accepted_events_are_lost_when_running_goes_out_of_scope,
     accepted_events_are_lost_when_an_error_leaves_the_function,
     drop_waits_for_a_stage_after_a_halt,
-    drop_ends_at_its_time_limit_and_the_stages_go_on,
+    drop_ends_at_its_time_limit_and_the_stages_continue,
     drop_ends_at_its_time_limit_though_a_poller_outside_holds_events,
     drop_without_a_time_to_wait_only_closes,
     drop_in_a_panic_halts_and_does_not_wait,
@@ -31,7 +31,7 @@ common::for_both_producers! {
     join_returned_an_empty_report_after_a_shutdown_timeout,
     scope_that_is_left_by_an_error_drains_and_ends,
     scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events,
-    claim_that_is_held_across_a_halt_says_so,
+    claim_that_is_held_across_a_halt_returns_halted,
     detached_stages_end_with_the_last_producer,
     shutdown_that_ran_out_of_time_can_be_halted_in_a_scope,
 }
@@ -117,7 +117,7 @@ fn drop_waits_for_a_stage_after_a_halt<K: Kind>() {
     });
 }
 
-fn drop_ends_at_its_time_limit_and_the_stages_go_on<K: Kind>() {
+fn drop_ends_at_its_time_limit_and_the_stages_continue<K: Kind>() {
     watched(|| {
         let (mut producer, mut running, go, numbers) = stuck_ring::<K>();
         running.set_drop_timeout(MOMENT);
@@ -304,7 +304,7 @@ fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Ki
     });
 }
 
-fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
+fn claim_that_is_held_across_a_halt_returns_halted<K: Kind>() {
     let (mut producer, consumers) =
         K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();

@@ -32,7 +32,7 @@ common::for_both_producers! {
     consumers_that_are_dropped_halt_the_ring,
     detached_stages_stay_at_work,
     dropping_running_closes_the_ring_and_lets_the_stages_drain,
-    shutdown_timeout_says_what_is_left_and_hands_back_the_stages,
+    shutdown_timeout_reports_what_is_left_and_returns_the_stages,
     shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it,
     backlog_tells_of_stages_and_not_of_pollers,
     report_hands_back_handlers_by_name_and_type,
@@ -346,7 +346,7 @@ fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
 
 // ---- stopping ----
 
-fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
+fn shutdown_timeout_reports_what_is_left_and_returns_the_stages<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)

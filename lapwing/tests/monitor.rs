@@ -16,7 +16,7 @@ use lapwing::wait::{Blocking, Yielding};
 use lapwing::{Action, Consumers, Disruptor, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
-    a_new_ring_shows_nothing_done,
+    a_new_ring_shows_no_progress,
     a_ring_without_a_name_is_called_ring,
     a_handler_that_does_not_return_shows_in_its_handler,
     every_method_of_a_handler_shows_as_its_handler,
@@ -29,14 +29,14 @@ common::for_both_producers! {
     a_stage_that_stopped_shows_left,
     a_stage_whose_handler_returned_an_error_shows_failed,
     stages_that_share_a_thread_show_parked_together,
-    what_is_acknowledged_shows_beside_what_is_finished,
+    acknowledged_and_finished_sequences_are_both_shown,
     events_that_were_dropped_are_counted,
     a_ring_that_begins_elsewhere_shows_its_own_sequences,
     a_stage_that_panicked_shows_failed,
     a_consumer_that_was_dropped_shows_failed,
     a_stage_that_has_drained_shows_drained,
     a_stage_that_was_halted_shows_halted,
-    a_poller_shows_what_is_done_with_it,
+    a_poller_shows_its_states,
     miri_a_poller_that_left_shows_what_those_before_it_have_finished,
     a_consumer_in_a_seat_hides_no_worker_that_stands_still,
     a_consumer_in_a_seat_shows_its_own_name_and_figures,
@@ -50,7 +50,7 @@ common::for_both_producers! {
 
 /// Returns the figures of the stage `name`.
 fn stage<'a>(snapshot: &'a Snapshot, name: &str) -> &'a StageSnapshot {
-    snapshot.stages.iter().find(|stage| stage.name == name).expect("there is such a stage")
+    snapshot.stages.iter().find(|stage| stage.name == name).expect("the stage exists")
 }
 
 fn state(monitor: &Monitor, name: &str) -> StageState {
@@ -69,7 +69,7 @@ fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static,
         .unwrap()
 }
 
-fn a_new_ring_shows_nothing_done<K: Kind>() {
+fn a_new_ring_shows_no_progress<K: Kind>() {
     let (producer, consumers) = K::ring(8, || 0_u64)
         .name("orders")
         .stage("decode")
@@ -350,7 +350,7 @@ fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
+fn acknowledged_and_finished_sequences_are_both_shown<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .name("orders")
         .stage("journal")
@@ -371,9 +371,9 @@ fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
     reply.poll_max(1).unwrap().consume_all();
     let text = "\
 ring \"orders\": open, 5 of 8 slots free, 4 published
-stage    after      sequence  acknowledged  lag  available  state      for at least  batches  parks  wakes
-journal  producers         3             3    1          1  not asked          0 ms        1      0      0
-reply    journal           1                  3          2  not asked          0 ms        1      0      0";
+stage    after      sequence  acknowledged  lag  available  state       for at least  batches  parks  wakes
+journal  producers         3             3    1          1  not polled          0 ms        1      0      0
+reply    journal           1                  3          2  not polled          0 ms        1      0      0";
     let snapshot = producer.monitor().snapshot();
     assert_eq!(snapshot.to_string(), text);
     assert!(snapshot.to_dot().contains("label=\"journal\\nsequence 3, lag 1, acknowledged 3\\n"));
@@ -475,7 +475,7 @@ fn a_stage_that_was_halted_shows_halted<K: Kind>() {
     assert_eq!(state(&monitor, "ticks"), StageState::Halted);
 }
 
-fn a_poller_shows_what_is_done_with_it<K: Kind>() {
+fn a_poller_shows_its_states<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(8, || 0_u64).stage("ticks").poller().build().unwrap();
     let monitor = producer.monitor();
@@ -559,7 +559,9 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
         .workers(2)
         .read(|_| {
             let gate = &gate;
-            move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "the sender sends nothing")
+            move |_: &u64, _, _| {
+                assert!(gate.lock().unwrap().recv().is_err(), "the sender sends nothing")
+            }
         })
         .build()
         .unwrap();
@@ -764,10 +766,10 @@ fn the_table_has_a_line_for_each_stage<K: Kind>() {
     consumers.take_poller("left").unwrap().poll().unwrap().consume_all();
     let text = "\
 ring \"orders\": open, 5 of 8 slots free, 3 published
-stage       after        sequence  lag  available  state      for at least  batches  parks  wakes
-left        producers           3    0          0  left               0 ms        1      0      0
-right       producers           0    3          3  not asked          0 ms        0      0      0
-join\\nboth  left, right         0    3          0  not asked          0 ms        0      0      0";
+stage       after        sequence  lag  available  state       for at least  batches  parks  wakes
+left        producers           3    0          0  left                0 ms        1      0      0
+right       producers           0    3          3  not polled          0 ms        0      0      0
+join\\nboth  left, right         0    3          0  not polled          0 ms        0      0      0";
     assert_eq!(producer.monitor().snapshot().to_string(), text);
 }
 
@@ -782,9 +784,9 @@ fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
     rankdir=LR;
     node [shape=box];
     producers [shape=ellipse, label="producers\npublished 3"];
-    stage0 [label="left\nsequence 2, lag 1\nnot asked"];
-    stage1 [label="right\nsequence 0, lag 3\nnot asked"];
-    stage2 [label="join\nsequence 0, lag 3\nnot asked"];
+    stage0 [label="left\nsequence 2, lag 1\nnot polled"];
+    stage1 [label="right\nsequence 0, lag 3\nnot polled"];
+    stage2 [label="join\nsequence 0, lag 3\nnot polled"];
     producers -> stage0;
     producers -> stage1;
     stage0 -> stage2;
@@ -794,9 +796,9 @@ fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
     assert_eq!(snapshot.to_dot(), dot);
     let mermaid = r#"flowchart LR
     producers(["producers<br/>published 3"])
-    stage0["left<br/>sequence 2, lag 1<br/>not asked"]
-    stage1["right<br/>sequence 0, lag 3<br/>not asked"]
-    stage2["join<br/>sequence 0, lag 3<br/>not asked"]
+    stage0["left<br/>sequence 2, lag 1<br/>not polled"]
+    stage1["right<br/>sequence 0, lag 3<br/>not polled"]
+    stage2["join<br/>sequence 0, lag 3<br/>not polled"]
     producers --> stage0
     producers --> stage1
     stage0 --> stage2
@@ -835,11 +837,11 @@ fn any_name_gives_a_valid_drawing() {
     rankdir=LR;
     node [shape=box];
     producers [shape=ellipse, label="producers\npublished 0"];
-    stage0 [label="\"]; evil -> x [label=\"\nsequence 0, lag 0\nnot asked"];
-    stage1 [label="a\\\nsequence 0, lag 0\nnot asked"];
-    stage2 [label="two\\nlines\\r\\t\nsequence 0, lag 0\nnot asked"];
-    stage3 [label="&amp;lt;b>%%{init}%% `x` #quot; end\nsequence 0, lag 0\nnot asked"];
-    stage4 [label="1. Überblick_ → 價格\nsequence 0, lag 0\nnot asked"];
+    stage0 [label="\"]; evil -> x [label=\"\nsequence 0, lag 0\nnot polled"];
+    stage1 [label="a\\\nsequence 0, lag 0\nnot polled"];
+    stage2 [label="two\\nlines\\r\\t\nsequence 0, lag 0\nnot polled"];
+    stage3 [label="&amp;lt;b>%%{init}%% `x` #quot; end\nsequence 0, lag 0\nnot polled"];
+    stage4 [label="1. Überblick_ → 價格\nsequence 0, lag 0\nnot polled"];
     producers -> stage0;
     stage0 -> stage1;
     producers -> stage2;
@@ -850,12 +852,12 @@ fn any_name_gives_a_valid_drawing() {
     assert_eq!(snapshot.to_dot(), dot);
     let mermaid = "flowchart LR
     producers([\"producers<br/>published 0\"])
-    stage0[\"#34;#93;#59; evil #45;#62; x #91;label#61;#34;<br/>sequence 0, lag 0<br/>not asked\"]
-    stage1[\"a#92;<br/>sequence 0, lag 0<br/>not asked\"]
-    stage2[\"two#92;nlines#92;r#92;t<br/>sequence 0, lag 0<br/>not asked\"]
+    stage0[\"#34;#93;#59; evil #45;#62; x #91;label#61;#34;<br/>sequence 0, lag 0<br/>not polled\"]
+    stage1[\"a#92;<br/>sequence 0, lag 0<br/>not polled\"]
+    stage2[\"two#92;nlines#92;r#92;t<br/>sequence 0, lag 0<br/>not polled\"]
     stage3[\"#38;lt#59;b#62;#37;#37;#123;init#125;#37;#37; #96;x#96; #35;quot#59; end<br/>\
-sequence 0, lag 0<br/>not asked\"]
-    stage4[\"1#46; Überblick#95; #8594; 價格<br/>sequence 0, lag 0<br/>not asked\"]
+sequence 0, lag 0<br/>not polled\"]
+    stage4[\"1#46; Überblick#95; #8594; 價格<br/>sequence 0, lag 0<br/>not polled\"]
     producers --> stage0
     stage0 --> stage1
     producers --> stage2
@@ -870,7 +872,7 @@ sequence 0, lag 0<br/>not asked\"]
 
 /// If nothing waits at the gate, the watchdog reports nothing.
 #[test]
-fn a_look_waits_for_nobody() {
+fn a_snapshot_never_waits() {
     watched(|| {
         let (turnstile, mut pass) = Turnstile::new();
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)

@@ -7,8 +7,8 @@ use lapwing::error::TakeError;
 use lapwing::{EventHandler, Sequence};
 
 common::for_both_producers! {
-    error_of_a_poller_did_not_say_which_name_was_asked_for,
-    error_of_a_handler_did_not_say_which_name_was_asked_for,
+    error_of_a_poller_contains_the_requested_name,
+    error_of_a_handler_contains_the_requested_name,
     handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time,
 }
 
@@ -25,7 +25,7 @@ fn says(error: &TakeError, texts: &[&str]) {
     assert!(texts.iter().all(|text| message.contains(text)), "{message}");
 }
 
-fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_poller_contains_the_requested_name<K: Kind>() {
     let (_producer, mut consumers) = K::ring(8, || 0_u64)
         .stage("ticks")
         .poller()
@@ -46,7 +46,7 @@ fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&consumers.take_poller("ticks").unwrap_err(), &["before", "name=\"ticks\""]);
 }
 
-fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_handler_contains_the_requested_name<K: Kind>() {
     let (_producer, consumers) = K::ring(8, || 0_u64)
         .stage("log")
         .read_handler(Log)

@@ -16,12 +16,12 @@ use lapwing::wait::{Adaptive, Pacing, WaitStrategy, Waiting, Yielding};
 use lapwing::{Consumers, Poller, Producer, Stage};
 
 common::for_both_producers! {
-    miri_consumer_is_paced_by_what_its_last_look_found,
-    consumer_is_not_paced_while_it_knows_of_more,
-    consumer_is_paced_when_all_that_its_last_look_has_shown_is_done,
-    what_a_cursor_has_shown_is_done_before_it_is_looked_at_again,
-    consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there,
-    consumer_that_found_nothing_is_not_paced_again,
+    miri_consumer_is_paced_by_the_result_of_its_last_poll,
+    consumer_is_not_paced_while_more_events_are_known,
+    consumer_is_paced_after_all_events_of_its_last_poll,
+    events_that_a_cursor_has_shown_are_handled_before_the_next_poll,
+    consumer_counts_as_late_if_a_quarter_of_the_ring_is_available,
+    consumer_is_not_paced_again_after_a_failed_poll,
     claims_that_were_given_up_do_not_disturb_the_pace,
     stage_is_paced_and_gets_every_event,
     adaptive_stage_that_just_keeps_up_gets_every_event,
@@ -31,9 +31,9 @@ common::for_both_producers! {
     thread_of_several_stages_is_late_if_one_of_them_is,
     panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
     panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread,
-    miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so,
-    panic_before_the_own_looks_is_the_outcome_of_the_stage,
-    miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
+    miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so,
+    panic_before_the_own_polls_is_the_outcome_of_the_stage,
+    miri_consumer_that_spins_polls_by_itself_until_its_time_limit,
 }
 
 /// Records its calls.
@@ -87,7 +87,7 @@ fn finish(poller: &mut Poller<u64>) -> usize {
     length
 }
 
-fn miri_consumer_is_paced_by_what_its_last_look_found<K: Kind>() {
+fn miri_consumer_is_paced_by_the_result_of_its_last_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     for events in [3, 1, 15] {
         publish(&mut producer, events);
@@ -98,7 +98,7 @@ fn miri_consumer_is_paced_by_what_its_last_look_found<K: Kind>() {
     }
 }
 
-fn consumer_is_not_paced_while_it_knows_of_more<K: Kind>() {
+fn consumer_is_not_paced_while_more_events_are_known<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     publish(&mut producer, 5);
     poller.wait().unwrap().consume(2);
@@ -109,7 +109,7 @@ fn consumer_is_not_paced_while_it_knows_of_more<K: Kind>() {
     assert_eq!(paces.take(), [5]);
 }
 
-fn consumer_is_paced_when_all_that_its_last_look_has_shown_is_done<K: Kind>() {
+fn consumer_is_paced_after_all_events_of_its_last_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 2);
     publish(&mut producer, 5);
     assert_eq!([(); 3].map(|()| finish(&mut poller)), [2, 2, 1]);
@@ -120,7 +120,7 @@ fn consumer_is_paced_when_all_that_its_last_look_has_shown_is_done<K: Kind>() {
     assert_eq!(paces.take(), if K::IS_MULTI { vec![1] } else { vec![5] });
 }
 
-fn what_a_cursor_has_shown_is_done_before_it_is_looked_at_again<K: Kind>() {
+fn events_that_a_cursor_has_shown_are_handled_before_the_next_poll<K: Kind>() {
     let (mut producer, mut poller, _) = ring::<K>(64, 4);
     publish(&mut producer, 6);
     assert_eq!(finish(&mut poller), 4);
@@ -129,7 +129,7 @@ fn what_a_cursor_has_shown_is_done_before_it_is_looked_at_again<K: Kind>() {
     assert_eq!([(); 2].map(|()| finish(&mut poller)), rest);
 }
 
-fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kind>() {
+fn consumer_counts_as_late_if_a_quarter_of_the_ring_is_available<K: Kind>() {
     // Whether the poll has shown all available events, or as many as it may show.
     for longest in [16, 4] {
         let (mut producer, mut poller, paces) = ring::<K>(16, longest);
@@ -142,7 +142,7 @@ fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kin
     }
 }
 
-fn consumer_that_found_nothing_is_not_paced_again<K: Kind>() {
+fn consumer_is_not_paced_again_after_a_failed_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     let look = |poller: &mut Poller<u64>| poller.wait_timeout(Duration::ZERO).map(drop).is_ok();
     assert_eq!([look(&mut poller), look(&mut poller)], [false, false]);
@@ -267,7 +267,11 @@ fn miri_stages_of_one_thread_are_paced_by_the_most_that_one_of_them_found<K: Kin
 fn stages_of_one_thread_are_not_paced_while_one_of_them_has_more<K: Kind>() {
     // 1 and 2 of 5, 2, and 1: a cursor has shown that this one is the last.
     let paces = paces_together::<K>([1, 5], 2);
-    assert_eq!(paces, if K::IS_MULTI { [1] } else { [5] }, "while the other has more: no word");
+    assert_eq!(
+        paces,
+        if K::IS_MULTI { [1] } else { [5] },
+        "no call while the other stage has more events"
+    );
 }
 
 fn thread_of_several_stages_is_late_if_one_of_them_is<K: Kind>() {
@@ -374,7 +378,7 @@ impl<S: Sequencer + 'static> WaitStrategy for Glance<S> {
     }
 }
 
-fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: Kind>() {
+fn miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so<K: Kind>() {
     let (shared, calls) = (Arc::default(), Arc::default());
     let glance = Glance { producer: Arc::clone(&shared), calls: Arc::clone(&calls) };
     let ring = K::ring(8, || 0_u64).wait(glance).stage("all").poller();
@@ -403,7 +407,7 @@ impl WaitStrategy for PanicsFirst {
     fn wait(&mut self, _: &Waiting<'_>) {}
 }
 
-fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
+fn panic_before_the_own_polls_is_the_outcome_of_the_stage<K: Kind>() {
     common::quiet_panics();
     let stage = Stage::new("all").wait(PanicsFirst);
     let (producer, consumers) =
@@ -411,7 +415,7 @@ fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-fn miri_consumer_that_spins_looks_by_itself_until_its_time_is_over<K: Kind>() {
+fn miri_consumer_that_spins_polls_by_itself_until_its_time_limit<K: Kind>() {
     let ring = K::ring(8, || 0_u64).wait(OnlyLooks).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();

@@ -24,7 +24,7 @@ common::for_both_producers! {
     panic_in_on_shutdown_is_reported,
     panic_in_a_local_factory_ends_every_stage,
     panic_in_the_destructor_of_a_handler_is_reported,
-    panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well,
+    panic_in_on_event_is_reported_even_if_the_destructor_panics_too,
     panic_with_a_payload_that_panics_when_dropped_is_reported,
     panic_without_a_text_is_reported,
     panic_of_a_wait_strategy_ends_every_stage,
@@ -214,7 +214,7 @@ fn panic_in_the_destructor_of_a_handler_is_reported<K: Kind>() {
 }
 
 /// A panic of the payload's destructor must not replace the text that says what failed.
-fn panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well<K: Kind>() {
+fn panic_in_on_event_is_reported_even_if_the_destructor_panics_too<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
         ring.stage(stage).read_local(|| Bad(Point::EventAndDrop))
     });

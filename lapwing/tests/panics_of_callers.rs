@@ -12,9 +12,9 @@ common::for_both_producers! {
     miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,
     panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable,
     miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer,
-    event_factory_that_panics_leaves_nothing_behind,
+    event_factory_that_panics_leaks_no_event,
     miri_event_destructor_that_panics_in_a_publish_closure_is_met_once,
-    miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others,
+    miri_panic_in_a_pollers_batch_consumes_yielded_events_and_frees_the_others,
 }
 
 // ---- producers ----
@@ -77,7 +77,7 @@ fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kin
     assert!(report.stages().all(|stage| stage.processed() == processed));
 }
 
-fn event_factory_that_panics_leaves_nothing_behind<K: Kind>() {
+fn event_factory_that_panics_leaks_no_event<K: Kind>() {
     let ledger = Ledger::default();
     let factory = || {
         assert!(ledger.made() < 5, "{ON_PURPOSE}");
@@ -122,7 +122,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
 
 // ---- pollers ----
 
-fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others<K: Kind>() {
+fn miri_panic_in_a_pollers_batch_consumes_yielded_events_and_frees_the_others<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(4, || 0_u64).stage("bad").poller().stage("good").poller().build().unwrap();
     let mut bad = consumers.take_poller("bad").unwrap();

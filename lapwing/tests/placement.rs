@@ -27,24 +27,24 @@ common::for_both_producers! {
     automatic_leaves_a_cpu_to_each_producer_and_each_named_thread,
     groups_and_stages_that_say_their_thread_are_not_spread,
     a_group_may_name_one_worker,
-    a_stage_whose_name_is_said_to_be_a_thread_runs_there,
+    a_stage_on_the_thread_of_its_own_name_runs_there,
     blocking_stages_keep_a_thread_of_their_own,
     stages_that_ask_for_a_cpu_keep_a_thread_of_their_own,
     pollers_have_no_thread,
-    the_last_look_runs_where_its_stage_runs,
-    names_after_the_ring_pass_over_those_that_are_taken,
+    the_last_poll_runs_on_the_thread_of_its_stage,
+    names_derived_from_the_ring_skip_taken_names,
     names_after_a_ring_are_such_as_a_thread_can_have,
-    stages_of_a_graph_are_placed_as_well,
+    stages_of_a_graph_are_placed_too,
     consumers_that_are_run_one_by_one_know_their_thread_and_cpu,
     faults_of_a_placement_are_errors,
-    somebody_on_the_thread_of_a_blocking_stage_is_an_error,
+    sharing_the_thread_of_a_blocking_stage_is_an_error,
     faults_of_pins_are_errors,
-    messages_say_what_is_allowed,
+    messages_contain_the_allowed_values,
     miri_threads_are_those_that_were_announced,
     failing_to_pin_a_thread_of_a_placement_leaves_no_thread,
     a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch,
     batches_of_a_shared_thread_fit_the_first_level_cache,
-    batches_of_a_shared_thread_are_no_longer_than_asked,
+    batches_of_a_shared_thread_respect_their_maximum,
     the_next_stage_gets_what_the_one_before_has_just_handled,
     a_panic_of_one_stage_halts_the_others_on_its_thread,
     policies_are_those_of_each_stage,
@@ -52,7 +52,7 @@ common::for_both_producers! {
     a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread,
     a_halt_ends_every_stage_of_a_thread,
     acknowledgements_hold_back_the_next_stage_on_the_thread,
-    a_stage_that_publishes_to_its_own_full_ring_is_told,
+    a_stage_that_publishes_to_its_own_full_ring_gets_an_error,
     workers_by_key_keep_their_order_on_few_threads_through_resizes,
     consumers_join_and_leave_beside_stages_that_share_a_thread,
     the_monitor_shows_the_threads,
@@ -76,7 +76,7 @@ fn consumers_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> Consumers
 }
 
 fn error_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> BuildError {
-    ring.build().expect_err("it is refused")
+    ring.build().expect_err("the placement is refused")
 }
 
 /// Formats the threads as text: "ring-0: a b; c: c".
@@ -175,7 +175,7 @@ fn a_group_may_name_one_worker<K: Kind>() {
     assert_threads::<K>(ring(one), "x: a w-1; ring-0: b w-0");
 }
 
-fn a_stage_whose_name_is_said_to_be_a_thread_runs_there<K: Kind>() {
+fn a_stage_on_the_thread_of_its_own_name_runs_there<K: Kind>() {
     let placement = Placement::threads(1).group("b", ["d"]);
     assert_threads::<K>(pipeline::<K>(placement, ["a", "b", "c", "d"]), "ring-0: a c; b: b d");
 }
@@ -211,7 +211,7 @@ fn pollers_have_no_thread<K: Kind>() {
     assert_threads::<K>(ring, "ring-0: a b");
 }
 
-fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
+fn the_last_poll_runs_on_the_thread_of_its_stage<K: Kind>() {
     let ring = |placement, last: Stage| {
         pipeline::<K>(placement, ["a", "b"]).stage(last).read(nothing).clear(|event| *event = 0)
     };
@@ -226,7 +226,7 @@ fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
     assert_threads::<K>(disk, "ring-0: a b; c: c clear");
 }
 
-fn names_after_the_ring_pass_over_those_that_are_taken<K: Kind>() {
+fn names_derived_from_the_ring_skip_taken_names<K: Kind>() {
     let placement = Placement::threads(2).group("ring-2", ["e"]);
     let stages = ["ring-0", "b", "c", "d", "e", "f"];
     let ring = pipeline::<K>(placement, stages).stage("ring-3").poller();
@@ -245,7 +245,7 @@ fn names_after_a_ring_are_such_as_a_thread_can_have<K: Kind>() {
     }
 }
 
-fn stages_of_a_graph_are_placed_as_well<K: Kind>() {
+fn stages_of_a_graph_are_placed_too<K: Kind>() {
     let mut graph = Graph::new();
     let first = graph.stage("first").read(nothing);
     graph.stage("left").after(first).read(nothing);
@@ -317,7 +317,7 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
     assert_eq!(error_of::<K>(workers_after::<K>(pipeline::<K>(group, ["a"]), "w", 2)), two);
 }
 
-fn somebody_on_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
+fn sharing_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
     let text = str::to_owned;
     let each = Placement::thread_per_stage;
     let shares = BuildError::Placement(PlacementError::BlockingShares {
@@ -367,7 +367,7 @@ fn faults_of_pins_are_errors<K: Kind>() {
     assert_eq!(error_of::<K>(ring.read(|_| nothing)), two("x", (4, 5)));
 }
 
-fn messages_say_what_is_allowed<K: Kind>() {
+fn messages_contain_the_allowed_values<K: Kind>() {
     let text = str::to_owned;
     let (thread, stage) = (text("x"), text("a"));
     let threads = (text("x"), text("y"));
@@ -533,7 +533,7 @@ fn batches_of_a_shared_thread_fit_the_first_level_cache<K: Kind>() {
     assert_eq!(each, [("a", 8192), ("b", 8192)]);
 }
 
-fn batches_of_a_shared_thread_are_no_longer_than_asked<K: Kind>() {
+fn batches_of_a_shared_thread_respect_their_maximum<K: Kind>() {
     let turns = batches_of::<K, u64>(Placement::threads(1), 64, 10);
     assert!(turns.iter().all(|&(_, events)| events <= 10), "{turns:?}");
     assert_eq!(turns.iter().map(|&(_, events)| events).sum::<usize>(), 128);
@@ -713,7 +713,7 @@ fn acknowledgements_hold_back_the_next_stage_on_the_thread<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn a_stage_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
+fn a_stage_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
     let (give, gift) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     let mut own = None;

@@ -19,26 +19,26 @@ use lapwing::{Disruptor, Poller, Stage};
 common::for_both_producers! {
     miri_poll_shows_events_in_order_and_is_empty_without_any,
     poll_max_limits_the_batch_and_shows_the_rest_later,
-    poll_max_of_any_number_never_shows_more_than_there_is,
+    poll_max_of_any_number_shows_only_available_events,
     poll_ends_a_batch_at_the_wrap,
     poll_respects_max_batch_of_its_stage,
     full_ring_is_shown_whole,
     wait_returns_when_an_event_is_published,
-    wait_timeout_waits_as_long_as_asked_and_no_event_is_lost,
+    wait_timeout_waits_for_its_timeout_and_loses_no_event,
     wait_ends_when_the_ring_is_closed,
-    miri_batch_lets_go_of_what_was_consumed_only,
+    miri_batch_releases_only_consumed_events,
     miri_batch_releases_early_and_keeps_the_rest,
     miri_forgotten_batch_comes_again,
     exclusive_poller_changes_events_for_the_stages_after_it,
     poller_is_closed_only_when_drained,
-    miri_dropped_poller_holds_nobody_back,
+    miri_dropped_poller_holds_back_nothing,
     last_poller_to_leave_halts_the_ring,
     pipeline_of_pollers_survives_the_one_in_the_middle,
     miri_poller_shares_a_thread_with_its_producer,
     poller_that_was_not_taken_fails_the_start,
     taking_a_poller_says_why_it_cannot,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
-    poller_that_spins_behind_one_that_leaves_reads_what_that_one_left,
+    poller_that_spins_downstream_of_one_that_leaves_reads_its_events,
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
@@ -104,7 +104,7 @@ fn poll_max_limits_the_batch_and_shows_the_rest_later<K: Kind>() {
 
 /// A sequence below 0 must not wrap around to a huge number, which would make a slice of nearly all
 /// memory.
-fn poll_max_of_any_number_never_shows_more_than_there_is<K: Kind>() {
+fn poll_max_of_any_number_shows_only_available_events<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(8);
     for max in [usize::MAX, usize::MAX - 1, usize::MAX >> 1, 1 << 62] {
         let first = poller.sequence();
@@ -166,7 +166,7 @@ fn wait_returns_when_an_event_is_published<K: Kind>() {
     assert_eq!(thread.join().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-fn wait_timeout_waits_as_long_as_asked_and_no_event_is_lost<K: Kind>() {
+fn wait_timeout_waits_for_its_timeout_and_loses_no_event<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let begin = Instant::now();
     assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
@@ -187,7 +187,7 @@ fn wait_ends_when_the_ring_is_closed<K: Kind>() {
     assert_eq!(thread.join().unwrap(), Some(RingError::Closed));
 }
 
-fn miri_batch_lets_go_of_what_was_consumed_only<K: Kind>() {
+fn miri_batch_releases_only_consumed_events<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     publish::<K>(&mut producer, 0..4);
     drop(poller.poll().unwrap());
@@ -273,7 +273,7 @@ fn poller_is_closed_only_when_drained<K: Kind>() {
     assert_eq!(poller.poll_max(0).err(), Some(PollError::Closed));
 }
 
-fn miri_dropped_poller_holds_nobody_back<K: Kind>() {
+fn miri_dropped_poller_holds_back_nothing<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(2, || 0_u64)
         .side_by_side(|side| side.stage("goes").poller().stage("stays").poller())
         .build()
@@ -392,7 +392,7 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
 }
 
 /// Across the wrap, in limited batches, and to the end of a closed ring.
-fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() {
+fn poller_that_spins_downstream_of_one_that_leaves_reads_its_events<K: Kind>() {
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;
     let graph = K::ring(8, || 0_u64)

@@ -22,8 +22,8 @@ common::for_both_producers! {
     batch_of_any_possible_size_is_published_whole,
     batch_waits_until_all_of_it_fits,
     miri_batch_across_the_wrap_shows_two_slices,
-    miri_claim_is_seen_by_nobody_before_it_is_published,
-    claim_on_a_ring_that_was_full_is_seen_by_nobody_before_it_is_published,
+    miri_claim_is_invisible_before_it_is_published,
+    claim_on_a_previously_full_ring_is_invisible_before_it_is_published,
     miri_claim_that_is_dropped_is_given_up,
     batch_that_is_dropped_is_given_up,
     claim_that_is_given_up_last_does_not_hold_a_close,
@@ -230,7 +230,7 @@ fn miri_batch_across_the_wrap_shows_two_slices<K: Kind>() {
     assert_eq!(drain(&mut poller), [3, 4, 5, 6]);
 }
 
-fn miri_claim_is_seen_by_nobody_before_it_is_published<K: Kind>() {
+fn miri_claim_is_invisible_before_it_is_published<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     for round in 0..3 {
         let mut claim = producer.claim().unwrap();
@@ -243,7 +243,7 @@ fn miri_claim_is_seen_by_nobody_before_it_is_published<K: Kind>() {
 }
 
 /// LMAX's single producer moved its cursor to the claim when it had to read the gate (issue 477).
-fn claim_on_a_ring_that_was_full_is_seen_by_nobody_before_it_is_published<K: Kind>() {
+fn claim_on_a_previously_full_ring_is_invisible_before_it_is_published<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let mut next = 0;
     for _ in 0..10 {

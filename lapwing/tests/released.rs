@@ -17,19 +17,19 @@ use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free,
-    a_publisher_that_was_notified_before_the_release_slept_for_ever,
+    a_publisher_is_notified_after_the_release,
     a_publisher_is_notified_by_a_stage_that_writes,
     a_publisher_is_notified_by_stages_that_share_a_thread,
     a_publisher_is_notified_by_whichever_stage_is_the_last,
     a_publisher_is_notified_by_whichever_worker_is_the_last,
     a_publisher_is_notified_by_workers_by_key,
-    a_publisher_is_notified_by_workers_that_hand_keys_over,
+    a_publisher_is_notified_by_workers_that_give_keys_away,
     of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement,
-    each_release_is_told_once,
+    each_release_is_notified_once,
     an_event_that_comes_a_third_time_releases_nothing_more,
     a_panic_of_the_call_gives_no_event_again,
     a_panic_of_the_call_loses_no_pause_and_no_restart,
-    a_panic_of_the_call_after_a_failed_event_is_a_failure_of_its_own,
+    a_panic_in_the_call_after_a_failed_event_is_a_separate_failure,
 }
 
 const ZERO: Duration = Duration::ZERO;
@@ -54,7 +54,7 @@ fn publish_by_the_bell<S: Sequencer>(
 ) {
     for value in 0..events {
         while producer.try_publish(|event| *event = value) == Err(TryPublishError::Full) {
-            bell.recv_timeout(PATIENCE).expect("a release that makes room is told");
+            bell.recv_timeout(PATIENCE).expect("a release that frees a slot is notified");
         }
     }
 }
@@ -144,7 +144,7 @@ fn of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement<K: Kind>(
     assert_eq!(what_is_found::<K>(true), expected.repeat(3));
 }
 
-fn a_publisher_that_was_notified_before_the_release_slept_for_ever<K: Kind>() {
+fn a_publisher_is_notified_after_the_release<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").read_handler(Bell(bell)), &rings);
 }
@@ -202,7 +202,7 @@ impl HandOver for Bell {
     fn take(&mut self, _: u64, (): ()) {}
 }
 
-fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
+fn a_publisher_is_notified_by_workers_that_give_keys_away<K: Kind>() {
     let (bell, heard) = mpsc::channel();
     let ring = K::ring(1, || 0)
         .stage("work")
@@ -234,26 +234,26 @@ fn give_up_by_the_bell(
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_was_given_up() {
+fn a_publisher_wakes_when_a_stage_passes_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, bell| ring.stage("bell").read_handler(bell));
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_workers_passed() {
+fn a_publisher_wakes_when_workers_pass_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, Bell(bell)| {
         ring.stage("work").workers(2).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_workers_by_key_passed() {
+fn a_publisher_wakes_when_workers_by_key_pass_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, Bell(bell)| {
         ring.stage("work").workers(2).by_key(|key| *key).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_a_shared_thread_passed() {
+fn a_publisher_wakes_when_a_shared_thread_passes_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, bell| {
         let stage = |name| Stage::new(name).on_thread("both");
         ring.stage(stage("first")).read(|_, _, _| {}).stage(stage("second")).read_handler(bell)
@@ -341,7 +341,7 @@ fn run_spy<K: Kind>(
 const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
     [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
 
-fn each_release_is_told_once<K: Kind>() {
+fn each_release_is_notified_once<K: Kind>() {
     let released = "e0 e1 r2 e2 e3 e4 r5 e5 r6 end";
     let cases = [
         (Action::Continue, released),
@@ -417,7 +417,7 @@ fn a_panic_of_the_call_loses_no_pause_and_no_restart<K: Kind>() {
     }
 }
 
-fn a_panic_of_the_call_after_a_failed_event_is_a_failure_of_its_own<K: Kind>() {
+fn a_panic_in_the_call_after_a_failed_event_is_a_separate_failure<K: Kind>() {
     for run in RUNS {
         let (text, finished) = run_spy::<K>(&[Way::Panics], Some(2), Action::Skip, run);
         assert_eq!(text, "e0 e1 r2 e2 e3 e4 r5 e5 r6 end");

@@ -19,17 +19,17 @@ use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence};
 
 common::for_both_producers! {
-    miri_handler_that_publishes_to_its_own_full_ring_is_told,
+    miri_handler_that_publishes_to_its_own_full_ring_gets_an_error,
     miri_handler_may_fill_its_own_ring,
-    handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free,
-    handler_is_told_while_it_starts,
-    upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself,
-    stage_that_others_wait_for_waits_for_another_beside_it,
-    handler_waits_for_room_in_another_ring,
-    ring_is_told_apart_from_one_that_was_at_the_same_place,
-    handler_of_an_inner_ring_is_told_of_the_outer_one,
-    handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with,
-    handler_is_told_while_it_is_made,
+    handler_gets_an_error_if_its_batch_exceeds_the_free_slots,
+    handler_gets_an_error_in_on_start,
+    upstream_stage_waits_for_its_downstream_stage_and_not_for_itself,
+    stage_with_downstream_stages_waits_for_a_parallel_stage,
+    handler_waits_for_a_free_slot_in_another_ring,
+    ring_is_distinguished_from_an_earlier_one_at_the_same_address,
+    handler_of_an_inner_ring_gets_an_error_on_the_outer_one,
+    handler_gets_an_error_on_the_full_ring_of_a_stage_on_its_thread,
+    handler_gets_an_error_in_its_factory,
     stage_that_panicked_is_not_on_the_thread_any_more,
     stage_that_stopped_holds_nothing_on_its_thread,
 }
@@ -60,7 +60,7 @@ fn act_in_handler<K: Kind>(
     seen
 }
 
-fn miri_handler_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
+fn miri_handler_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
     let seen = act_in_handler::<K>(2, 2, |producer| {
         for _ in 0..2 {
             let refused = producer.publish(|_| unreachable!());
@@ -97,7 +97,7 @@ fn miri_handler_may_fill_its_own_ring<K: Kind>() {
     assert_eq!(seen, [0, 1, 2, 3]);
 }
 
-fn handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free<K: Kind>() {
+fn handler_gets_an_error_if_its_batch_exceeds_the_free_slots<K: Kind>() {
     let seen = act_in_handler::<K>(4, 2, |producer| {
         let refused = producer.publish_batch(3, |_| unreachable!());
         assert_eq!(refused, Err(BatchError::WouldDeadlock));
@@ -124,7 +124,7 @@ impl<K: Kind> EventHandler<u64> for Early<K> {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn handler_is_told_while_it_starts<K: Kind + 'static>() {
+fn handler_gets_an_error_in_on_start<K: Kind + 'static>() {
     let (hand_over, producers) = mpsc::channel();
     let (results, result) = mpsc::channel();
     let early = Early::<K> { producers, results };
@@ -176,7 +176,7 @@ fn act_in_upstream_stage<K: Kind>(
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
 }
 
-fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
+fn upstream_stage_waits_for_its_downstream_stage_and_not_for_itself<K: Kind>() {
     let strategy = lapwing::wait::Adaptive::default();
     act_in_upstream_stage::<K>(
         strategy,
@@ -218,7 +218,7 @@ impl WaitStrategy for Meddler {
 }
 
 #[test]
-fn handler_is_told_when_another_producer_takes_the_last_slot_it_could_wait_for() {
+fn handler_gets_an_error_if_another_producer_takes_the_last_slot() {
     watched(|| {
         let meddler = Meddler { go: Arc::default(), other: Arc::default() };
         let Meddler { go: to_go, other } = meddler.clone();
@@ -234,7 +234,7 @@ fn handler_is_told_when_another_producer_takes_the_last_slot_it_could_wait_for()
     });
 }
 
-fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
+fn stage_with_downstream_stages_waits_for_a_parallel_stage<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (go, may_go) = mpsc::channel::<()>();
     let mut go = Some(go);
@@ -257,7 +257,7 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
 }
 
-fn handler_waits_for_room_in_another_ring<K: Kind>() {
+fn handler_waits_for_a_free_slot_in_another_ring<K: Kind>() {
     let (mut other, mut pollers) = K::ring(1, || 0_u64).stage("other").poller().build().unwrap();
     let mut poller = pollers.take_poller("other").unwrap();
     other.publish(|event| *event = 1).unwrap();
@@ -289,7 +289,7 @@ fn only<'env, E: Send + 'env>(consumers: lapwing::Consumers<'env, E>) -> Consume
     consumers.into_iter().next().unwrap()
 }
 
-fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
+fn ring_is_distinguished_from_an_earlier_one_at_the_same_address<K: Kind>() {
     for _ in 0..20 {
         let (producer, consumers) =
             K::ring(1, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
@@ -304,7 +304,7 @@ fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
     }
 }
 
-fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
+fn handler_of_an_inner_ring_gets_an_error_on_the_outer_one<K: Kind>() {
     let seen = act_in_handler::<K>(1, 1, |outer| {
         let mut runs = 0;
         let (mut inner, consumers) = K::ring(1, || 0_u64)
@@ -334,7 +334,7 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
 
 /// Two rings on one thread: the downstream stage of the full ring runs only after the handler
 /// returns.
-fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind>() {
+fn handler_gets_an_error_on_the_full_ring_of_a_stage_on_its_thread<K: Kind>() {
     let (mut seen, mut results) = (0, Vec::new());
     let (mut to_second, second) =
         K::ring(2, || 0_u64).stage("second").read(|_, _, _| seen += 1).build().unwrap();
@@ -356,7 +356,7 @@ fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind
     assert_eq!((seen, results), (2, vec![Ok(0), Ok(1), refused, refused]));
 }
 
-fn handler_is_told_while_it_is_made<K: Kind>() {
+fn handler_gets_an_error_in_its_factory<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (results, result) = mpsc::channel();
     let make = move || {

@@ -267,6 +267,6 @@ fn second_handler_gets_what_the_first_released<K: Kind>() {
     drop(producer);
     let finished = consumers.into_iter().next().unwrap().run();
     assert_eq!(finished.processed(), 3);
-    assert!(early.recv().unwrap(), "the release counts although the others said nothing");
+    assert!(early.recv().unwrap(), "the release counts although the others returned nothing");
     drop(finished);
 }

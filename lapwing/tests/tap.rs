@@ -50,7 +50,7 @@ fn miri_reader_gets_what_was_written_in_order() {
 }
 
 #[test]
-fn reader_that_was_overtaken_gets_the_last_lap_and_is_told_how_many_it_missed() {
+fn overtaken_reader_gets_the_last_lap_and_the_number_of_missed_events() {
     for capacity in [1, 2, 8, 64] {
         for count in [0, 1, 7, 8, 9, 16, 100, 1000] {
             let (_writer, mut reader) = written(capacity, count);
@@ -133,7 +133,7 @@ fn miri_each_reader_goes_its_own_way() {
 }
 
 #[test]
-fn writer_does_not_mind_that_nobody_reads() {
+fn writer_needs_no_reader() {
     let (mut writer, reader) = written(4, 10);
     drop(reader);
     write(&mut writer, 10..20);
@@ -218,7 +218,7 @@ fn iterator_waits_for_events_and_ends_when_the_tap_is_closed() {
 }
 
 #[test]
-fn next_timeout_waits_as_long_as_asked_and_takes_what_comes() {
+fn next_timeout_waits_for_its_timeout_and_returns_an_event_that_comes() {
     watched(|| {
         let (mut writer, mut reader) = written(8, 0);
         let start = Instant::now();
@@ -352,7 +352,7 @@ impl Quote {
     }
 
     fn check(&self) {
-        assert_eq!(self.words.iter().sum::<u64>(), self.sum, "of two events: {self:?}");
+        assert_eq!(self.words.iter().sum::<u64>(), self.sum, "words of two events: {self:?}");
     }
 }
 

@@ -18,18 +18,18 @@ common::for_both_producers! {
     the_slow_one_of_two_stages_side_by_side_is_named,
     each_place_of_a_slow_stage_is_named,
     a_worker_group_is_named_as_one_stage,
-    of_stages_that_share_a_thread_the_one_that_has_it_is_named,
+    the_stage_that_occupies_a_shared_thread_is_named,
     an_acknowledgement_that_comes_slowly_is_named,
     a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots,
     stages_that_keep_up_leave_the_limit_to_the_producers,
-    a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back,
+    a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back,
     nothing_limits_an_idle_ring,
     a_closed_ring_is_limited_by_what_is_left,
     a_halted_ring_has_no_limit,
     a_consumer_that_joined_in_between_is_named_and_not_counted,
     a_consumer_that_took_the_seat_of_another_does_not_count_its_events,
     a_stage_that_left_is_not_counted,
-    looks_in_the_wrong_order_count_nothing,
+    snapshots_in_the_wrong_order_count_nothing,
     what_was_dropped_in_between_is_counted,
     throughput_reads_as_a_table,
     a_full_ring_prints_its_limit_under_the_table,
@@ -213,7 +213,7 @@ fn a_worker_group_is_named_as_one_stage<K: Kind>() {
 }
 
 /// The events pile up in front of the first stage, whichever is slow.
-fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
+fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let on_thread = |name| Stage::new(name).on_thread("both");
     let (mut producer, consumers) = K::ring(4, || 0_u64)
@@ -316,7 +316,7 @@ fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
     assert_eq!(throughput.bottleneck(), Some(&Bottleneck::Producers));
 }
 
-fn a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back<K: Kind>() {
+fn a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back<K: Kind>() {
     for (published, expected) in [(7, Some(Bottleneck::Producers)), (8, stage("all"))] {
         let (mut producer, mut consumers) =
             K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
@@ -429,7 +429,7 @@ fn a_stage_that_left_is_not_counted<K: Kind>() {
     assert_eq!(throughput.bottleneck(), stage("first").as_ref());
 }
 
-fn looks_in_the_wrong_order_count_nothing<K: Kind>() {
+fn snapshots_in_the_wrong_order_count_nothing<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();

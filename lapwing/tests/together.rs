@@ -24,7 +24,7 @@ common::for_both_producers! {
     stages_around_one_on_another_thread_share_their_state,
     thread_of_several_stages_wakes_with_every_strategy,
     timeouts_come_to_each_stage_of_a_thread,
-    panicking_stage_halts_those_beside_it,
+    panicking_stage_halts_the_others_on_its_thread,
     stage_that_stops_leaves_its_neighbours_running,
     panic_in_the_strategy_of_a_shared_thread_is_reported,
     panic_in_a_factory_of_a_shared_thread_is_reported,
@@ -206,7 +206,7 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn panicking_stage_halts_those_beside_it<K: Kind>() {
+fn panicking_stage_halts_the_others_on_its_thread<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("good")

@@ -20,8 +20,8 @@ common::for_both_producers! {
     chains_within_sides_keep_their_order,
     miri_random_graphs_keep_every_order,
     graph_with_writers_between_readers_runs,
-    builder_goes_on_after_a_graph,
-    graph_goes_on_after_a_builder,
+    builder_continues_after_a_graph,
+    graph_continues_after_a_builder,
     empty_side_and_empty_graph_change_nothing,
     batches_follow_each_other_and_end_at_the_wrap,
     max_batch_is_respected_by_every_kind_of_stage,
@@ -205,7 +205,7 @@ fn graph_with_writers_between_readers_runs<K: Kind>() {
     run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
 }
 
-fn builder_goes_on_after_a_graph<K: Kind>() {
+fn builder_continues_after_a_graph<K: Kind>() {
     let watch = Watch::new(3);
     let mut graph = Graph::new();
     let a = graph.stage("a").read(watch.stage(0, []));
@@ -218,7 +218,7 @@ fn builder_goes_on_after_a_graph<K: Kind>() {
     run::<K>(repeats(5_000), ring);
 }
 
-fn graph_goes_on_after_a_builder<K: Kind>() {
+fn graph_continues_after_a_builder<K: Kind>() {
     let mut graph = Graph::new();
     let right =
         graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
@@ -408,7 +408,7 @@ fn text(name: &str) -> String {
 }
 
 #[test]
-fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
+fn overlap_names_the_stage_that_writes_and_the_parallel_one() {
     let mut graph = Graph::new();
     let first = graph.stage("first").read(nothing);
     graph.stage("reads").after(first).read(nothing);

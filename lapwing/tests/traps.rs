@@ -26,15 +26,15 @@ common::for_both_producers! {
     trap_01_what_a_closure_keeps_of_its_events_is_a_copy,
     trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor,
     trap_03_stage_of_another_ring_cannot_be_waited_for,
-    trap_03_stage_that_nobody_comes_after_gates_the_producer,
-    trap_03_layer_that_names_no_stage_comes_after_the_one_before,
+    trap_03_last_stage_gates_the_producer,
+    trap_03_layer_that_names_no_stage_depends_on_the_previous_one,
     trap_04_panic_in_a_fill_closure_does_not_hang_the_end,
     trap_05_panic_of_a_handler_ends_its_dependents_and_a_blocked_producer,
     trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread,
-    trap_07_dropped_poller_lets_the_producer_go_on,
-    trap_07_forgotten_poller_holds_its_events_and_says_so,
+    trap_07_dropped_poller_frees_the_producer,
+    trap_07_forgotten_poller_holds_its_events,
     trap_08_producer_is_dropped_on_the_thread_of_its_poller,
-    trap_09_single_event_wakes_a_sleeper,
+    trap_09_single_event_wakes_a_parked_thread,
     trap_10_first_event_arrives_alone,
     trap_11_first_lap_is_not_overwritten,
 }
@@ -84,7 +84,7 @@ fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     assert!(K::ring(4, || 0_u64).graph(foreign).build().is_ok());
 }
 
-fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
+fn trap_03_last_stage_gates_the_producer<K: Kind>() {
     let mut graph = Graph::new();
     graph.stage("lone").poller();
     let first = graph.stage("first").poller();
@@ -99,7 +99,7 @@ fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
     assert_eq!(held.as_slice(), [0, 0]);
 }
 
-fn trap_03_layer_that_names_no_stage_comes_after_the_one_before<K: Kind>() {
+fn trap_03_layer_that_names_no_stage_depends_on_the_previous_one<K: Kind>() {
     let mut graph = Graph::new();
     graph.stage("lone").poller();
     let ring = K::ring(1, || 0_u64).stage("first").poller().graph(graph);
@@ -190,7 +190,7 @@ impl EventHandler<u64> for Never {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn trap_07_dropped_poller_lets_the_producer_go_on<K: Kind>() {
+fn trap_07_dropped_poller_frees_the_producer<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .side_by_side(|side| side.stage("gone").poller().stage("reader").read(|_, _, _| {}))
         .build()
@@ -203,7 +203,7 @@ fn trap_07_dropped_poller_lets_the_producer_go_on<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn trap_07_forgotten_poller_holds_its_events_and_says_so<K: Kind>() {
+fn trap_07_forgotten_poller_holds_its_events<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(4);
     mem::forget(poller);
     (0..4).for_each(|_| _ = producer.try_publish(|_| {}).unwrap());
@@ -230,7 +230,7 @@ fn trap_08_producer_is_dropped_on_the_thread_of_its_poller<K: Kind>() {
 }
 
 /// Covered by the models of O6 and O7. `waiting.rs` tests every strategy and depth.
-fn trap_09_single_event_wakes_a_sleeper<K: Kind>() {
+fn trap_09_single_event_wakes_a_parked_thread<K: Kind>() {
     let mut pause = Lcg(9);
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let sleeper = thread::spawn(move || {

@@ -16,7 +16,7 @@ use lapwing::wait::{Adaptive, Blocking, WaitStrategy, Waiting, Yielding};
 common::for_both_producers! {
     miri_trap_13_strategies_that_lie_lose_no_event,
     trap_13_strategies_that_lie_keep_time_limits,
-    trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone,
+    trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone,
     miri_trap_15_slots_of_a_poller_that_left_are_written_again,
     miri_trap_16_events_without_a_size_are_counted,
     miri_trap_16_events_are_dropped_once,
@@ -212,7 +212,7 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
 // ---- 14: events that are not `Sync` ----
 
 /// With a stage that reads, this does not compile: see `Builder`.
-fn trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone<K: Kind>() {
+fn trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone<K: Kind>() {
     let mut sum = 0;
     let (mut producer, consumers) = K::ring(4, || Cell::new(0_u64))
         .stage("sum")

@@ -18,12 +18,12 @@ common::for_both_producers! {
     claim_up_to_of_any_size_is_cut_to_the_ring,
     claim_up_to_of_no_slot_is_refused_by_every_call,
     claim_up_to_waits_for_the_first_free_slot,
-    claim_up_to_says_why_there_is_none,
+    claim_up_to_returns_the_reason_of_a_refusal,
     claim_up_to_that_is_dropped_is_given_up,
-    claim_up_to_in_a_handler_of_a_full_ring_is_told,
+    claim_up_to_in_a_handler_of_a_full_ring_gets_an_error,
     list_that_is_longer_than_the_ring_goes_through_it,
-    free_slots_are_those_that_a_claim_would_get,
-    free_slots_are_none_when_nobody_is_left,
+    free_slots_equal_what_a_claim_would_get,
+    free_slots_are_zero_when_no_consumer_is_left,
     free_slots_shrink_when_a_consumer_takes_a_seat_further_back,
     miri_slice_is_copied_across_the_wrap,
     slice_of_another_length_is_not_copied,
@@ -102,7 +102,7 @@ fn claim_up_to_waits_for_the_first_free_slot<K: Kind>() {
     assert_eq!(drain(&mut poller), [1, 2, 3, 4]);
 }
 
-fn claim_up_to_says_why_there_is_none<K: Kind>() {
+fn claim_up_to_returns_the_reason_of_a_refusal<K: Kind>() {
     let errors = |producer: &mut ProducerOf<u64, K>| {
         [
             producer.claim_up_to(1).err(),
@@ -130,7 +130,7 @@ fn claim_up_to_that_is_dropped_is_given_up<K: Kind>() {
     }
 }
 
-fn claim_up_to_in_a_handler_of_a_full_ring_is_told<K: Kind>() {
+fn claim_up_to_in_a_handler_of_a_full_ring_gets_an_error<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let claim = move |_: &u64, _, _| {
         let Ok(mut producer) = producers.try_recv() else { return };
@@ -170,7 +170,7 @@ fn list_that_is_longer_than_the_ring_goes_through_it<K: Kind>() {
     });
 }
 
-fn free_slots_are_those_that_a_claim_would_get<K: Kind>() {
+fn free_slots_equal_what_a_claim_would_get<K: Kind>() {
     let mut size = Lcg(11);
     for capacity in [1, 2, 8, 64] {
         let (mut producer, mut poller) = ring_with_poller::<K>(capacity);
@@ -194,7 +194,7 @@ fn free_slots_are_those_that_a_claim_would_get<K: Kind>() {
     }
 }
 
-fn free_slots_are_none_when_nobody_is_left<K: Kind>() {
+fn free_slots_are_zero_when_no_consumer_is_left<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(4);
     producer.publish(|_| {}).unwrap();
     producer.close();

@@ -25,11 +25,11 @@ common::for_both_producers! {
     every_event_goes_to_exactly_one_worker_whatever_the_strategy,
     miri_the_stage_after_a_group_sees_what_its_workers_wrote,
     a_group_after_a_group_sees_what_its_workers_wrote,
-    a_group_beside_other_stages_reads_what_they_read,
+    a_group_parallel_to_other_stages_reads_the_same_events,
     miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it,
     lmax_trap_6_workers_that_have_not_started_hold_their_events,
     lmax_trap_17_a_close_is_drained_by_all_workers,
-    a_lone_event_after_silence_is_handled,
+    a_single_event_after_an_idle_period_is_handled,
     an_event_wakes_no_more_idle_workers_than_it_needs,
     idle_workers_wake_each_other_until_all_have_something,
     a_slow_event_holds_only_its_own_worker,
@@ -40,13 +40,13 @@ common::for_both_producers! {
     every_batch_is_announced,
     a_halt_ends_every_worker,
     workers_that_share_a_thread_take_turns,
-    a_seat_comes_after_the_workers_that_write,
+    a_seat_depends_on_the_workers_that_write,
     a_ring_that_begins_elsewhere_hands_out_its_first_event,
     a_monitor_shows_a_group_as_one_stage,
-    a_worker_that_would_wait_for_itself_is_told_so,
-    an_idle_worker_that_would_wait_for_itself_is_told_so,
+    a_worker_that_would_wait_for_itself_gets_an_error,
+    an_idle_worker_that_would_wait_for_itself_gets_an_error,
     an_idle_worker_waits_for_one_on_another_thread,
-    a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes,
+    a_resting_worker_on_a_shared_thread_gets_no_timeouts,
     no_consumer_in_a_seat_has_the_name_of_a_worker,
     a_worker_that_is_dropped_without_having_run_halts_the_ring,
 }
@@ -281,7 +281,7 @@ fn a_group_after_a_group_sees_what_its_workers_wrote<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_group_beside_other_stages_reads_what_they_read<K: Kind>() {
+fn a_group_parallel_to_other_stages_reads_the_same_events<K: Kind>() {
     let events = repeats(10_000);
     let (left, right) = (Counts::new(events), Counts::new(events));
     let mut journal = Vec::new();
@@ -394,7 +394,7 @@ fn lmax_trap_17_a_close_is_drained_by_all_workers<K: Kind>() {
 
 // ---- waiting ----
 
-fn a_lone_event_after_silence_is_handled<K: Kind>() {
+fn a_single_event_after_an_idle_period_is_handled<K: Kind>() {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(Blocking { yields: 0 })
@@ -660,7 +660,11 @@ fn every_batch_is_announced<K: Kind>() {
     let calls = ["work-0", "work-1"].map(|name| report.take::<Calls>(name).unwrap());
     assert_eq!(calls.iter().map(|calls| calls.announced).sum::<u64>(), 64);
     assert_eq!(calls.iter().map(|calls| calls.events).sum::<u64>(), 64);
-    assert_eq!(calls.iter().map(|calls| calls.deepest).max(), Some(64), "all were there");
+    assert_eq!(
+        calls.iter().map(|calls| calls.deepest).max(),
+        Some(64),
+        "all events were available"
+    );
 }
 
 // ---- with other features of a ring ----
@@ -699,7 +703,7 @@ fn workers_that_share_a_thread_take_turns<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_seat_comes_after_the_workers_that_write<K: Kind>() {
+fn a_seat_depends_on_the_workers_that_write<K: Kind>() {
     let events = repeats(5_000);
     let mut seen = Vec::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -772,7 +776,7 @@ fn a_monitor_shows_a_group_as_one_stage<K: Kind>() {
     assert!(snapshot.stages[0].batches >= 8);
 }
 
-fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_itself_gets_an_error<K: Kind>() {
     let deadlocks = AtomicU64::new(0);
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -841,7 +845,7 @@ fn publish_at_the_start<K: Kind>(
     result
 }
 
-fn an_idle_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
+fn an_idle_worker_that_would_wait_for_itself_gets_an_error<K: Kind>() {
     let alone = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1));
     assert_eq!(alone, Err(PublishError::WouldDeadlock));
     let others_rest = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1).up_to(3));
@@ -857,7 +861,7 @@ fn an_idle_worker_waits_for_one_on_another_thread<K: Kind>() {
     assert_eq!(publish_at_the_start::<K>(|ring| ring.stage("work").workers(2)), Ok(2));
 }
 
-fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind>() {
+fn a_resting_worker_on_a_shared_thread_gets_no_timeouts<K: Kind>() {
     struct Times(usize, mpsc::Sender<usize>);
     impl EventHandler<u64> for Times {
         fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
@@ -949,7 +953,7 @@ fn a_group_has_at_least_one_worker_and_at_most_64() {
 }
 
 #[test]
-fn the_name_of_a_worker_is_nobody_elses() {
+fn the_name_of_a_worker_is_unique() {
     let duplicate = Err(BuildError::DuplicateName { stage: "w-1".into() });
     let ring = || Disruptor::single_producer(8, || 0_u64);
     let group = |_: usize| |_: &u64, _, _| {};
@@ -962,7 +966,7 @@ fn the_name_of_a_worker_is_nobody_elses() {
 }
 
 #[test]
-fn a_group_that_writes_is_beside_nobody() {
+fn a_group_that_writes_has_no_parallel_stage() {
     let mut graph = Graph::new();
     graph.stage("left").workers(2).write(|_| |event: &mut u64, _, _| *event += 1);
     graph.stage("right").read(|_, _, _| {});

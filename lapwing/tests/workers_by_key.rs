@@ -28,25 +28,25 @@ common::for_both_producers! {
     a_group_by_key_after_a_group_keeps_the_order_of_each_key,
     a_monitor_shows_how_far_a_group_by_key_is,
     a_slow_key_holds_only_its_own_worker,
-    a_lone_event_after_silence_reaches_its_owner,
+    a_single_event_after_an_idle_period_reaches_its_owner,
     a_close_is_drained_by_all_owners,
     a_resize_before_the_start_and_after_the_close_loses_nothing,
     the_new_team_gets_nothing_before_the_old_one_has_finished,
-    a_panic_of_the_key_halts_the_ring_and_says_so,
+    a_panic_of_the_key_function_halts_the_ring_and_is_reported,
     a_key_that_waited_for_the_ring_kept_its_lock_for_ever,
     miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order,
     a_worker_that_stops_under_load_and_resizes_loses_nothing,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another,
-    a_worker_that_leaves_is_replaced_by_one_that_sleeps,
+    a_worker_that_leaves_is_replaced_by_a_parked_one,
     the_last_worker_that_leaves_halts_the_ring,
-    a_worker_that_would_wait_for_what_it_took_over_is_told_so,
+    a_worker_that_would_wait_for_its_taken_over_events_gets_an_error,
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_worker_and_its_events_go_to_another,
     a_failed_event_may_be_tried_again_and_skipped,
-    claims_that_are_given_up_belong_to_nobody,
+    claims_that_are_given_up_have_no_owner,
     a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows,
     a_key_that_is_a_bad_hash_is_spread_all_the_same,
-    a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well,
+    an_invalid_number_of_workers_is_an_error_with_keys_too,
     timeouts_are_called_while_nothing_comes,
     workers_by_key_that_share_a_thread_take_turns,
     workers_that_have_not_started_hold_their_events,
@@ -72,7 +72,7 @@ impl Book {
 
     /// Records `trade`, and returns the worker of the previous trade.
     fn note(&self, trade: &mut Trade, worker: usize) -> Option<usize> {
-        assert!(!trade.is_done, "{trade:?} is done twice");
+        assert!(!trade.is_done, "{trade:?} is handled twice");
         trade.is_done = true;
         let (done, last) = &mut *self.0[trade.account as usize].lock().unwrap();
         assert_eq!(trade.number, *done, "out of order: {trade:?}");
@@ -389,7 +389,7 @@ fn a_slow_key_holds_only_its_own_worker<K: Kind>() {
     });
 }
 
-fn a_lone_event_after_silence_reaches_its_owner<K: Kind>() {
+fn a_single_event_after_an_idle_period_reaches_its_owner<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(Blocking { yields: 0 })
@@ -508,7 +508,7 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
     });
 }
 
-fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
+fn a_panic_of_the_key_function_halts_the_ring_and_is_reported<K: Kind>() {
     quiet_panics();
     for _ in 0..repeats(50) {
         // Nothing is useful here: the owner of the event is unknown.
@@ -712,7 +712,7 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another<K: Kin
     assert_eq!(book.done(), 16);
 }
 
-fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
+fn a_worker_that_leaves_is_replaced_by_a_parked_one<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(BusySpin)
@@ -764,7 +764,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     assert_eq!(outcomes, [Outcome::Stopped, Outcome::Halted]);
 }
 
-fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_its_taken_over_events_gets_an_error<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -880,7 +880,7 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
 
 // ---- claims that are given up, batches, invalid input ----
 
-fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
+fn claims_that_are_given_up_have_no_owner<K: Kind>() {
     quiet_panics();
     for capacity in [2, 16] {
         let (events, book) = (repeats(2_000), Book::new());
@@ -988,7 +988,7 @@ fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
     assert_eq!(owners.into_inner().unwrap().len(), 4);
 }
 
-fn a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well<K: Kind>() {
+fn an_invalid_number_of_workers_is_an_error_with_keys_too<K: Kind>() {
     for (size, max) in [(0, 1), (3, 2), (65, 65)] {
         let ring = K::ring(4, Trade::default)
             .stage("work")

@@ -15,17 +15,17 @@ use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     miri_resizing_under_load_loses_nothing_and_doubles_nothing,
-    a_worker_more_takes_what_the_others_have_no_time_for,
-    a_worker_too_many_gets_nothing_more,
-    workers_that_are_not_to_work_hold_nobody_back,
+    an_additional_worker_takes_events_that_wait,
+    an_unwanted_worker_gets_no_more_events,
+    unwanted_workers_hold_back_nothing,
     lmax_trap_17_a_worker_that_stops_drops_no_claimed_event,
     miri_lmax_trap_17_shutdown_ends_though_workers_have_left,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one,
-    a_worker_that_leaves_is_replaced_by_one_that_sleeps,
+    a_worker_that_leaves_is_replaced_by_a_parked_one,
     the_last_worker_that_leaves_halts_the_ring,
-    a_worker_that_is_asked_to_stop_leaves_the_others_at_work,
-    a_sleeping_worker_that_is_asked_to_stop_ends,
-    a_worker_that_would_wait_for_what_it_took_over_is_told_so,
+    a_worker_that_is_stopped_leaves_the_others_running,
+    a_parked_worker_that_is_stopped_ends,
+    a_worker_that_would_wait_for_its_taken_over_events_gets_an_error,
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_event,
     a_panic_may_cost_one_worker,
@@ -118,7 +118,7 @@ fn miri_resizing_under_load_loses_nothing_and_doubles_nothing<K: Kind>() {
     }
 }
 
-fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
+fn an_additional_worker_takes_events_that_wait<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let stage = Stage::new("work").max_batch(1);
     let (mut producer, consumers) = K::ring(16, || 0_u64)
@@ -148,7 +148,7 @@ fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_worker_too_many_gets_nothing_more<K: Kind>() {
+fn an_unwanted_worker_gets_no_more_events<K: Kind>() {
     let newest = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("work")
@@ -178,7 +178,7 @@ fn a_worker_too_many_gets_nothing_more<K: Kind>() {
     });
 }
 
-fn workers_that_are_not_to_work_hold_nobody_back<K: Kind>() {
+fn unwanted_workers_hold_back_nothing<K: Kind>() {
     let events = repeats(50); // few: under oversubscription, each spins for its whole time slice
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(BusySpin)
@@ -299,7 +299,7 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K:
     assert_eq!(handled.load(Ordering::Relaxed), 1);
 }
 
-fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
+fn a_worker_that_leaves_is_replaced_by_a_parked_one<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("work")
         .workers(1)
@@ -342,7 +342,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     }
 }
 
-fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
+fn a_worker_that_is_stopped_leaves_the_others_running<K: Kind>() {
     let events = repeats(3_000);
     let counts = Counts::new(events);
     let (producer, consumers) = K::ring(8, || 0_u64)
@@ -376,7 +376,7 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_sleeping_worker_that_is_asked_to_stop_ends<K: Kind>() {
+fn a_parked_worker_that_is_stopped_ends<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking { yields: 0 })
         .stage("work")
@@ -432,7 +432,7 @@ fn fail_at_three<K: Kind>(stage: Stage, times: u64) -> (Vec<Outcome>, u64, Count
     (outcomes, skipped, counts)
 }
 
-fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_its_taken_over_events_gets_an_error<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -572,7 +572,7 @@ fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kin
     publish_all::<K>(&mut producer, 8);
     let report = consumers.start().unwrap().shutdown().unwrap();
     let skipped: Vec<_> = report.stages().map(|worker| worker.skipped()).collect();
-    assert_eq!(skipped, [4, 4], "each failure waits for one of the other worker");
+    assert_eq!(skipped, [4, 4], "each failure waits for a failure of the other worker");
 }
 
 fn a_rewind_gives_the_claim_again_and_no_more<K: Kind>() {

@@ -24,7 +24,7 @@ impl Snapshot {
     ///     rankdir=LR;
     ///     node [shape=box];
     ///     producers [shape=ellipse, label="producers\npublished 3"];
-    ///     stage0 [label="ticks\nsequence 0, lag 3\nnot asked"];
+    ///     stage0 [label="ticks\nsequence 0, lag 3\nnot polled"];
     ///     producers -> stage0;
     /// }
     /// "#;
@@ -63,7 +63,7 @@ impl Snapshot {
     /// producer.publish_batch(3, |_| {})?;
     /// let text = r#"flowchart LR
     ///     producers(["producers<br/>published 3"])
-    ///     stage0["ticks<br/>sequence 0, lag 3<br/>not asked"]
+    ///     stage0["ticks<br/>sequence 0, lag 3<br/>not polled"]
     ///     producers --> stage0
     /// "#;
     /// assert_eq!(producer.monitor().snapshot().to_mermaid(), text);

@@ -159,7 +159,7 @@ impl Monitor {
     /// let monitor = producer.monitor();
     /// assert!(monitor.stall().is_none()); // the first snapshot: nothing to compare it with
     /// let stall = monitor.stall().unwrap().to_string();
-    /// assert!(stall.starts_with("ring \"quotes\" is held up: stage \"ticks\" is not asked"));
+    /// assert!(stall.starts_with("ring \"quotes\" is held up: stage \"ticks\" is not polled"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -336,7 +336,7 @@ impl fmt::Display for StageState {
             Self::Parked => "parked",
             Self::Pausing => "pausing",
             Self::InHandler => "in its handler",
-            Self::NotAsked => "not asked",
+            Self::NotAsked => "not polled",
             Self::HasBatch => "has a batch",
             Self::Drained => "drained",
             Self::Halted => "halted",

@@ -254,7 +254,7 @@ fn in_words(state: StageState) -> &'static str {
         StageState::Parked => "is parked, though it could go on",
         StageState::Pausing => "pauses before it tries again",
         StageState::InHandler => "is in its handler",
-        StageState::NotAsked => "is not asked",
+        StageState::NotAsked => "is not polled",
         StageState::HasBatch => "holds a batch",
         StageState::Drained => "is drained",
         StageState::Halted => "is halted",

@@ -228,7 +228,7 @@ impl Turnstile {
 
     /// Waits until the code blocks at `sequence`.
     pub(crate) fn wait_for(&self, sequence: u64) {
-        while self.at.recv_timeout(PATIENCE).expect("it gets there") < sequence {
+        while self.at.recv_timeout(PATIENCE).expect("the code reaches the event") < sequence {
             self.let_go();
         }
     }

@@ -14,9 +14,9 @@ use crate::spy::{Call, Spy, publish, value_of};
 
 for_each_setup! {
     c60_events_that_come_during_a_batch_are_the_next_one,
-    c61_longest_batch_is_respected_and_the_depth_of_the_queue_told,
-    c62_event_that_is_released_early_is_there_for_others_within_the_batch,
-    c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after,
+    c61_maximum_batch_is_respected_and_the_queue_depth_reported,
+    c62_event_that_is_released_early_is_visible_within_the_batch,
+    c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages,
     c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it,
     c64_poller_that_stops_within_a_batch_gets_the_rest_again,
     c64_poller_that_fails_gets_the_same_event_again,
@@ -59,7 +59,7 @@ fn c60_events_that_come_during_a_batch_are_the_next_one<K: Kind>(setup: Setup<K>
     assert_eq!(spy.announced(), [(3, 3), (2, 2), (1, 1)]);
 }
 
-fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup: Setup<K>) {
+fn c61_maximum_batch_is_respected_and_the_queue_depth_reported<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("spy").max_batch(3);
     let (mut producer, consumers) =
         setup.ring(64, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
@@ -91,7 +91,7 @@ impl EventHandler<u64> for Late {
 }
 
 #[test]
-fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
+fn c61_with_one_producer_the_queue_depth_needs_no_extra_poll() {
     let (hand_over, handed_over) = mpsc::channel();
     let (send, depths) = mpsc::channel();
     let make = move || Late { producer: handed_over.recv().unwrap(), depths: send };
@@ -104,7 +104,7 @@ fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
     assert_eq!(depths.iter().collect::<Vec<u64>>(), [3, 1, 1]);
 }
 
-fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind>(setup: Setup<K>) {
+fn c62_event_that_is_released_early_is_visible_within_the_batch<K: Kind>(setup: Setup<K>) {
     let (open, gate) = mpsc::channel::<()>();
     let early = move |_: &u64, sequence, _| match sequence {
         1 => Action::ReleaseNow,
@@ -132,9 +132,7 @@ fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind
     running.shutdown().unwrap();
 }
 
-fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<K: Kind>(
-    setup: Setup<K>,
-) {
+fn c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages<K: Kind>(setup: Setup<K>) {
     let (handled, sequences) = mpsc::channel();
     let journal = move |_: &u64, sequence: Sequence, _: bool| handled.send(sequence).unwrap();
     let (mut producer, mut consumers) = setup

@@ -16,7 +16,7 @@ for_each_setup! {
     c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun,
     c71_consumers_that_leave_under_load_take_no_event_from_others,
     c71_stages_that_are_stopped_under_load_take_no_event_from_others,
-    c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves,
+    c71_producer_continues_when_the_consumer_that_it_waits_for_leaves,
 }
 
 /// An event that shows whether two writers have accessed it at the same time.
@@ -155,7 +155,7 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
     assert_eq!(processed[0], processed[2]);
 }
 
-fn c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
+fn c71_producer_continues_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(2, || 0_u64).seats(1).stage("stays").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();

@@ -24,12 +24,12 @@ for_each_setup! {
     c50_error_without_a_policy_halts_the_ring_and_says_where,
     c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end,
     c52_panic_of_on_batch_start_skips_no_event,
-    c53_wait_that_ends_for_no_reason_skips_no_event,
-    c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody,
+    c53_spurious_wake_up_skips_no_event,
+    c54_panic_of_a_fill_publishes_nothing_and_blocks_no_thread,
     c55_rewind_begins_the_batch_again_wherever_it_failed,
     c55_rewind_begins_no_batch_again_but_its_own,
     c55_error_that_is_not_for_a_rewind_is_not_rewound,
-    c55_policy_is_asked_once_for_each_failure_and_never_without,
+    c55_policy_is_called_once_per_failure_and_never_otherwise,
     c55_rewind_with_a_pause_takes_as_long,
     c55_rewind_that_gives_up_skips_its_event,
 }
@@ -178,7 +178,7 @@ impl EventHandler<u64> for PanicsAtFirst {
 }
 
 /// LMAX treats an exception that ends a wait, such as an interrupt, as a failure of the next event.
-fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
+fn c53_spurious_wake_up_skips_no_event<K: Kind>(setup: Setup<K>) {
     let (handled, waits) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
     let count = Arc::clone(&waits);
     let ends_early = move || count.fetch_add(1, SeqCst).is_multiple_of(2);
@@ -207,7 +207,7 @@ fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
 }
 
 /// LMAX publishes the slot in the state that the translator left.
-fn c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody<K: Kind>(setup: Setup<K>) {
+fn c54_panic_of_a_fill_publishes_nothing_and_blocks_no_thread<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) =
         setup.ring(2, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
@@ -297,7 +297,7 @@ impl FailurePolicy for Asked {
     }
 }
 
-fn c55_policy_is_asked_once_for_each_failure_and_never_without<K: Kind>(setup: Setup<K>) {
+fn c55_policy_is_called_once_per_failure_and_never_otherwise<K: Kind>(setup: Setup<K>) {
     let asked = Arc::default();
     let ask = |fails: fn(Sequence, usize) -> bool| {
         let stage = stage().max_batch(4).on_error(Asked(Arc::clone(&asked)));

@@ -13,13 +13,13 @@ use crate::spy::{Spy, publish, value_of, values};
 
 for_each_setup! {
     c10_full_ring_blocks_the_producer_at_exactly_its_size,
-    c11_blocked_producer_goes_on_after_one_release_and_by_one_event,
+    c11_blocked_producer_continues_by_one_event_after_one_release,
     c12_try_calls_on_a_full_ring_say_so_and_claim_nothing,
     c13_batch_of_the_whole_ring_fits_and_none_or_one_more_is_refused,
     c14_batch_across_the_wrap_arrives_in_order,
     c15_ring_of_one_slot_works,
     c16_ring_of_two_slots_works,
-    c17_ring_that_nobody_would_hold_back_is_refused,
+    c17_ring_without_gating_consumers_is_refused,
 }
 
 /// Publishes until the ring is full. `count` follows the progress.
@@ -48,7 +48,7 @@ fn c10_full_ring_blocks_the_producer_at_exactly_its_size<K: Kind>(setup: Setup<K
     }
 }
 
-fn c11_blocked_producer_goes_on_after_one_release_and_by_one_event<K: Kind>(setup: Setup<K>) {
+fn c11_blocked_producer_continues_by_one_event_after_one_release<K: Kind>(setup: Setup<K>) {
     let (producer, mut poller) = setup.ring_with_poller(4);
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -157,7 +157,7 @@ fn tiny_ring<K: Kind>(setup: Setup<K>, capacity: usize) {
 
 /// LMAX's ring without a consumer overwrites unread events. Here such a ring cannot be built, and a
 /// ring whose last consumer has left accepts no event.
-fn c17_ring_that_nobody_would_hold_back_is_refused<K: Kind>(setup: Setup<K>) {
+fn c17_ring_without_gating_consumers_is_refused<K: Kind>(setup: Setup<K>) {
     assert_eq!(setup.ring(4, || 0_u64).build().err(), Some(BuildError::NoConsumers));
     let (mut producer, poller) = setup.ring_with_poller(4);
     drop(poller);

@@ -20,7 +20,7 @@ for_each_setup! {
     c42_shutdown_returns_when_every_handler_has,
     c43_shutdown_with_a_stage_that_died_ends,
     c44_shutdown_wakes_a_producer_that_is_blocked,
-    c45_shutdown_that_runs_out_of_time_says_what_is_left,
+    c45_shutdown_that_times_out_reports_what_is_left,
 }
 
 fn c40_halt_before_the_run_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup<K>) {
@@ -162,7 +162,7 @@ fn c44_shutdown_wakes_a_producer_that_is_blocked<K: Kind>(setup: Setup<K>) {
     });
 }
 
-fn c45_shutdown_that_runs_out_of_time_says_what_is_left<K: Kind>(setup: Setup<K>) {
+fn c45_shutdown_that_times_out_reports_what_is_left<K: Kind>(setup: Setup<K>) {
     let (open, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let stuck = move |_: &u64, _: Sequence, _: bool| {

@@ -12,7 +12,7 @@ use crate::spy::{Spy, publish, values};
 for_each_setup! {
     c01_one_consumer_sees_the_events_of_one_producer_in_order,
     c02_every_stage_of_a_multicast_sees_every_event,
-    c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done,
+    c03_each_stage_of_a_pipeline_sees_the_writes_of_the_previous_one,
     c04_join_of_a_diamond_sees_what_both_sides_wrote,
     c05_stage_waits_for_those_that_it_names_and_for_no_others,
     c06_consumer_that_comes_late_begins_at_the_cursor,
@@ -47,7 +47,7 @@ fn c02_every_stage_of_a_multicast_sees_every_event<K: Kind>(setup: Setup<K>) {
     }
 }
 
-fn c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done<K: Kind>(setup: Setup<K>) {
+fn c03_each_stage_of_a_pipeline_sees_the_writes_of_the_previous_one<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let mut ring = setup.ring(8, || [0_u64; 4]);
     for stage in 1..4 {

@@ -18,7 +18,7 @@ use crate::spy::{Call, Spy, publish, values};
 
 for_each_setup! {
     c30_one_event_and_then_silence_reaches_each_depth,
-    c31_timeout_comes_no_earlier_than_asked,
+    c31_timeout_is_never_early,
     c31_timeout_does_not_come_while_there_are_events,
     c32_timeout_comes_while_a_stage_before_is_slow,
     c33_halt_ends_the_waits_on_an_empty_ring,
@@ -74,7 +74,7 @@ impl EventHandler<u64> for Clock {
     }
 }
 
-fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
+fn c31_timeout_is_never_early<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let stage = Stage::new("clock").timeout(MOMENT);
@@ -84,7 +84,7 @@ fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
     assert_eq!(timeouts.recv(), Ok(0));
     publish(&mut producer, 0..2);
     assert!(timeouts.iter().any(|sequence| sequence == 2));
-    assert_eq!(timeouts.recv(), Ok(2), "again after each further time");
+    assert_eq!(timeouts.recv(), Ok(2), "once more after each further timeout");
     running.shutdown().unwrap();
 
     let (_producer, mut poller) = setup.ring_with_poller(4);

@@ -20,7 +20,7 @@ for_each_setup! {
     b04_nothing_reaches_a_worker_before_it_is_published,
     b05_event_that_a_worker_has_is_not_overwritten,
     b06d_workers_that_have_not_started_hold_their_events,
-    b17a_backlog_of_workers_is_what_they_have_not_finished,
+    b17a_backlog_of_workers_is_their_unfinished_events,
     b17b_worker_that_stopped_holds_up_no_shutdown,
     b17c_timeout_of_a_worker_is_called,
     b17d_worker_that_stops_leaves_its_events_to_the_others,
@@ -160,7 +160,7 @@ fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>
 
 /// LMAX compared the positions of workers with `!=`, so a worker that was ahead counted as a
 /// backlog.
-fn b17a_backlog_of_workers_is_what_they_have_not_finished<K: Kind>(setup: Setup<K>) {
+fn b17a_backlog_of_workers_is_their_unfinished_events<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(8, || 0_u64)
         .stage("work")

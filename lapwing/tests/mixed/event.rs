@@ -38,7 +38,7 @@ impl Event {
     pub(crate) fn fill(&mut self, stamp: u64, lasting: Bits) {
         let marks = *self.marks.get_mut();
         let is_done = marks & UNUSED != 0 || marks & lasting == lasting;
-        assert!(is_done, "overwritten before all have done it: marks={marks:b}");
+        assert!(is_done, "overwritten before all stages have finished it: marks={marks:b}");
         *self = Self { stamp, written: 0, marks: AtomicU64::new(0) };
     }
 
@@ -193,7 +193,7 @@ impl<'a> Recorder<'a> {
 
     /// Records that it waits for the event `next` or a later one.
     pub(crate) fn has_nothing(&self, next: Sequence) {
-        assert!(next >= self.marked, "a timeout amid events: next={next}");
+        assert!(next >= self.marked, "a timeout while events are available: next={next}");
     }
 
     fn expect(&mut self, event: &Event, sequence: Sequence) {

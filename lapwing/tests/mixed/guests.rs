@@ -73,7 +73,7 @@ impl Guests {
         match finished.outcome() {
             Outcome::Drained => true,
             Outcome::Stopped | Outcome::Halted => false,
-            outcome => panic!("a guest ended otherwise: {outcome:?}"),
+            outcome => panic!("unexpected end of a guest: {outcome:?}"),
         }
     }
 }

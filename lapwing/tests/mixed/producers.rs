@@ -32,7 +32,7 @@ fn refused(error: impl Debug) -> Refused {
         "Full" | "TimedOut" => Refused::Full,
         "Closed" => Refused::Over,
         halted if halted.starts_with("Halted(") => Refused::Over,
-        text => panic!("a producer must not be told: {text}"),
+        text => panic!("unexpected error of a producer: {text}"),
     }
 }
 

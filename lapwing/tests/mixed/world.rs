@@ -83,7 +83,7 @@ impl<'a> World<'a> {
         let mut accepted = self.accepted.into_inner().unwrap();
         accepted.sort_unstable();
         let is_once = accepted.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
-        assert!(is_once, "two producers were told of one sequence");
+        assert!(is_once, "two producers got the same sequence");
         let claimed = accepted.len() as u64 + self.given_up.into_inner();
         check_ends(self.plan, &self.ends.into_inner().unwrap(), claimed);
         for (stage, logs) in self.plan.stages.iter().zip(self.logs) {

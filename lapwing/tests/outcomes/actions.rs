@@ -23,7 +23,7 @@ common::for_both_producers! {
     c51_failures_of_the_first_and_of_the_last_event_of_a_batch,
     miri_each_action_once,
     an_error_without_a_policy_halts_the_ring,
-    a_policy_for_errors_is_not_asked_about_panics,
+    a_policy_for_errors_is_not_called_for_panics,
 }
 
 const EVENTS: u64 = 5;
@@ -236,7 +236,7 @@ fn an_error_without_a_policy_halts_the_ring<K: Kind>() {
     assert_eq!(*finished[1].outcome(), Outcome::Halted);
 }
 
-fn a_policy_for_errors_is_not_asked_about_panics<K: Kind>() {
+fn a_policy_for_errors_is_not_called_for_panics<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("panics").on_error(Action::Skip);
     let bad = |_: &u64, at, _| {

@@ -14,9 +14,9 @@ common::for_both_producers! {
     c55_rewinds_several_times_on_one_event,
     c55_rewinds_on_several_events,
     c55_only_the_current_batch_comes_again,
-    c55_a_rewind_goes_back_only_to_what_is_not_let_go_of,
+    c55_a_rewind_repeats_only_unreleased_events,
     c55_gives_up_after_three_attempts_at_two_events,
-    c55_a_policy_is_asked_once_for_each_failure,
+    c55_a_policy_is_called_once_per_failure,
     c55_other_errors_go_their_own_way,
     c55_a_batch_that_is_given_again_may_have_grown,
     c55_a_batch_closure_rewinds_its_batch,
@@ -24,9 +24,9 @@ common::for_both_producers! {
     attempts_of_an_event_that_is_given_again_after_a_restart,
     attempts_of_a_batch_count_whichever_event_failed,
     attempts_begin_anew_after_progress,
-    attempts_go_on_when_the_policy_changes_its_mind,
+    attempts_continue_when_the_policy_changes_its_answer,
     attempts_of_errors_and_panics_are_counted_together,
-    attempts_do_not_count_what_the_handler_asks_for_itself,
+    attempts_do_not_count_retries_that_the_handler_returns,
     no_attempts_are_as_one,
     giving_up_may_be_any_action,
 }
@@ -130,7 +130,7 @@ fn c55_only_the_current_batch_comes_again<K: Kind>() {
     assert_eq!(decisions(&log), [(2, 1), (5, 1), (7, 2), (8, 1)]);
 }
 
-fn c55_a_rewind_goes_back_only_to_what_is_not_let_go_of<K: Kind>() {
+fn c55_a_rewind_repeats_only_unreleased_events<K: Kind>() {
     // Each of these releases the events before it, and the last two also release the event itself.
     for (action, from) in [(RETRY, 3), (RESTART, 3), (Action::ReleaseNow, 4), (Action::Skip, 4)] {
         let log = Log::default();
@@ -163,7 +163,7 @@ fn c55_gives_up_after_three_attempts_at_two_events<K: Kind>() {
     assert_eq!((book.done, book.failed), (all([0..15, 16..25, 26..30]), vec![15, 25]));
 }
 
-fn c55_a_policy_is_asked_once_for_each_failure<K: Kind>() {
+fn c55_a_policy_is_called_once_per_failure<K: Kind>() {
     for (bad, asked) in [(vec![], 0), (vec![3], 1), (vec![3, 3, 7], 3)] {
         assert_eq!(run::<K>(10, &bad, AGAIN).1.len(), asked);
     }
@@ -259,7 +259,7 @@ fn attempts_begin_anew_after_progress<K: Kind>() {
 }
 
 /// The event is the same, whether it is retried alone or with its batch.
-fn attempts_go_on_when_the_policy_changes_its_mind<K: Kind>() {
+fn attempts_continue_when_the_policy_changes_its_answer<K: Kind>() {
     for turn in [[AGAIN, RETRY, AGAIN], [RETRY, AGAIN, RESTART], [RESTART, RETRY, AGAIN]] {
         let (_, asked) = run::<K>(5, &[3, 3, 3], in_turn(&turn));
         assert_eq!(asked, [(3, 1), (3, 2), (3, 3)], "{turn:?}");
@@ -281,7 +281,7 @@ fn attempts_of_errors_and_panics_are_counted_together<K: Kind>() {
     assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (1, 0)));
 }
 
-fn attempts_do_not_count_what_the_handler_asks_for_itself<K: Kind>() {
+fn attempts_do_not_count_retries_that_the_handler_returns<K: Kind>() {
     let log = Log::default();
     let stage = whole("fails").on_error(logged(&log, RETRY));
     let mut tries = 0;
@@ -320,7 +320,7 @@ fn giving_up_may_be_any_action<K: Kind>() {
     let drained = |processed, skipped, calls| (Outcome::Drained, (processed, skipped), calls);
     assert_eq!(ends(Action::Continue), drained(3, 0, 4));
     assert_eq!(ends(RETRY), drained(3, 0, 6), "without an end");
-    assert_eq!(ends(AGAIN), drained(3, 0, 6), "a batch that begins with it by now");
+    assert_eq!(ends(AGAIN), drained(3, 0, 6), "it is now the first of its batch");
     assert_eq!(ends(Action::Stop), (crate::detached_at(1), (1, 0), 3));
     assert_eq!(ends(Action::Halt), (crate::failed_at(1), (1, 0), 3));
 }

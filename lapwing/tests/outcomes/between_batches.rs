@@ -19,7 +19,7 @@ common::for_both_producers! {
     c53_a_panic_in_on_timeout_skips_no_event,
     c53_a_panic_in_on_timeout_after_events_is_not_theirs,
     c53_a_panic_in_a_wait_strategy_skips_no_event,
-    c53_panics_while_nothing_comes_do_not_hold_a_close,
+    c53_panics_while_idle_do_not_delay_a_close,
     attempts_of_calls_between_batches_are_those_of_the_next_event,
 }
 
@@ -103,7 +103,7 @@ fn c52_a_panic_in_on_batch_start_may_be_tried_again<K: Kind>() {
         let stage = Stage::new("panics").max_batch(4).on_panic(policy);
         let spy = Spy::new(&log, panicking(3, is_batch_start));
         drop(drain_one(Form::Handler.add(K::ring(8, || 0), stage, spy), 4));
-        assert_eq!(log.count(&Call::BatchStart(4, 4)), 4, "{action:?}: the last one is well");
+        assert_eq!(log.count(&Call::BatchStart(4, 4)), 4, "{action:?}: the last call succeeds");
         for attempt in 1..=3 {
             assert_eq!(log.count(&Call::Policy(0, attempt)), 1, "{action:?}");
         }
@@ -181,7 +181,7 @@ fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
         producer.publish(|_| {}).unwrap();
         let report = running.shutdown().unwrap();
         assert_eq!(log.sequences(), [0, 1, 2]);
-        assert_eq!(log.count(&Call::Policy(2, 1)), 2, "as the policy did not give it again");
+        assert_eq!(log.count(&Call::Policy(2, 1)), 2, "because the policy did not retry it");
         let skipped = u64::from(bad_event.is_some());
         assert_eq!(counts(report.stages().next().unwrap()), (3, skipped));
     }
@@ -230,7 +230,7 @@ impl WaitStrategy for NeverWaits {
 }
 
 /// The stage polls again after each panic, so it sees new events and the close of the ring.
-fn c53_panics_while_nothing_comes_do_not_hold_a_close<K: Kind>() {
+fn c53_panics_while_idle_do_not_delay_a_close<K: Kind>() {
     quiet_panics();
     for action in SURVIVALS {
         let mut seen = 0;

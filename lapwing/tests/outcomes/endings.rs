@@ -17,7 +17,7 @@ common::for_both_producers! {
     on_shutdown_is_called_once_unless_a_panic_ended_the_stage,
     the_report_says_how_each_stage_ended,
     the_report_counts_the_other_failures,
-    a_detached_stage_makes_the_report_an_error_and_stops_nobody,
+    a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage,
     a_handler_comes_home_however_its_stage_ended,
     a_policy_that_panics_halts_the_ring,
     a_panic_in_on_restart_halts_the_ring,
@@ -129,7 +129,7 @@ fn the_report_counts_the_other_failures<K: Kind>() {
     assert!(report.stages().all(|stage| *stage.outcome() == detached_at(0)));
 }
 
-fn a_detached_stage_makes_the_report_an_error_and_stops_nobody<K: Kind>() {
+fn a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage<K: Kind>() {
     let leaves = Stage::new("leaves").on_error(Action::Stop);
     let ring = K::ring(4, || 0)
         .stage(leaves)
@@ -175,7 +175,7 @@ fn a_policy_that_panics_halts_the_ring<K: Kind>() {
     {
         let (outcome, counts, _) = end::<K>(stage, act);
         assert_eq!(outcome, Outcome::Panicked { message: text.clone(), sequence: BAD });
-        assert_eq!(counts, (BAD, 0), "what was done before counts");
+        assert_eq!(counts, (BAD, 0), "earlier events count");
     }
     let stage = stage().on_error(bad);
     let ring = K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE));

@@ -13,16 +13,16 @@ use crate::common::{self, Kind, Lcg, ON_PURPOSE, quiet_panics};
 use crate::{Book, Ring, counts, drain};
 
 common::for_both_producers! {
-    c50_every_stage_after_one_that_skips_gets_the_event_as_failed,
-    c50_stages_side_by_side_do_not_see_each_others_marks,
-    c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks,
+    c50_every_downstream_stage_gets_a_skipped_event_as_failed,
+    c50_parallel_stages_do_not_see_each_others_marks,
+    c50_a_stage_sees_only_the_marks_of_its_upstream_stage,
     c50_events_skipped_with_a_whole_batch_are_failed_each,
     c50_a_closure_gets_a_failed_event_like_any_other,
     c50_a_handler_that_does_not_ask_gets_a_failed_event_like_any_other,
     c50_a_failed_event_may_fail_again,
-    c50_a_stage_that_comes_after_may_retry_a_failed_event,
-    c50_a_poller_is_told_which_events_of_its_batch_have_failed,
-    c50_a_poller_that_writes_is_told_as_well,
+    c50_a_downstream_stage_may_retry_a_failed_event,
+    c50_a_poller_sees_which_events_of_its_batch_have_failed,
+    c50_a_poller_that_writes_sees_failed_events_too,
     c50_a_stage_that_left_leaves_its_marks,
     c50_marks_are_those_of_the_lap,
     c50_marks_of_a_panicking_stage_without_actions,
@@ -38,7 +38,7 @@ fn book(done: impl IntoIterator<Item = u64>, failed: impl IntoIterator<Item = u6
     Book { done: done.into_iter().collect(), failed: failed.into_iter().collect() }
 }
 
-fn c50_every_stage_after_one_that_skips_gets_the_event_as_failed<K: Kind>() {
+fn c50_every_downstream_stage_gets_a_skipped_event_as_failed<K: Kind>() {
     let ring = K::ring(8, || 0)
         .stage("before")
         .read_handler(Book::default())
@@ -89,7 +89,7 @@ impl SkippingBook {
     }
 }
 
-fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
+fn c50_parallel_stages_do_not_see_each_others_marks<K: Kind>() {
     let ring = K::ring(8, || 0)
         .side_by_side(|side| {
             side.stage("left")
@@ -107,7 +107,7 @@ fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
     assert_eq!(finished[2].take_handler::<Book>().unwrap(), book([1, 5], [0, 2, 3, 4, 6]));
 }
 
-fn c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks<K: Kind>() {
+fn c50_a_stage_sees_only_the_marks_of_its_upstream_stage<K: Kind>() {
     let mut graph = Graph::new();
     let left = graph.stage("left").read(skips(2));
     let right = graph.stage("right").read(skips(3));
@@ -202,7 +202,7 @@ impl EventHandler<u64, Shared, Result<(), String>> for Stubborn {
     }
 }
 
-fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
+fn c50_a_downstream_stage_may_retry_a_failed_event<K: Kind>() {
     let stage = Stage::new("stubborn").on_error(Action::Retry(Default::default()));
     let ring = K::ring(8, || 0)
         .stage("skips")
@@ -215,7 +215,7 @@ fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
     assert_eq!(counts(&finished[1]), (7, 0));
 }
 
-fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
+fn c50_a_poller_sees_which_events_of_its_batch_have_failed<K: Kind>() {
     let ring = K::ring(8, || 0).stage("skips").read(skips(3)).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -227,12 +227,12 @@ fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
     let failed: Vec<u64> = (0..20).filter(|at| batch.is_failed(*at)).collect();
     assert_eq!(failed, [0, 3]);
     batch.consume(1);
-    assert!(!batch.is_failed(0), "it is not in the batch any more");
+    assert!(!batch.is_failed(0), "it is no longer in the batch");
     assert!(batch.is_failed(3));
     assert!(!batch.is_failed(u64::MAX));
 }
 
-fn c50_a_poller_that_writes_is_told_as_well<K: Kind>() {
+fn c50_a_poller_that_writes_sees_failed_events_too<K: Kind>() {
     let ring = K::ring(4, || 0).stage("skips").read(skips(2)).stage("poller").poller_mut();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("poller").unwrap();

@@ -16,11 +16,11 @@ common::for_both_producers! {
     a_halt_is_seen_in_the_longest_pause,
     a_handler_is_not_restarted_after_a_halt,
     a_close_leaves_a_stage_trying_until_it_has_drained,
-    a_shutdown_that_runs_out_of_time_in_a_pause_says_what_is_left,
+    a_shutdown_that_times_out_in_a_pause_reports_what_is_left,
     a_producer_that_waits_for_a_pausing_stage_learns_of_a_halt,
     a_pause_of_a_retry_holds_back_its_event_and_no_other,
     a_pause_of_a_rewind_holds_back_its_batch,
-    stages_beside_a_pausing_one_go_on,
+    stages_parallel_to_a_pausing_one_continue,
     pauses_last_as_long_as_they_should,
     pauses_grow_to_the_longest,
     the_longest_durations_overflow_nothing,
@@ -102,7 +102,7 @@ fn a_close_leaves_a_stage_trying_until_it_has_drained<K: Kind>() {
     assert_eq!(counts(report.stages().next().unwrap()), (3, 0));
 }
 
-fn a_shutdown_that_runs_out_of_time_in_a_pause_says_what_is_left<K: Kind>() {
+fn a_shutdown_that_times_out_in_a_pause_reports_what_is_left<K: Kind>() {
     for pause in PAUSES {
         let (_producer, mut running, tries, _) = stuck::<K>(pause(Duration::MAX));
         let Err(ShutdownError::TimedOut { backlog }) = running.shutdown_timeout(MOMENT) else {
@@ -168,7 +168,7 @@ fn a_pause_of_a_rewind_holds_back_its_batch<K: Kind>() {
     assert_eq!(run_to_pause::<K>(Action::Rewind(Duration::MAX)), []);
 }
 
-fn stages_beside_a_pausing_one_go_on<K: Kind>() {
+fn stages_parallel_to_a_pausing_one_continue<K: Kind>() {
     let (send, seen) = mpsc::channel();
     let ring = K::ring(8, || 0_u64).side_by_side(|side| {
         side.stage("pauses")

@@ -19,8 +19,8 @@ common::for_both_producers! {
     a_handler_on_a_shared_thread_is_restarted_when_its_pause_is_over,
     a_panic_in_on_restart_on_a_shared_thread_halts_the_ring,
     a_timeout_does_not_come_in_a_pause,
-    a_pause_shows_while_the_others_of_its_thread_sleep,
-    a_panic_in_the_strategy_of_a_shared_thread_is_the_policys_affair,
+    a_pause_is_shown_while_the_other_stages_of_its_thread_are_parked,
+    a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy,
     a_panic_in_the_strategy_cuts_no_pause_short,
 }
 
@@ -210,7 +210,7 @@ fn a_timeout_does_not_come_in_a_pause<K: Kind>() {
 }
 
 /// A monitor must not take a stage that pauses for an idle one.
-fn a_pause_shows_while_the_others_of_its_thread_sleep<K: Kind>() {
+fn a_pause_is_shown_while_the_other_stages_of_its_thread_are_parked<K: Kind>() {
     let sleeps = stage("sleeps").wait(Blocking { yields: 0 });
     let ring = K::ring(8, || 0_u64).stage(sleeps).read(|_, _, _| {});
     let ring = ring.stage(stage("pauses")).read(|_, _, _| Action::Retry(Duration::MAX));
@@ -251,7 +251,7 @@ impl WaitStrategy for Shaky {
 }
 
 /// A panic with a policy must not halt the ring.
-fn a_panic_in_the_strategy_of_a_shared_thread_is_the_policys_affair<K: Kind>() {
+fn a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy<K: Kind>() {
     quiet_panics();
     let (asked, questions) = mpsc::channel();
     let (send, seen) = mpsc::channel();

@@ -53,7 +53,7 @@ fn fail<K: Kind>(bad: Bad, action: Action) -> (Outcome, (u64, u64), Vec<Sequence
     let stage = Stage::new("fails").max_batch(8).on_error(action).on_panic(Action::Skip);
     let ring = K::ring(8, || 0).stage(stage).read(|_, sequence, _| {
         seen.push(sequence);
-        assert!(seen.len() < 50, "it comes again and again");
+        assert!(seen.len() < 50, "the event is retried for ever");
         if sequence == 1 { Err(BadError(bad)) } else { Ok(()) }
     });
     let finished = drain_one(ring, 3);

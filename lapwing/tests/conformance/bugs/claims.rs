@@ -16,18 +16,18 @@ use crate::spy::{Spy, publish, value_of};
 
 for_each_setup! {
     b02_last_event_of_a_batch_arrives_without_another,
-    b03a_asking_for_room_publishes_nothing,
-    b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing,
+    b03a_query_of_free_slots_publishes_nothing,
+    b03b_second_claim_that_reads_the_gate_publishes_nothing,
     b11_batch_larger_than_the_ring_is_an_error_and_no_wait,
     b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun,
-    b14a_thread_that_publishes_to_two_rings_mixes_nothing_up,
+    b14a_thread_that_publishes_to_two_rings_keeps_them_apart,
     b14b_two_threads_that_publish_batches_end,
-    b15a_event_is_not_overwritten_before_its_reader_has_let_go,
+    b15a_event_is_not_overwritten_before_its_reader_releases_it,
     b15b_every_event_of_several_producers_arrives,
-    b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early,
+    b15c_end_of_a_batch_releases_all_after_an_early_release,
     b16a_event_is_whole_when_it_is_seen,
     b16b_sequence_of_a_claim_is_that_of_its_event,
-    b25_panic_of_a_fill_shows_nobody_what_it_left,
+    b25_panic_of_a_fill_exposes_no_partial_event,
     b27_fill_that_publishes_and_halts_waits_for_no_lock,
     b27_publishing_under_a_lock_that_the_handler_wants_ends,
 }
@@ -54,7 +54,7 @@ fn b02_last_event_of_a_batch_arrives_without_another<K: Kind>(setup: Setup<K>) {
 /// Before 3.3.7, `hasAvailableCapacity` wrote the cursor if it was called between a claim and its
 /// publication. The claim of a single producer borrows the producer, so the call is impossible
 /// here. A call that is refused must not publish either.
-fn b03a_asking_for_room_publishes_nothing<K: Kind>(setup: Setup<K>) {
+fn b03a_query_of_free_slots_publishes_nothing<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let is_refused = |producer: &mut Producer<u64, K::Sequencer>| {
         assert_eq!(producer.free_slots(), 3);
@@ -79,7 +79,7 @@ fn b03a_asking_for_room_publishes_nothing<K: Kind>(setup: Setup<K>) {
 
 /// 3.3.7 to 4.0 (issue 477): a second claim that finds the ring full by its cached gate writes the
 /// cursor, and the first claim is seen before it is published.
-fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(setup: Setup<K>) {
+fn b03b_second_claim_that_reads_the_gate_publishes_nothing<K: Kind>(setup: Setup<K>) {
     let (is_published, handled) = (AtomicBool::new(true), AtomicU64::new(0));
     let (mut producer, consumers) = setup
         .ring(4, || 0_u64)
@@ -156,7 +156,7 @@ fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>
 }
 
 /// 2.x: the claims of several producers went through a `static` that all rings shared.
-fn b14a_thread_that_publishes_to_two_rings_mixes_nothing_up<K: Kind>(setup: Setup<K>) {
+fn b14a_thread_that_publishes_to_two_rings_keeps_them_apart<K: Kind>(setup: Setup<K>) {
     let (mut large, mut from_large) = setup.ring_with_poller(8);
     let (mut small, mut from_small) = setup.ring_with_poller(2);
     for round in 0..9 {
@@ -214,7 +214,7 @@ fn b14b_two_threads_that_publish_batches_end<K: Kind>(setup: Setup<K>) {
 }
 
 /// 1.0: the wrap was off by one.
-fn b15a_event_is_not_overwritten_before_its_reader_has_let_go<K: Kind>(setup: Setup<K>) {
+fn b15a_event_is_not_overwritten_before_its_reader_releases_it<K: Kind>(setup: Setup<K>) {
     for capacity in [1, 2, 4] {
         let (mut producer, mut poller) = setup.ring_with_poller(capacity as usize);
         publish(&mut producer, 0..capacity);
@@ -258,7 +258,7 @@ fn b15b_every_event_of_several_producers_arrives<K: Kind>(setup: Setup<K>) {
 }
 
 /// 1.0: with a handler that released early, the end of the batch was not released.
-fn b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early<K: Kind>(setup: Setup<K>) {
+fn b15c_end_of_a_batch_releases_all_after_an_early_release<K: Kind>(setup: Setup<K>) {
     for early in 0..4 {
         let release = move |_: &u64, sequence: Sequence, _: bool| match sequence % 4 == early {
             true => Action::ReleaseNow,
@@ -318,7 +318,7 @@ fn b16b_sequence_of_a_claim_is_that_of_its_event<K: Kind>(setup: Setup<K>) {
 }
 
 /// Open: a translator that throws publishes what it has written.
-fn b25_panic_of_a_fill_shows_nobody_what_it_left<K: Kind>(setup: Setup<K>) {
+fn b25_panic_of_a_fill_exposes_no_partial_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 2])

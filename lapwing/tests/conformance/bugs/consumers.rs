@@ -17,13 +17,13 @@ use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
     b06a_stages_that_have_not_started_hold_their_events,
-    b06b_every_stage_that_none_comes_after_holds_the_producer,
+    b06b_every_last_stage_gates_the_producer,
     b06c_stage_that_is_named_twice_runs_once,
     b07_poller_sees_a_ring_that_is_exactly_full,
     b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun,
     b10_wait_that_makes_no_progress_announces_no_batch,
     b12_consumers_that_leave_at_the_same_time_free_the_producer,
-    b24_stage_that_never_runs_hangs_no_producer,
+    b24_stage_that_never_runs_blocks_no_producer,
     b26_stages_of_equal_handlers_are_told_apart,
 }
 
@@ -46,7 +46,7 @@ fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>)
 }
 
 /// 2.8 and 3.1: consumers of the DSL were missing from the gating sequences.
-fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Setup<K>) {
+fn b06b_every_last_stage_gates_the_producer<K: Kind>(setup: Setup<K>) {
     for held in ["alone", "short", "long"] {
         let mut graph = Graph::new();
         graph.stage("alone").poller();
@@ -177,7 +177,7 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
 
 /// Open: a processor that is added after the start gates the producer and is never started. Here a
 /// stage is added before the ring exists, and a stage that is dropped before it ran halts the ring.
-fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
+fn b24_stage_that_never_runs_blocks_no_producer<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(2, || 0).side_by_side(|side| {
         side.stage("runs")
             .read(|_, _, _| {})

@@ -15,13 +15,13 @@ use crate::spy::{Spy, publish, values};
 
 for_each_setup! {
     b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown,
-    b17a_shutdown_ends_though_the_last_claims_were_given_up,
+    b17a_shutdown_ends_although_the_last_claims_were_given_up,
     b17b_shutdown_waits_for_no_stage_that_has_died,
     b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock,
     b17f_rings_that_many_threads_make_at_the_same_time_live_and_end,
     b18_events_are_not_lost_to_stages_that_have_not_begun,
     b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down,
-    b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake,
+    b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake,
     b20b_halt_is_seen_by_a_stage_that_begins_late,
 }
 
@@ -56,7 +56,7 @@ fn b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown<K: Kind>(se
 }
 
 /// Issue 42: the drain compared positions with `!=`. A position past the end drained for ever.
-fn b17a_shutdown_ends_though_the_last_claims_were_given_up<K: Kind>(setup: Setup<K>) {
+fn b17a_shutdown_ends_although_the_last_claims_were_given_up<K: Kind>(setup: Setup<K>) {
     for given_up in 0..4 {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
@@ -173,7 +173,7 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
         let running = consumers.start().unwrap();
         running.halt();
         wait_until(|| running.is_finished());
-        assert!(running.backlog().is_empty(), "nobody is at work");
+        assert!(running.backlog().is_empty(), "no stage is running");
         assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::Requested)));
         let mut report = running.shutdown().unwrap_err().into_report();
         for name in ["first", "second"] {
@@ -184,7 +184,7 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
 
 /// Open (issue 417): the processors of a group share a barrier. The alert that halts one of them
 /// keeps the others from their events.
-fn b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake<K: Kind>(setup: Setup<K>) {
+fn b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake<K: Kind>(setup: Setup<K>) {
     let handled = [AtomicU64::new(0), AtomicU64::new(0)];
     let (mut producer, consumers) = setup
         .ring(4, || 0)

@@ -20,8 +20,8 @@ common::for_both_producers! {
     clones_acknowledge_for_the_same_stage,
     last_acknowledger_that_is_dropped_too_early_halts_the_ring,
     acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing,
-    stage_that_stops_needs_no_acknowledgement_any_more,
-    dropped_poller_needs_no_acknowledgement_any_more,
+    stage_that_stopped_needs_no_acknowledgement,
+    dropped_poller_needs_no_acknowledgement,
     untaken_acknowledger_is_an_error_of_start,
     taking_an_unknown_acknowledger_is_an_error,
     two_stages_each_have_their_own_acknowledger,
@@ -137,7 +137,7 @@ fn acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing<K: Kind>(
     assert!(report.stages().all(|stage| stage.processed() == 3));
 }
 
-fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
+fn stage_that_stopped_needs_no_acknowledgement<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .stage("journal")
         .acknowledged()
@@ -157,7 +157,7 @@ fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
     assert_eq!(disk.acknowledged(), 9);
 }
 
-fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
+fn dropped_poller_needs_no_acknowledgement<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .stage("journal")
         .acknowledged()

@@ -18,7 +18,7 @@ use lapwing::{MAX_CAPACITY, MAX_RECEIVERS};
 
 common::for_both_producers! {
     miri_every_receiver_sees_every_value_in_order,
-    capacity_is_rounded_up_and_an_impossible_one_is_an_error,
+    capacity_is_rounded_up_and_an_invalid_one_is_an_error,
     broadcast_to_too_many_receivers_is_an_error,
     broadcast_without_receivers_is_an_error,
     slowest_receiver_holds_the_sender_back,
@@ -108,7 +108,7 @@ fn miri_every_receiver_sees_every_value_in_order<K: Channels>() {
     }
 }
 
-fn capacity_is_rounded_up_and_an_impossible_one_is_an_error<K: Channels>() {
+fn capacity_is_rounded_up_and_an_invalid_one_is_an_error<K: Channels>() {
     let (sender, receivers) = K::open::<u64>(5, 2);
     assert_eq!((sender.capacity(), receivers[0].capacity(), receivers[1].capacity()), (8, 8, 8));
     for requested in [0, MAX_CAPACITY + 1, usize::MAX] {

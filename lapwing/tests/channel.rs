@@ -578,7 +578,7 @@ fn errors_print_whatever_the_value_is() {
 }
 
 #[test]
-fn errors_hand_out_the_value_and_become_wider_ones() {
+fn errors_return_the_value_and_convert_to_wider_errors() {
     assert_eq!(TrySendError::Full(7).into_inner(), 7);
     assert_eq!(TrySendError::Disconnected(7).into_inner(), 7);
     assert_eq!(SendTimeoutError::Timeout(7).into_inner(), 7);

@@ -15,7 +15,7 @@ use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yieldi
 use lapwing::{Action, EventHandler, Report, Running, Sequence, Stage};
 
 common::for_both_producers! {
-    a_state_per_key_began_anew_after_a_resize,
+    a_state_per_key_moves_with_its_key_at_a_resize,
     miri_a_state_per_key_survives_resizes_under_load,
     a_state_per_key_survives_resizes_whatever_the_strategy,
     a_state_per_key_survives_resizes_on_one_thread,
@@ -148,7 +148,7 @@ fn handlers(report: &mut Report, max: usize) -> Vec<Counts> {
 }
 
 /// Without the hook, each account that moved to the other worker would begin at 0.
-fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
+fn a_state_per_key_moves_with_its_key_at_a_resize<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
         .workers(1)

@@ -53,7 +53,7 @@ fn ring() -> Builder<'static, u64, Multi> {
 }
 
 #[test]
-fn claims_that_were_given_up_counted_as_events() {
+fn claims_that_were_given_up_do_not_count_as_events() {
     for is_together in [false, true] {
         let stages = ring()
             .stage("first")
@@ -71,7 +71,7 @@ fn claims_that_were_given_up_counted_as_events() {
 }
 
 #[test]
-fn claims_that_were_given_up_counted_as_events_of_workers() {
+fn claims_that_were_given_up_do_not_count_as_events_of_workers() {
     for is_together in [false, true] {
         for is_by_key in [false, true] {
             let workers = ring().stage("work").workers(3);

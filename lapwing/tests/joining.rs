@@ -39,7 +39,7 @@ common::for_both_producers! {
     consumer_in_a_seat_drains_what_was_accepted,
     stage_that_is_stopped_leaves_its_siblings_running,
     stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages,
-    stopped_handler_is_handed_back,
+    stopped_handler_is_returned,
     last_stage_that_is_stopped_halts_the_ring,
     late_stop_does_not_meet_the_next_consumer_of_a_seat,
     stage_that_is_stopped_leaves_those_on_its_thread_running,
@@ -688,7 +688,7 @@ impl EventHandler<Page> for Counting {
     }
 }
 
-fn stopped_handler_is_handed_back<K: Kind>() {
+fn stopped_handler_is_returned<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Page::default)
         .seats(1)
         .stage("counting")

@@ -16,24 +16,24 @@ use lapwing::lifecycle::ShutdownError;
 use lapwing::{Consumers, Running};
 
 common::for_both_producers! {
-    accepted_events_are_lost_when_running_goes_out_of_scope,
-    accepted_events_are_lost_when_an_error_leaves_the_function,
+    accepted_events_are_handled_when_running_goes_out_of_scope,
+    accepted_events_are_handled_when_an_error_leaves_the_function,
     drop_waits_for_a_stage_after_a_halt,
     drop_ends_at_its_time_limit_and_the_stages_continue,
-    drop_ends_at_its_time_limit_though_a_poller_outside_holds_events,
+    drop_ends_at_its_time_limit_although_a_poller_outside_holds_events,
     drop_without_a_time_to_wait_only_closes,
     drop_in_a_panic_halts_and_does_not_wait,
     drop_in_a_handler_closes_and_does_not_wait_for_itself,
-    drop_after_a_shutdown_that_ran_out_of_time_waited_again,
+    drop_after_a_shutdown_that_timed_out_does_not_wait_again,
     detach_leaves_the_ring_open_and_does_not_wait,
-    shutdown_timeout_in_a_handler_waited_for_itself,
-    second_shutdown_timeout_returned_an_empty_report_as_a_success,
-    join_returned_an_empty_report_after_a_shutdown_timeout,
+    shutdown_timeout_in_a_handler_does_not_wait_for_itself,
+    second_shutdown_timeout_is_an_error,
+    join_after_a_shutdown_timeout_is_an_error,
     scope_that_is_left_by_an_error_drains_and_ends,
-    scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events,
+    scope_that_is_left_by_a_panic_ends_although_a_poller_outside_holds_events,
     claim_that_is_held_across_a_halt_returns_halted,
     detached_stages_end_with_the_last_producer,
-    shutdown_that_ran_out_of_time_can_be_halted_in_a_scope,
+    ring_can_be_halted_in_a_scope_after_a_shutdown_that_timed_out,
 }
 
 // ---- dropping `Running` ----
@@ -75,7 +75,7 @@ fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, numbers: std::ops::Range<
     numbers.for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
 }
 
-fn accepted_events_are_lost_when_running_goes_out_of_scope<K: Kind>() {
+fn accepted_events_are_handled_when_running_goes_out_of_scope<K: Kind>() {
     watched(|| {
         let (mut producer, consumers, numbers) = slow_ring::<K>();
         {
@@ -86,7 +86,7 @@ fn accepted_events_are_lost_when_running_goes_out_of_scope<K: Kind>() {
     });
 }
 
-fn accepted_events_are_lost_when_an_error_leaves_the_function<K: Kind>() {
+fn accepted_events_are_handled_when_an_error_leaves_the_function<K: Kind>() {
     fn run<K: Kind>(
         mut producer: ProducerOf<u64, K>,
         consumers: Consumers<'static, u64>,
@@ -130,7 +130,7 @@ fn drop_ends_at_its_time_limit_and_the_stages_continue<K: Kind>() {
 }
 
 /// The stage waits for a poller that is dropped after `Running`.
-fn drop_ends_at_its_time_limit_though_a_poller_outside_holds_events<K: Kind>() {
+fn drop_ends_at_its_time_limit_although_a_poller_outside_holds_events<K: Kind>() {
     watched(|| {
         let (number, numbers) = mpsc::channel();
         let (mut producer, mut consumers) = K::ring(8, || 0_u64)
@@ -196,7 +196,7 @@ fn drop_in_a_handler_closes_and_does_not_wait_for_itself<K: Kind>() {
     });
 }
 
-fn drop_after_a_shutdown_that_ran_out_of_time_waited_again<K: Kind>() {
+fn drop_after_a_shutdown_that_timed_out_does_not_wait_again<K: Kind>() {
     watched(|| {
         let (_producer, mut running, go, numbers) = stuck_ring::<K>();
         running.set_drop_timeout(Duration::MAX);
@@ -220,7 +220,7 @@ fn detach_leaves_the_ring_open_and_does_not_wait<K: Kind>() {
     });
 }
 
-fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
+fn shutdown_timeout_in_a_handler_does_not_wait_for_itself<K: Kind>() {
     watched(|| {
         let (hand_over, handed_over) = mpsc::channel::<Running<'static>>();
         let (result, results) = mpsc::channel();
@@ -240,7 +240,7 @@ fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
     });
 }
 
-fn second_shutdown_timeout_returned_an_empty_report_as_a_success<K: Kind>() {
+fn second_shutdown_timeout_is_an_error<K: Kind>() {
     let (_producer, consumers) =
         K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let mut running = consumers.start().unwrap();
@@ -250,7 +250,7 @@ fn second_shutdown_timeout_returned_an_empty_report_as_a_success<K: Kind>() {
     assert_eq!(error.to_string(), "the report of this ring was returned by an earlier call");
 }
 
-fn join_returned_an_empty_report_after_a_shutdown_timeout<K: Kind>() {
+fn join_after_a_shutdown_timeout_is_an_error<K: Kind>() {
     let calls: [fn(Running<'static>) -> _; 2] = [Running::join, Running::shutdown];
     for call in calls {
         let (_producer, consumers) =
@@ -282,7 +282,7 @@ fn scope_that_is_left_by_an_error_drains_and_ends<K: Kind>() {
 }
 
 /// The stage waits for a poller that is no longer polled, and the scope waits for the stage.
-fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Kind>() {
+fn scope_that_is_left_by_a_panic_ends_although_a_poller_outside_holds_events<K: Kind>() {
     quiet_panics();
     watched(|| {
         let (mut producer, mut consumers) = K::ring(8, || 0_u64)
@@ -334,7 +334,7 @@ fn detached_stages_end_with_the_last_producer<K: Kind>() {
     });
 }
 
-fn shutdown_that_ran_out_of_time_can_be_halted_in_a_scope<K: Kind>() {
+fn ring_can_be_halted_in_a_scope_after_a_shutdown_that_timed_out<K: Kind>() {
     watched(|| {
         let (go_on, gate) = mpsc::channel::<()>();
         let (mut producer, consumers) = K::ring(8, || 0_u64)

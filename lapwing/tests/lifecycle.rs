@@ -34,8 +34,8 @@ common::for_both_producers! {
     dropping_running_closes_the_ring_and_lets_the_stages_drain,
     shutdown_timeout_reports_what_is_left_and_returns_the_stages,
     shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it,
-    backlog_tells_of_stages_and_not_of_pollers,
-    report_hands_back_handlers_by_name_and_type,
+    backlog_lists_stages_and_no_pollers,
+    report_returns_handlers_by_name_and_type,
     report_lists_stages_in_the_order_of_the_graph,
 }
 
@@ -407,7 +407,7 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
 }
 
 /// As documented at `Running::backlog`.
-fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
+fn backlog_lists_stages_and_no_pollers<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .side_by_side(|side| side.stage("stage").read(|_, _, _| {}).stage("poller").poller())
         .build()
@@ -423,7 +423,7 @@ fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
 
 // ---- the report ----
 
-fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
+fn report_returns_handlers_by_name_and_type<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("doubles")
         .write_handler(Doubles::default())

@@ -20,8 +20,8 @@ common::for_both_producers! {
     a_ring_without_a_name_is_called_ring,
     a_handler_that_does_not_return_shows_in_its_handler,
     every_method_of_a_handler_shows_as_its_handler,
-    the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch,
-    a_batch_that_was_released_early_was_not_counted,
+    the_call_after_a_release_shows_as_the_handler_and_its_panic_loses_no_batch,
+    a_batch_that_was_released_early_is_counted,
     a_batch_of_a_poller_counts_when_it_is_dropped,
     a_stage_that_sleeps_shows_parked_and_counts_its_wakes,
     a_stage_that_yields_shows_waiting,
@@ -177,7 +177,7 @@ impl<F: FnMut(u64)> EventHandler<u64> for SlowlyReleased<F> {
     }
 }
 
-fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: Kind>() {
+fn the_call_after_a_release_shows_as_the_handler_and_its_panic_loses_no_batch<K: Kind>() {
     common::quiet_panics();
     let (turnstile, pass) = Turnstile::new();
     let slow = Stage::new("slow").max_batch(2).on_panic(Action::Continue);
@@ -199,7 +199,7 @@ fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: 
 }
 
 /// A stage that releases each event early also finishes batches.
-fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
+fn a_batch_that_was_released_early_is_counted<K: Kind>() {
     let release = |at: Sequence| if at == 1 { Action::ReleaseNow } else { Action::Continue };
     let (mut producer, consumers) = K::ring(16, || 0_u64)
         .stage("early")

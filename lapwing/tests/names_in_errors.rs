@@ -9,7 +9,7 @@ use lapwing::{EventHandler, Sequence};
 common::for_both_producers! {
     error_of_a_poller_contains_the_requested_name,
     error_of_a_handler_contains_the_requested_name,
-    handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time,
+    taking_a_handler_a_second_time_says_that_it_was_taken_before,
 }
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ fn error_of_a_handler_contains_the_requested_name<K: Kind>() {
     says(&report.take::<String>("log").unwrap_err(), &["before", "name=\"log\""]);
 }
 
-fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
+fn taking_a_handler_a_second_time_says_that_it_was_taken_before<K: Kind>() {
     let (producer, consumers) =
         K::ring(8, || 0_u64).stage("log").read_handler(Log).build().unwrap();
     drop(producer);

@@ -31,7 +31,7 @@ common::for_both_producers! {
     panic_in_the_destructor_of_a_wait_strategy_is_reported,
     panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
-    panicked_handler_is_handed_back,
+    panicked_handler_is_returned,
 }
 
 /// The call in which a handler panics.
@@ -324,7 +324,7 @@ fn panics_of_two_stages_are_both_reported<K: Kind>() {
     );
 }
 
-fn panicked_handler_is_handed_back<K: Kind>() {
+fn panicked_handler_is_returned<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).stage("bad").read_handler(Bad(Point::Event(0))).build().unwrap();

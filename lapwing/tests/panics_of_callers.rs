@@ -13,7 +13,7 @@ common::for_both_producers! {
     panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable,
     miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer,
     event_factory_that_panics_leaks_no_event,
-    miri_event_destructor_that_panics_in_a_publish_closure_is_met_once,
+    miri_event_destructor_that_panics_in_a_publish_closure_runs_once,
     miri_panic_in_a_pollers_batch_consumes_yielded_events_and_frees_the_others,
 }
 
@@ -99,7 +99,7 @@ impl Drop for Bomb {
     }
 }
 
-fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>() {
+fn miri_event_destructor_that_panics_in_a_publish_closure_runs_once<K: Kind>() {
     let ledger = Ledger::default();
     let bomb = |is_armed| Bomb { is_armed, _token: ledger.token() };
     let (mut producer, mut consumers) =

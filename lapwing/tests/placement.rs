@@ -33,7 +33,7 @@ common::for_both_producers! {
     pollers_have_no_thread,
     the_last_poll_runs_on_the_thread_of_its_stage,
     names_derived_from_the_ring_skip_taken_names,
-    names_after_a_ring_are_such_as_a_thread_can_have,
+    names_derived_from_a_ring_are_valid_thread_names,
     stages_of_a_graph_are_placed_too,
     consumers_that_are_run_one_by_one_know_their_thread_and_cpu,
     faults_of_a_placement_are_errors,
@@ -49,14 +49,14 @@ common::for_both_producers! {
     a_panic_of_one_stage_halts_the_others_on_its_thread,
     policies_are_those_of_each_stage,
     a_stage_that_is_stopped_leaves_its_thread_to_the_others,
-    a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread,
+    a_shutdown_that_times_out_names_the_stages_of_the_thread,
     a_halt_ends_every_stage_of_a_thread,
     acknowledgements_hold_back_the_next_stage_on_the_thread,
     a_stage_that_publishes_to_its_own_full_ring_gets_an_error,
     workers_by_key_keep_their_order_on_few_threads_through_resizes,
     consumers_join_and_leave_beside_stages_that_share_a_thread,
     the_monitor_shows_the_threads,
-    a_worker_group_on_a_taken_thread_is_not_to_blame,
+    a_worker_group_on_an_occupied_thread_is_not_the_culprit,
     every_placement_loses_nothing,
 }
 
@@ -233,7 +233,7 @@ fn names_derived_from_the_ring_skip_taken_names<K: Kind>() {
     assert_threads::<K>(ring, "ring-1: ring-0 b c; ring-4: d f; ring-2: e");
 }
 
-fn names_after_a_ring_are_such_as_a_thread_can_have<K: Kind>() {
+fn names_derived_from_a_ring_are_valid_thread_names<K: Kind>() {
     for (name, expected) in
         [("", "ring-0: a b"), ("\0", "ring-0: a b"), ("or\0ders", "orders-0: a b")]
     {
@@ -659,7 +659,7 @@ fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
     assert_eq!(handled.load(SeqCst), 104);
 }
 
-fn a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread<K: Kind>() {
+fn a_shutdown_that_times_out_names_the_stages_of_the_thread<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["a"])
         .stage("stuck")
@@ -816,7 +816,7 @@ fn the_monitor_shows_the_threads<K: Kind>() {
     assert_eq!(snapshot.stages[3].state, StageState::NotAsked);
 }
 
-fn a_worker_group_on_a_taken_thread_is_not_to_blame<K: Kind>() {
+fn a_worker_group_on_an_occupied_thread_is_not_the_culprit<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))

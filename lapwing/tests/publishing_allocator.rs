@@ -151,7 +151,7 @@ fn run_workers() -> u64 {
 }
 
 #[test]
-fn allocator_that_publishes_to_a_full_ring_panicked_where_a_stage_began() {
+fn allocator_may_publish_to_a_full_ring_when_a_stage_begins() {
     watched(|| {
         let logged = Logged::new(1);
         assert_eq!(logged.within(|| run_stages(20)), 20);

@@ -24,10 +24,10 @@ common::for_both_producers! {
     a_publisher_is_notified_by_whichever_worker_is_the_last,
     a_publisher_is_notified_by_workers_by_key,
     a_publisher_is_notified_by_workers_that_give_keys_away,
-    of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement,
+    the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement,
     each_release_is_notified_once,
     an_event_that_comes_a_third_time_releases_nothing_more,
-    a_panic_of_the_call_gives_no_event_again,
+    a_panic_of_the_call_repeats_no_event,
     a_panic_of_the_call_loses_no_pause_and_no_restart,
     a_panic_in_the_call_after_a_failed_event_is_a_separate_failure,
 }
@@ -139,7 +139,7 @@ fn at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free<K: Ki
     assert_eq!(what_is_found::<K>(false), expected.repeat(3));
 }
 
-fn of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement<K: Kind>() {
+fn the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement<K: Kind>() {
     let expected = [("end of batch", false), ("released", false)];
     assert_eq!(what_is_found::<K>(true), expected.repeat(3));
 }
@@ -380,7 +380,7 @@ fn an_event_that_comes_a_third_time_releases_nothing_more<K: Kind>() {
     }
 }
 
-fn a_panic_of_the_call_gives_no_event_again<K: Kind>() {
+fn a_panic_of_the_call_repeats_no_event<K: Kind>() {
     let all = "e0 e1 e2 r3 e3 e4 e5 r6 end";
     let cases = [
         (Action::Continue, all),

@@ -30,7 +30,7 @@ common::for_both_producers! {
     handler_of_an_inner_ring_gets_an_error_on_the_outer_one,
     handler_gets_an_error_on_the_full_ring_of_a_stage_on_its_thread,
     handler_gets_an_error_in_its_factory,
-    stage_that_panicked_is_not_on_the_thread_any_more,
+    stage_that_panicked_is_removed_from_its_thread,
     stage_that_stopped_holds_nothing_on_its_thread,
 }
 
@@ -378,7 +378,7 @@ impl EventHandler<u64> for Idle {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
+fn stage_that_panicked_is_removed_from_its_thread<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).stage("bad").read(|_, _, _| panic!("{ON_PURPOSE}")).build().unwrap();
@@ -457,7 +457,7 @@ fn count_after(
 }
 
 #[test]
-fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
+fn publishing_in_a_fill_closure_to_the_same_full_ring_gets_an_error() {
     let handled = count_after(1, |mut first, mut second| {
         for _ in 0..2 {
             let result = first.publish(|_| {
@@ -478,7 +478,7 @@ fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
 }
 
 #[test]
-fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
+fn publishing_to_a_full_ring_while_a_claim_is_held_gets_an_error() {
     let handled = count_after(4, |mut first, mut second| {
         let claim = first.claim().unwrap();
         let results: Vec<_> = (0..4).map(|_| second.publish(|_| {})).collect();
@@ -495,7 +495,7 @@ fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
 }
 
 #[test]
-fn publishing_in_the_drop_of_an_event_that_is_overwritten_waited_forever() {
+fn publishing_in_the_drop_of_an_overwritten_event_gets_an_error() {
     /// Publishes once more when it is dropped.
     struct Echo(
         Option<Sender<Result<Sequence, PublishError>>>,

@@ -14,7 +14,7 @@ use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     a_handler_that_does_not_return_is_named,
-    a_producer_that_waits_on_a_full_ring_is_not_to_blame,
+    a_producer_that_waits_on_a_full_ring_is_not_the_culprit,
     a_poller_that_is_not_polled_is_named,
     a_poller_that_keeps_its_batch_is_named,
     a_stage_that_was_not_started_is_named,
@@ -88,7 +88,7 @@ fn a_handler_that_does_not_return_is_named<K: Kind>() {
     assert!(verdict(&monitor).is_none());
 }
 
-fn a_producer_that_waits_on_a_full_ring_is_not_to_blame<K: Kind>() {
+fn a_producer_that_waits_on_a_full_ring_is_not_the_culprit<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")

@@ -116,7 +116,7 @@ fn try_iter_ends_at_what_was_there_when_it_began() {
 // ---- several readers ----
 
 #[test]
-fn miri_each_reader_goes_its_own_way() {
+fn miri_readers_are_independent() {
     let (mut writer, mut first) = written(4, 3);
     assert_eq!(first.try_next().map(|reading| reading.event), Ok(0));
     let mut clone = first.clone();
@@ -416,7 +416,7 @@ fn fly(capacity: usize, events: u64, takes: &[Take]) {
 }
 
 #[test]
-fn two_readers_account_for_every_event_of_a_writer_in_full_flight() {
+fn two_readers_account_for_every_event_of_a_writer_at_full_speed() {
     for capacity in [1, 2, 4, 64, 4096] {
         fly(capacity, repeats(300_000), &[TapReader::try_next, TapReader::try_next]);
     }

@@ -14,8 +14,8 @@ use lapwing::monitor::{Bottleneck, Monitor, Throughput};
 use lapwing::{Consumers, Poller, Stage};
 
 common::for_both_producers! {
-    a_slow_stage_that_moved_was_never_named,
-    the_slow_one_of_two_stages_side_by_side_is_named,
+    a_slow_stage_that_makes_progress_is_named,
+    the_slow_one_of_two_parallel_stages_is_named,
     each_place_of_a_slow_stage_is_named,
     a_worker_group_is_named_as_one_stage,
     the_stage_that_occupies_a_shared_thread_is_named,
@@ -76,7 +76,7 @@ fn settle(monitor: &Monitor, slow: &str) {
 }
 
 /// A full ring with a waiting producer does not by itself show which stage is slow.
-fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
+fn a_slow_stage_that_makes_progress_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
@@ -118,7 +118,7 @@ fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn the_slow_one_of_two_stages_side_by_side_is_named<K: Kind>() {
+fn the_slow_one_of_two_parallel_stages_is_named<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .side_by_side(|side| side.stage("left").poller().stage("right").poller())
         .stage("join")

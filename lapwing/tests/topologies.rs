@@ -26,7 +26,7 @@ common::for_both_producers! {
     batches_follow_each_other_and_end_at_the_wrap,
     max_batch_is_respected_by_every_kind_of_stage,
     few_stages_have_longer_batches_than_many,
-    batch_start_tells_of_the_batch_that_follows,
+    on_batch_start_describes_the_batch_that_follows,
     end_of_batch_comes_with_the_last_event_of_a_batch,
 }
 
@@ -355,7 +355,7 @@ fn few_stages_have_longer_batches_than_many<K: Kind>() {
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone, "a large ring");
 }
 
-fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {
+fn on_batch_start_describes_the_batch_that_follows<K: Kind>() {
     let (call, calls) = mpsc::channel();
     run_on_a_full_ring::<K>(8, |ring| ring.stage("all").max_batch(3).read_handler(Calls(call)));
     let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));

@@ -36,7 +36,7 @@ common::for_both_producers! {
     a_worker_takes_no_more_than_its_share,
     lmax_trap_17_backlog_is_what_is_not_finished,
     lmax_trap_17_timeout_is_called_while_nothing_comes,
-    handlers_are_started_ended_and_handed_back_once_each,
+    handlers_are_started_ended_and_returned_once_each,
     every_batch_is_announced,
     a_halt_ends_every_worker,
     workers_that_share_a_thread_take_turns,
@@ -621,7 +621,7 @@ impl EventHandler<u64, Shared> for Calls {
     }
 }
 
-fn handlers_are_started_ended_and_handed_back_once_each<K: Kind>() {
+fn handlers_are_started_ended_and_returned_once_each<K: Kind>() {
     for round in 0..repeats(200) {
         let (mut producer, consumers) = K::ring(8, || 0_u64)
             .stage("work")
@@ -975,7 +975,7 @@ fn a_group_that_writes_has_no_parallel_stage() {
 }
 
 #[test]
-fn a_group_is_no_poller() {
+fn a_group_cannot_be_a_poller() {
     let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
         .stage("w")
         .workers(2)

@@ -33,7 +33,7 @@ common::for_both_producers! {
     a_resize_before_the_start_and_after_the_close_loses_nothing,
     the_new_team_gets_nothing_before_the_old_one_has_finished,
     a_panic_of_the_key_function_halts_the_ring_and_is_reported,
-    a_key_that_waited_for_the_ring_kept_its_lock_for_ever,
+    a_key_function_that_would_wait_for_the_ring_gets_an_error,
     miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order,
     a_worker_that_stops_under_load_and_resizes_loses_nothing,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another,
@@ -45,7 +45,7 @@ common::for_both_producers! {
     a_failed_event_may_be_tried_again_and_skipped,
     claims_that_are_given_up_have_no_owner,
     a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows,
-    a_key_that_is_a_bad_hash_is_spread_all_the_same,
+    a_key_that_is_a_bad_hash_is_still_spread,
     an_invalid_number_of_workers_is_an_error_with_keys_too,
     timeouts_are_called_while_nothing_comes,
     workers_by_key_that_share_a_thread_take_turns,
@@ -570,7 +570,7 @@ impl EventHandler<u64> for Held {
 }
 
 /// The worker that called the key function is no longer wanted; the event must still be handled.
-fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
+fn a_key_function_that_would_wait_for_the_ring_gets_an_error<K: Kind>() {
     let [is_held, is_free] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let done = Arc::new(AtomicU64::new(0));
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
@@ -963,7 +963,7 @@ impl EventHandler<Trade, Exclusive> for Batches {
     }
 }
 
-fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
+fn a_key_that_is_a_bad_hash_is_still_spread<K: Kind>() {
     // Multiples of a power of two, like addresses.
     let owners = Mutex::new(BTreeSet::new());
     let (mut producer, consumers) = K::ring(64, || 0_u64)

@@ -14,12 +14,12 @@ use lapwing::wait::{Blocking, BusySpin};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
-    miri_resizing_under_load_loses_nothing_and_doubles_nothing,
+    miri_resizing_under_load_loses_and_duplicates_no_event,
     an_additional_worker_takes_events_that_wait,
     an_unwanted_worker_gets_no_more_events,
     unwanted_workers_hold_back_nothing,
     lmax_trap_17_a_worker_that_stops_drops_no_claimed_event,
-    miri_lmax_trap_17_shutdown_ends_though_workers_have_left,
+    miri_lmax_trap_17_shutdown_ends_although_workers_have_left,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one,
     a_worker_that_leaves_is_replaced_by_a_parked_one,
     the_last_worker_that_leaves_halts_the_ring,
@@ -32,7 +32,7 @@ common::for_both_producers! {
     a_panic_may_cost_another_try,
     a_restart_puts_the_handler_in_order,
     an_error_asks_the_policy_of_the_group,
-    a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock,
+    a_policy_that_waits_for_the_policy_of_another_worker_runs_without_a_lock,
     a_rewind_gives_the_claim_again_and_no_more,
     a_panic_between_batches_costs_no_event,
     a_failed_event_is_known_as_such_after_the_group,
@@ -74,7 +74,7 @@ fn publish_all<K: Kind>(producer: &mut ProducerOf<u64, K>, events: u64) {
 
 // ---- resizing ----
 
-fn miri_resizing_under_load_loses_nothing_and_doubles_nothing<K: Kind>() {
+fn miri_resizing_under_load_loses_and_duplicates_no_event<K: Kind>() {
     for max in 1..=4 {
         let events = repeats(10_000);
         let (counts, is_over) = (Counts::new(events), &AtomicBool::new(false));
@@ -236,7 +236,7 @@ fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
 }
 
 /// LMAX's shutdown waited for dead workers.
-fn miri_lmax_trap_17_shutdown_ends_though_workers_have_left<K: Kind>() {
+fn miri_lmax_trap_17_shutdown_ends_although_workers_have_left<K: Kind>() {
     for _ in 0..repeats(200) {
         let events = 30;
         let counts = Counts::new(events);
@@ -556,7 +556,7 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>() {
 
 /// The library must not hold a lock here. Otherwise the second worker never reaches its policy, and
 /// the first never leaves it.
-fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kind>() {
+fn a_policy_that_waits_for_the_policy_of_another_worker_runs_without_a_lock<K: Kind>() {
     let both = Arc::new(Barrier::new(2));
     let policy = move |_: &Failure<'_>| {
         both.wait();

@@ -40,7 +40,7 @@
 //!
 //! A claim is held between [`claim`](crate::Producer::claim) and
 //! [`Claim::publish`](crate::producer::Claim::publish), or while the closure of
-//! [`publish`](crate::Producer::publish) runs. What the publication then returns:
+//! [`publish`](crate::Producer::publish) runs. The table shows what the publication then returns:
 //!
 //! | the ring ends by | one producer | several producers |
 //! |---|---|---|

@@ -130,13 +130,13 @@
 //! | C01 | one producer, one consumer: first in, first out | `c01_one_consumer_sees_the_events_of_one_producer_in_order` |
 //! | C02 | multicast: every stage sees every event | `c02_every_stage_of_a_multicast_sees_every_event` |
 //! | C03 | pipeline: each stage depends on the previous one | `c03_each_stage_of_a_pipeline_sees_the_writes_of_the_previous_one` |
-//! | C04 | diamond: the join sees what both sides wrote | `c04_join_of_a_diamond_sees_what_both_sides_wrote` |
-//! | C05 | `after` and `and`: a join of some, not of all | `c05_stage_waits_for_those_that_it_names_and_for_no_others` |
-//! | C06 | a consumer that joins late begins at the cursor | `c06_consumer_that_comes_late_begins_at_the_cursor` |
+//! | C04 | diamond: the join sees what both sides wrote | `c04_join_of_a_diamond_sees_the_writes_of_both_sides` |
+//! | C05 | `after` and `and`: a join of some, not of all | `c05_stage_waits_only_for_the_stages_that_it_names` |
+//! | C06 | a consumer that joins late begins at the cursor | `c06_consumer_that_joins_late_begins_at_the_cursor` |
 //! | C07 | events published before the start are delivered | `c07_events_published_before_the_start_are_delivered` |
 //! | C10 | a full ring blocks the producer at exactly its size | `c10_full_ring_blocks_the_producer_at_exactly_its_size` |
 //! | C11 | the producer continues after one release | `c11_blocked_producer_continues_by_one_event_after_one_release` |
-//! | C12 | `try_` calls on a full ring claim nothing | `c12_try_calls_on_a_full_ring_say_so_and_claim_nothing` |
+//! | C12 | `try_` calls on a full ring claim nothing | `c12_try_calls_on_a_full_ring_return_full_and_claim_nothing` |
 //! | C13 | a batch of the ring's size fits; one of 0, or of one more, is refused | `c13_batch_of_the_whole_ring_fits_and_none_or_one_more_is_refused` |
 //! | C14 | a batch across the wrap | `c14_batch_across_the_wrap_arrives_in_order` |
 //! | C15 | a ring of one slot | `c15_ring_of_one_slot_works` |
@@ -146,9 +146,9 @@
 //! | C21 | two claims are outstanding: neither is visible before it is published (issue 477) | `c21_claims_that_are_outstanding_are_invisible` |
 //! | C22 | the last event of a batch is visible | `c22_last_event_of_a_batch_is_visible_when_the_batch_is_published` |
 //! | C23 | a claim is dropped, or its owner panics | `c23_dropped_claim_shows_no_event_and_blocks_no_thread`, `c23_panic_while_a_claim_is_filled_shows_no_event_and_blocks_no_thread` |
-//! | C30 | a single event wakes the waiting stages at each depth; `wake_ups.rs` covers every phase | `c30_one_event_and_then_silence_reaches_each_depth` |
+//! | C30 | a single event wakes the waiting stages at each depth; `wake_ups.rs` covers every phase | `c30_single_event_wakes_each_depth` |
 //! | C31 | a timeout is never early, and none occurs while there are events | `c31_timeout_is_never_early`, `c31_timeout_does_not_come_while_there_are_events` |
-//! | C32 | a timeout also occurs while an upstream stage is slow | `c32_timeout_comes_while_a_stage_before_is_slow` |
+//! | C32 | a timeout also occurs while an upstream stage is slow | `c32_timeout_comes_while_an_upstream_stage_is_slow` |
 //! | C33 | a halt ends every wait, in every phase; `ends_of_waits.rs` measures how fast | `c33_halt_ends_the_waits_on_an_empty_ring`, `c33_halt_ends_the_waits_on_a_full_ring` |
 //! | C34 | one stage stops, its siblings continue (issue 417) | `c34_stage_that_stops_leaves_its_siblings_running`, `c34_stage_that_is_stopped_leaves_its_siblings_running` |
 //! | C40 | a halt before, during and after the start: one start, one shutdown | `c40_halt_before_the_run_gives_one_start_and_one_shutdown`, `c40_halt_at_any_moment_gives_one_start_and_one_shutdown` |
@@ -157,7 +157,7 @@
 //! | C43 | a shutdown ends although a consumer has died (issue 50) | `c43_shutdown_with_a_stage_that_died_ends` |
 //! | C44 | a shutdown wakes producers that are blocked (issue 182) | `c44_shutdown_wakes_a_producer_that_is_blocked` |
 //! | C45 | a shutdown that times out reports what is left | `c45_shutdown_that_times_out_reports_what_is_left` |
-//! | C50 | a handler fails: skip, retry, stop, halt, and what downstream stages see | `c50_event_that_is_skipped_reaches_the_stages_after_as_failed`, `c50_event_that_is_retried_reaches_the_stages_after_once`, `c50_stage_that_stops_on_an_error_hands_its_place_on`, `c50_error_without_a_policy_halts_the_ring_and_says_where` |
+//! | C50 | a handler fails: skip, retry, stop, halt, and what downstream stages see | `c50_event_that_is_skipped_reaches_downstream_stages_as_failed`, `c50_event_that_is_retried_reaches_downstream_stages_once`, `c50_stage_that_stops_on_an_error_hands_its_place_on`, `c50_error_without_a_policy_halts_the_ring_and_names_the_place` |
 //! | C51 | a failure in the last event of a batch; handlers that flush at its end | `c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end` |
 //! | C52 | a failure in `on_batch_start` skips no event | `c52_panic_of_on_batch_start_skips_no_event` |
 //! | C53 | a spurious wake-up skips no event (sofa-jraft 410) | `c53_spurious_wake_up_skips_no_event` |
@@ -167,11 +167,11 @@
 //! | C61 | the maximum batch, its size and the depth of the queue | `c61_maximum_batch_is_respected_and_the_queue_depth_reported`, `c61_with_one_producer_the_queue_depth_needs_no_extra_poll` |
 //! | C62 | an early release is visible within the batch | `c62_event_that_is_released_early_is_visible_within_the_batch` |
 //! | C63 | a deferred acknowledgement holds back the producer and downstream stages | `c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages` |
-//! | C64 | a poller: its states, stopping within a batch, and failing | `c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it`, `c64_poller_that_stops_within_a_batch_gets_the_rest_again`, `c64_poller_that_fails_gets_the_same_event_again` |
+//! | C64 | a poller: its states, stopping within a batch, and failing | `c64_poller_is_empty_until_an_event_is_published_and_its_upstream_stage_has_finished_it`, `c64_poller_that_stops_within_a_batch_gets_the_rest_again`, `c64_poller_that_fails_gets_the_same_event_again` |
 //! | C65 | `on_batch_start` is never called without an event | `c65_batch_that_is_announced_has_an_event` |
 //! | C70 | consumers join under load: no gap after their first event, never overrun | `c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun` |
 //! | C71 | consumers leave under load: no other consumer loses an event, the producer continues | `c71_consumers_that_leave_under_load_take_no_event_from_others`, `c71_stages_that_are_stopped_under_load_take_no_event_from_others`, `c71_producer_continues_when_the_consumer_that_it_waits_for_leaves` |
-//! | C72 | workers: each event goes to one of them; resizing; draining; no event before it is published | `c72_each_event_goes_to_exactly_one_worker`, `c72_group_that_is_resized_under_load_loses_and_doubles_nothing`, `c72_close_is_drained_by_the_workers` |
+//! | C72 | workers: each event goes to one of them; resizing; draining; no event before it is published | `c72_each_event_goes_to_exactly_one_worker`, `c72_group_that_is_resized_under_load_loses_and_duplicates_no_event`, `c72_close_is_drained_by_the_workers` |
 //!
 //! # Defects
 //!
@@ -179,7 +179,7 @@
 //!
 //! | id | where | the defect in LMAX | tests |
 //! |----|-------|---------------|-------|
-//! | B01 | Blocking, up to 2.10 | a publisher that saw no waiting thread did not wake one that was about to wait (issues 119, 246) | `b01_one_event_and_then_silence_reaches_its_consumer`, `b01_one_free_slot_and_then_silence_reaches_its_producer` |
+//! | B01 | Blocking, up to 2.10 | a publisher that saw no waiting thread did not wake one that was about to wait (issues 119, 246) | `b01_single_event_wakes_its_consumer`, `b01_single_free_slot_wakes_its_producer` |
 //! | B02 | 3.0 | `publish(lo, hi)` of several producers left out `hi` | `b02_last_event_of_a_batch_arrives_without_another` |
 //! | B03 | up to 4.0 | `hasAvailableCapacity` wrote the cursor between a claim and its publication; `next` still does (issue 477). Here a single producer has one claim at a time, and no claim moves a shared word | `b03a_query_of_free_slots_publishes_nothing`, `b03b_second_claim_that_reads_the_gate_publishes_nothing` |
 //! | B04 | 3.0 | a worker consumed an event before it was published | `b04_nothing_reaches_a_worker_before_it_is_published` |
@@ -189,13 +189,13 @@
 //! | B08 | up to 3.3.5 | a consumer that joined was overrun, because a fence was missing | `b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun` |
 //! | B09 | up to 3.4.2 | halt and start raced | `b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown` |
 //! | B10 | 3.x | `onBatchStart(0)` (issue 259) | `b10_wait_that_makes_no_progress_announces_no_batch` |
-//! | B11 | up to 2018 | `next(n)` for more than the capacity parked for ever (issue 236) | `b11_batch_larger_than_the_ring_is_an_error_and_no_wait` |
+//! | B11 | up to 2018 | `next(n)` for more than the capacity parked for ever (issue 236) | `b11_batch_larger_than_the_ring_is_an_error_without_a_wait` |
 //! | B12 | up to 2.10.3 | `SequenceGroup.remove` raced, and failed for an absent sequence (issue 30). Here a consumer leaves by being dropped, so it leaves once | `b12_consumers_that_leave_at_the_same_time_free_the_producer` |
 //! | B13 | 3.0 | a gating sequence ahead of the cursor let the producer overrun | `b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun` |
 //! | B14 | 2.x | the claims of all rings shared a `static`; two threads that published batches deadlocked | `b14a_thread_that_publishes_to_two_rings_keeps_them_apart`, `b14b_two_threads_that_publish_batches_end` |
 //! | B15 | 1.x | the wrap was off by one; publications of several producers were lost; a handler that released early did not release the end of its batch | `b15a_event_is_not_overwritten_before_its_reader_releases_it`, `b15b_every_event_of_several_producers_arrives`, `b15c_end_of_a_batch_releases_all_after_an_early_release` |
-//! | B16 | 3.x, 4.0 | a fence behind its store; `addAndGet` returned the value before | `b16a_event_is_whole_when_it_is_seen`, `b16b_sequence_of_a_claim_is_that_of_its_event` |
-//! | B17 | 2.x, 3.x | workers: a drain that compared with `!=` (issue 42), shutdowns that waited for dead workers (issue 50), a timeout without a handler (issue 144), a halt that dropped an event (issue 286); a shutdown by the wall clock; loggers that deadlocked (issue 370) | `b17a_shutdown_ends_although_the_last_claims_were_given_up`, `b17a_backlog_of_workers_is_their_unfinished_events`, `b17b_worker_that_stopped_holds_up_no_shutdown`, `b17b_shutdown_waits_for_no_stage_that_has_died`, `b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock`, `b17f_rings_that_many_threads_make_at_the_same_time_live_and_end`, `b17c_timeout_of_a_worker_is_called`, `b17d_worker_that_stops_leaves_its_events_to_the_others` |
+//! | B16 | 3.x, 4.0 | a fence behind its store; `addAndGet` returned the value before | `b16a_event_is_whole_when_it_is_visible`, `b16b_sequence_of_a_claim_is_that_of_its_event` |
+//! | B17 | 2.x, 3.x | workers: a drain that compared with `!=` (issue 42), shutdowns that waited for dead workers (issue 50), a timeout without a handler (issue 144), a halt that dropped an event (issue 286); a shutdown by the wall clock; loggers that deadlocked (issue 370) | `b17a_shutdown_ends_although_the_last_claims_were_given_up`, `b17a_backlog_of_workers_is_their_unfinished_events`, `b17b_worker_that_stopped_holds_up_no_shutdown`, `b17b_shutdown_waits_for_no_stage_that_has_died`, `b17e_time_limit_of_a_shutdown_uses_a_monotonic_clock`, `b17f_rings_that_many_threads_build_at_the_same_time_work`, `b17c_timeout_of_a_worker_is_called`, `b17d_worker_that_stops_leaves_its_events_to_the_others` |
 //! | B18 | open | a shutdown halts processors that have not started, and their events are lost (issue 517) | `b18_events_are_not_lost_to_stages_that_have_not_begun` |
 //! | B19 | open | a processor that is halted before it runs counts as running for ever | `b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down` |
 //! | B20 | open | several processors share an alert (issue 417): a processor that is halted keeps the others from their events, and one that starts clears the alert. Here a policy belongs to its stage, so it cannot be changed too late | `b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake`, `b20b_halt_is_seen_by_a_stage_that_begins_late` |

@@ -26,9 +26,7 @@
 //!     .side_by_side(|side| side
 //!         .stage("journal").read(|_trade, _sequence, _end_of_batch| {})
 //!         .stage("replicator").read(|_, _, _| {}))
-//!     .stage("logic")
-//!     .on_error(Action::Skip)
-//!     .on_panic(Action::Skip)
+//!     .stage("logic").on_error(Action::Skip).on_panic(Action::Skip)
 //!     .write(|trade, _, _| { trade.price += 1; Ok::<(), std::io::Error>(()) })
 //!     .build()?; // starts nothing
 //! let mut running = consumers.start()?;
@@ -91,7 +89,6 @@
 //!         self.sum += price;
 //!     }
 //! }
-//!
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 //!     .wait(BusySpin)
 //!     .stage("journal").read(|_, _, _| {}) // and `.pin(1)`

@@ -1,5 +1,5 @@
-//! What happens when a thread loses its CPU at a critical moment, how the API shortens that moment,
-//! and what to do if more threads are runnable than there are CPUs.
+//! What happens when a thread loses its CPU at a critical moment, and how the API shortens that
+//! moment. Also what to do if more threads are runnable than there are CPUs.
 //!
 //! No call of a producer takes a lock, and a claim is a few instructions. But consumers see an
 //! event only once it is published, and events are ordered. Between the claim and the publication
@@ -53,7 +53,6 @@
 //! book.poll()?.consume_all();
 //! quick.publish(|event| *event = 5)?;
 //! assert_eq!(quick.try_publish(|_| {}), Err(TryPublishError::Full)); // one lap after the claim
-//!
 //! let _ = monitor.snapshot();
 //! let stall = monitor.stall().unwrap(); // nothing has moved since the snapshot
 //! assert_eq!((stall.culprit, stall.sequence), (Culprit::Claim, 1));

@@ -61,7 +61,6 @@ use look::Look;
 /// ```
 /// use std::sync::mpsc;
 /// use lapwing::{Disruptor, monitor::StageState};
-///
 /// let (begun, begins) = mpsc::channel();
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(4, || 0_u64)

@@ -100,7 +100,7 @@ pub struct Snapshot {
 /// assert_eq!((first.sequence, first.lag, first.available), (1, 2, 2));
 /// assert_eq!((second.sequence, second.lag, second.available), (0, 3, 1));
 /// assert_eq!((first.batches, second.upstream.as_slice()), (1, &["first".to_owned()][..]));
-/// # drop(batch);
+/// drop(batch);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

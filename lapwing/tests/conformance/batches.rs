@@ -17,7 +17,7 @@ for_each_setup! {
     c61_maximum_batch_is_respected_and_the_queue_depth_reported,
     c62_event_that_is_released_early_is_visible_within_the_batch,
     c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages,
-    c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it,
+    c64_poller_is_empty_until_an_event_is_published_and_its_upstream_stage_has_finished_it,
     c64_poller_that_stops_within_a_batch_gets_the_rest_again,
     c64_poller_that_fails_gets_the_same_event_again,
     c65_batch_that_is_announced_has_an_event,
@@ -162,7 +162,9 @@ fn c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages<K: Kind
 }
 
 /// LMAX calls these states `IDLE` and `GATING`.
-fn c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it<K: Kind>(
+fn c64_poller_is_empty_until_an_event_is_published_and_its_upstream_stage_has_finished_it<
+    K: Kind,
+>(
     setup: Setup<K>,
 ) {
     let ring = setup.ring(4, || 0).stage("before").poller().stage("poller").poller();

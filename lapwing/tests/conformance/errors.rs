@@ -23,7 +23,7 @@ for_each_setup! {
     e03_what_is_refused_in_a_race_with_an_end_is_never_handled,
     e04_a_claim_that_is_held_across_an_end_is_refused,
     e05_an_end_within_the_closure_refuses_its_event,
-    e06_each_call_after_an_end_says_which_end_it_was,
+    e06_each_call_after_an_end_returns_its_cause,
     e07_an_event_that_a_close_refused_is_not_consumed,
     e08_the_cause_of_a_halt_is_the_actual_one,
     e09_a_second_thread_that_closes_finds_what_was_accepted,
@@ -185,7 +185,7 @@ fn e05_an_end_within_the_closure_refuses_its_event<K: Kind>(setup: Setup<K>) {
     });
 }
 
-fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
+fn e06_each_call_after_an_end_returns_its_cause<K: Kind>(setup: Setup<K>) {
     for_each_end(setup, |mut producer, now, end| {
         now();
         let (why, long) = (end.stopped(), Duration::from_secs(60));

@@ -18,10 +18,10 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
-    c50_event_that_is_skipped_reaches_the_stages_after_as_failed,
-    c50_event_that_is_retried_reaches_the_stages_after_once,
+    c50_event_that_is_skipped_reaches_downstream_stages_as_failed,
+    c50_event_that_is_retried_reaches_downstream_stages_once,
     c50_stage_that_stops_on_an_error_hands_its_place_on,
-    c50_error_without_a_policy_halts_the_ring_and_says_where,
+    c50_error_without_a_policy_halts_the_ring_and_names_the_place,
     c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end,
     c52_panic_of_on_batch_start_skips_no_event,
     c53_spurious_wake_up_skips_no_event,
@@ -44,7 +44,7 @@ fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> 
     consumers.into_iter().map(|consumer| consumer.run()).collect()
 }
 
-fn c50_event_that_is_skipped_reaches_the_stages_after_as_failed<K: Kind>(setup: Setup<K>) {
+fn c50_event_that_is_skipped_reaches_downstream_stages_as_failed<K: Kind>(setup: Setup<K>) {
     let events = setup.events(100);
     let fail = |_: &u64, sequence, _| if sequence % 3 == 1 { Err("bad") } else { Ok(()) };
     let (mut producer, consumers) = setup
@@ -67,7 +67,7 @@ fn c50_event_that_is_skipped_reaches_the_stages_after_as_failed<K: Kind>(setup: 
     assert_eq!(report.stages().next().unwrap().skipped(), failed.count() as u64);
 }
 
-fn c50_event_that_is_retried_reaches_the_stages_after_once<K: Kind>(setup: Setup<K>) {
+fn c50_event_that_is_retried_reaches_downstream_stages_once<K: Kind>(setup: Setup<K>) {
     let events = setup.events(100);
     let mut tries = 0;
     let fail = move |_: &u64, sequence, _| {
@@ -113,7 +113,7 @@ fn c50_stage_that_stops_on_an_error_hands_its_place_on<K: Kind>(setup: Setup<K>)
     assert_eq!(*report.stages().nth(1).unwrap().outcome(), outcome);
 }
 
-fn c50_error_without_a_policy_halts_the_ring_and_says_where<K: Kind>(setup: Setup<K>) {
+fn c50_error_without_a_policy_halts_the_ring_and_names_the_place<K: Kind>(setup: Setup<K>) {
     let fail = |_: &u64, sequence, _| if sequence == 3 { Err("bad") } else { Ok(()) };
     let ring = setup.ring(4, || 0).stage("fails").read(fail).stage("after").read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();

@@ -14,7 +14,7 @@ use crate::spy::{Spy, publish, value_of, values};
 for_each_setup! {
     c10_full_ring_blocks_the_producer_at_exactly_its_size,
     c11_blocked_producer_continues_by_one_event_after_one_release,
-    c12_try_calls_on_a_full_ring_say_so_and_claim_nothing,
+    c12_try_calls_on_a_full_ring_return_full_and_claim_nothing,
     c13_batch_of_the_whole_ring_fits_and_none_or_one_more_is_refused,
     c14_batch_across_the_wrap_arrives_in_order,
     c15_ring_of_one_slot_works,
@@ -63,7 +63,7 @@ fn c11_blocked_producer_continues_by_one_event_after_one_release<K: Kind>(setup:
     assert_eq!(published.into_inner(), 9);
 }
 
-fn c12_try_calls_on_a_full_ring_say_so_and_claim_nothing<K: Kind>(setup: Setup<K>) {
+fn c12_try_calls_on_a_full_ring_return_full_and_claim_nothing<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     publish(&mut producer, 0..3);
     for _ in 0..3 {

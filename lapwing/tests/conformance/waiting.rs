@@ -17,17 +17,17 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, values};
 
 for_each_setup! {
-    c30_one_event_and_then_silence_reaches_each_depth,
+    c30_single_event_wakes_each_depth,
     c31_timeout_is_never_early,
     c31_timeout_does_not_come_while_there_are_events,
-    c32_timeout_comes_while_a_stage_before_is_slow,
+    c32_timeout_comes_while_an_upstream_stage_is_slow,
     c33_halt_ends_the_waits_on_an_empty_ring,
     c33_halt_ends_the_waits_on_a_full_ring,
     c34_stage_that_stops_leaves_its_siblings_running,
     c34_stage_that_is_stopped_leaves_its_siblings_running,
 }
 
-fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
+fn c30_single_event_wakes_each_depth<K: Kind>(setup: Setup<K>) {
     for depth in 0..3 {
         let handled = AtomicU64::new(0);
         let mut graph = Graph::new();
@@ -112,7 +112,7 @@ fn c31_timeout_does_not_come_while_there_are_events<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().len(), 1);
 }
 
-fn c32_timeout_comes_while_a_stage_before_is_slow<K: Kind>(setup: Setup<K>) {
+fn c32_timeout_comes_while_an_upstream_stage_is_slow<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let (mut producer, mut consumers) = setup

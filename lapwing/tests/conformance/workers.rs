@@ -15,7 +15,7 @@ use crate::setup::{Kind, Setup};
 
 for_each_setup! {
     c72_each_event_goes_to_exactly_one_worker,
-    c72_group_that_is_resized_under_load_loses_and_doubles_nothing,
+    c72_group_that_is_resized_under_load_loses_and_duplicates_no_event,
     c72_close_is_drained_by_the_workers,
     b04_nothing_reaches_a_worker_before_it_is_published,
     b05_event_that_a_worker_has_is_not_overwritten,
@@ -60,7 +60,7 @@ fn c72_each_event_goes_to_exactly_one_worker<K: Kind>(setup: Setup<K>) {
     assert_once_each(had, events);
 }
 
-fn c72_group_that_is_resized_under_load_loses_and_doubles_nothing<K: Kind>(setup: Setup<K>) {
+fn c72_group_that_is_resized_under_load_loses_and_duplicates_no_event<K: Kind>(setup: Setup<K>) {
     let (had, events) = (Had::default(), setup.events(500));
     let (producer, consumers) = setup
         .ring(4, || 0_u64)

@@ -69,7 +69,7 @@ fn asked(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
+fn nothing_is_lost_duplicated_or_reordered_under_fixed_seeds() {
     match asked("LAPWING_MIXED_SEED") {
         Some(seed) => (0..REPEATS).for_each(|_| check(seed)),
         None => (0..SEEDS).for_each(check),
@@ -77,7 +77,7 @@ fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
+fn nothing_is_lost_duplicated_or_reordered_under_seeds_that_once_failed() {
     if asked("LAPWING_MIXED_SEED").is_some() {
         return;
     }
@@ -85,7 +85,7 @@ fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_fresh_seeds() {
+fn nothing_is_lost_duplicated_or_reordered_under_fresh_seeds() {
     if asked("LAPWING_MIXED_SEED").is_some() {
         return;
     }

@@ -17,7 +17,7 @@ common::for_both_producers! {
     c55_a_rewind_repeats_only_unreleased_events,
     c55_gives_up_after_three_attempts_at_two_events,
     c55_a_policy_is_called_once_per_failure,
-    c55_other_errors_go_their_own_way,
+    c55_other_errors_are_not_rewound,
     c55_a_batch_that_is_given_again_may_have_grown,
     c55_a_batch_closure_rewinds_its_batch,
     attempts_of_an_event_that_is_retried,
@@ -169,7 +169,7 @@ fn c55_a_policy_is_called_once_per_failure<K: Kind>() {
     }
 }
 
-fn c55_other_errors_go_their_own_way<K: Kind>() {
+fn c55_other_errors_are_not_rewound<K: Kind>() {
     let log = Log::default();
     let mut is_first = true;
     let act = move |call: &Call| match call {

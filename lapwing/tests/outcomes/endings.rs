@@ -18,7 +18,7 @@ common::for_both_producers! {
     the_report_says_how_each_stage_ended,
     the_report_counts_the_other_failures,
     a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage,
-    a_handler_comes_home_however_its_stage_ended,
+    a_handler_is_returned_however_its_stage_ended,
     a_policy_that_panics_halts_the_ring,
     a_panic_in_on_restart_halts_the_ring,
     a_panic_in_on_start_halts_the_ring_whatever_the_policy,
@@ -148,7 +148,7 @@ fn a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage<K: Kind>(
     assert_eq!(report.take::<Book>("stays").unwrap().done.len(), 100);
 }
 
-fn a_handler_comes_home_however_its_stage_ended<K: Kind>() {
+fn a_handler_is_returned_however_its_stage_ended<K: Kind>() {
     quiet_panics();
     let at_first: [fn(&Call) -> crate::Said; 4] = [
         |call| if call.includes(0) { Err(ON_PURPOSE) } else { Ok(Action::Continue) },

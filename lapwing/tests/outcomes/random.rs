@@ -13,7 +13,7 @@ use crate::{Call, Form, Log, Ring, Spy, counts, drain, drain_together};
 common::for_both_producers! {
     random_outcomes_are_those_of_a_simple_model,
     miri_a_few_random_outcomes_are_those_of_a_simple_model,
-    random_outcomes_of_stages_abreast_and_in_a_row_lose_nothing,
+    random_outcomes_of_stages_in_parallel_and_in_a_row_lose_nothing,
     miri_random_outcomes_of_stages_at_once,
 }
 
@@ -364,7 +364,7 @@ fn check_abreast<K: Kind>(capacity: usize, events: u64, seed: u64) {
     check_trace(last, events, &beside);
 }
 
-fn random_outcomes_of_stages_abreast_and_in_a_row_lose_nothing<K: Kind>() {
+fn random_outcomes_of_stages_in_parallel_and_in_a_row_lose_nothing<K: Kind>() {
     quiet_panics();
     for (seed, capacity) in [1, 2, 4, 16, 64].into_iter().enumerate() {
         check_abreast::<K>(capacity, if capacity < 4 { 150 } else { 1_000 }, 10 * seed as u64);

@@ -11,10 +11,10 @@ use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Said, Spy, counts, drain, drain_one};
 
 common::for_both_producers! {
-    an_error_that_panics_when_it_is_shown_gives_no_event_again,
-    an_error_that_panics_when_it_is_dropped_brings_no_stage_back,
+    an_error_whose_display_panics_repeats_no_event,
+    an_error_whose_drop_panics_revives_no_stage,
     an_error_that_panics_whenever_it_can_does_not_end_the_process,
-    an_error_that_panics_on_its_way_is_a_panic_of_its_event,
+    an_error_whose_conversion_panics_is_a_panic_of_its_event,
     policies_that_panic_when_dropped_are_reported,
     policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process,
     what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report,
@@ -68,7 +68,7 @@ fn panicked(how: &str) -> Outcome {
 
 /// It must not count as a panic between batches, which would repeat the batch for ever and
 /// duplicate finished events.
-fn an_error_that_panics_when_it_is_shown_gives_no_event_again<K: Kind>() {
+fn an_error_whose_display_panics_repeats_no_event<K: Kind>() {
     let all = vec![0, 1, 2];
     let drained = |skipped| (Outcome::Drained, (3, skipped), all.clone());
     let shows = Bad { shows: true, drops: false };
@@ -81,7 +81,7 @@ fn an_error_that_panics_when_it_is_shown_gives_no_event_again<K: Kind>() {
 }
 
 /// It must not undo the end of a stage that was told to stop.
-fn an_error_that_panics_when_it_is_dropped_brings_no_stage_back<K: Kind>() {
+fn an_error_whose_drop_panics_revives_no_stage<K: Kind>() {
     for action in [Action::Skip, Action::Continue, Action::Stop, Action::Halt] {
         let (outcome, counts, seen) = fail::<K>(Bad { shows: false, drops: true }, action);
         assert_eq!(
@@ -107,7 +107,7 @@ impl From<Unconvertible> for Box<dyn std::error::Error + Send + Sync> {
     }
 }
 
-fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
+fn an_error_whose_conversion_panics_is_a_panic_of_its_event<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("fails").on_panic(Action::Skip);
     let ring = K::ring(8, || 0)

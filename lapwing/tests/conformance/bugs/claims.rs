@@ -18,14 +18,14 @@ for_each_setup! {
     b02_last_event_of_a_batch_arrives_without_another,
     b03a_query_of_free_slots_publishes_nothing,
     b03b_second_claim_that_reads_the_gate_publishes_nothing,
-    b11_batch_larger_than_the_ring_is_an_error_and_no_wait,
+    b11_batch_larger_than_the_ring_is_an_error_without_a_wait,
     b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun,
     b14a_thread_that_publishes_to_two_rings_keeps_them_apart,
     b14b_two_threads_that_publish_batches_end,
     b15a_event_is_not_overwritten_before_its_reader_releases_it,
     b15b_every_event_of_several_producers_arrives,
     b15c_end_of_a_batch_releases_all_after_an_early_release,
-    b16a_event_is_whole_when_it_is_seen,
+    b16a_event_is_whole_when_it_is_visible,
     b16b_sequence_of_a_claim_is_that_of_its_event,
     b25_panic_of_a_fill_exposes_no_partial_event,
     b27_fill_that_publishes_and_halts_waits_for_no_lock,
@@ -119,7 +119,7 @@ fn b03b_second_claim_that_reads_the_gate_publishes_nothing<K: Kind>(setup: Setup
 }
 
 /// Before 2018 (issue 236): `next(n)` for more than the capacity parked for ever.
-fn b11_batch_larger_than_the_ring_is_an_error_and_no_wait<K: Kind>(setup: Setup<K>) {
+fn b11_batch_larger_than_the_ring_is_an_error_without_a_wait<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
@@ -277,7 +277,7 @@ fn b15c_end_of_a_batch_releases_all_after_an_early_release<K: Kind>(setup: Setup
 }
 
 /// 3.x: the fence of `Sequence.set` was after its store. The models of O1, O3 and O4 cover it.
-fn b16a_event_is_whole_when_it_is_seen<K: Kind>(setup: Setup<K>) {
+fn b16a_event_is_whole_when_it_is_visible<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 16])
         .stage("first")

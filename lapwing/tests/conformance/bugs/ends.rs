@@ -17,8 +17,8 @@ for_each_setup! {
     b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown,
     b17a_shutdown_ends_although_the_last_claims_were_given_up,
     b17b_shutdown_waits_for_no_stage_that_has_died,
-    b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock,
-    b17f_rings_that_many_threads_make_at_the_same_time_live_and_end,
+    b17e_time_limit_of_a_shutdown_uses_a_monotonic_clock,
+    b17f_rings_that_many_threads_build_at_the_same_time_work,
     b18_events_are_not_lost_to_stages_that_have_not_begun,
     b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down,
     b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake,
@@ -102,7 +102,7 @@ fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
 }
 
 /// Before 4.0: the time limit used the wall clock, which can be set.
-fn b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock<K: Kind>(setup: Setup<K>) {
+fn b17e_time_limit_of_a_shutdown_uses_a_monotonic_clock<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(4, || 0).stage("holds").poller().stage("after").read(|_, _, _| {});
     let (mut producer, mut consumers) = ring.build().unwrap();
     let holds = consumers.take_poller("holds").unwrap();
@@ -118,7 +118,7 @@ fn b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock<K: Kind>(setup: Setup<
 }
 
 /// Issue 370: two threads that made their first ring deadlocked in the initialiser of a `static`.
-fn b17f_rings_that_many_threads_make_at_the_same_time_live_and_end<K: Kind>(setup: Setup<K>) {
+fn b17f_rings_that_many_threads_build_at_the_same_time_work<K: Kind>(setup: Setup<K>) {
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {

@@ -16,8 +16,8 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
-    b01_one_event_and_then_silence_reaches_its_consumer,
-    b01_one_free_slot_and_then_silence_reaches_its_producer,
+    b01_single_event_wakes_its_consumer,
+    b01_single_free_slot_wakes_its_producer,
     b21a_panic_of_a_wait_skips_no_event,
     b21b_panic_of_on_timeout_skips_no_event,
     b22a_event_does_not_wait_for_the_timeout_and_calls_none,
@@ -30,7 +30,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Up to 2.10 (issues 119, 246): the publisher did not wake a consumer that was about to wait. The
 /// event arrived only with the next one.
-fn b01_one_event_and_then_silence_reaches_its_consumer<K: Kind>(setup: Setup<K>) {
+fn b01_single_event_wakes_its_consumer<K: Kind>(setup: Setup<K>) {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
@@ -49,7 +49,7 @@ fn b01_one_event_and_then_silence_reaches_its_consumer<K: Kind>(setup: Setup<K>)
     });
 }
 
-fn b01_one_free_slot_and_then_silence_reaches_its_producer<K: Kind>(setup: Setup<K>) {
+fn b01_single_free_slot_wakes_its_producer<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(1);
     let published = AtomicU64::new(0);
     thread::scope(|scope| {

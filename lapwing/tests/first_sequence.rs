@@ -101,7 +101,7 @@ fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
     }
 }
 
-/// With several producers, a stamp of 0 must not look published in the last of 2^31 laps.
+/// With several producers, a stamp of 0 must not appear published in the last of 2^31 laps.
 fn nothing_is_seen_before_it_is_published_wherever_a_ring_begins<K: Kind>() {
     for capacity in [1, 2, 8] {
         for first in beginnings(capacity as u64) {

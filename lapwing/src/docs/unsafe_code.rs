@@ -20,7 +20,7 @@
 //! # Consumers that join
 //!
 //! A seat is a stage that gates producers while it has a consumer. A consumer that joins must
-//! satisfy three conditions: no producer overruns it (I2), no other stage writes beside it (I6),
+//! satisfy three conditions: no producer overruns it (I2), no other stage writes its events (I6),
 //! and it does not let two claims share a slot (I1).
 //!
 //! The *limit* of a producer is the sequence below which it may claim. It then overwrites only
@@ -58,7 +58,7 @@
 //! stores that it stands for (O2, O4, O15), so the new owner of the slot is ordered after the old
 //! one.
 //!
-//! **No other stage writes beside it.** Each stage with exclusive access is upstream or downstream
+//! **No other stage writes its events.** Each stage with exclusive access is upstream or downstream
 //! of each other one, so one of them is the last. A seat depends on that one. If that one leaves,
 //! the seat waits for its upstream stages, as any stage would.
 //!

@@ -26,12 +26,12 @@ use lapwing_examples::order_flow::flow::Flow;
 use lapwing_examples::order_flow::journal::Journal;
 use lapwing_examples::order_flow::{graph, plain};
 
-/// Runs a market's order messages through a Disruptor and through a plain loop, and compares.
+/// Runs a market's order messages through a ring and through a plain loop, and compares the results.
 #[derive(Parser)]
 struct Arguments {
     /// File of order messages: time,type,order id,size,price,direction [default: a seeded flow]
     path: Option<PathBuf>,
-    /// Keep the journal in this file; what it held is replaced [default: a temporary file]
+    /// Write the journal to this file, and replace its content [default: a temporary file]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Length of the seeded flow

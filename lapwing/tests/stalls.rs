@@ -225,7 +225,7 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
 }
 
-/// Waits for what never comes.
+/// Waits for an event that never comes.
 #[derive(Clone)]
 struct Deaf(std::sync::Arc<std::sync::Mutex<mpsc::Receiver<()>>>);
 

@@ -91,7 +91,7 @@ fn c42_shutdown_returns_when_every_handler_has<K: Kind>(setup: Setup<K>) {
     let done = Arc::clone(&is_done);
     let handler = move |_: &u64, _: Sequence, _: bool| {
         at_work.send(()).unwrap();
-        let _ = gate.recv(); // until `open` is dropped
+        let _ = gate.recv(); // blocks until `open` is dropped
         done.store(true, SeqCst);
     };
     let (mut producer, consumers) =
@@ -167,7 +167,7 @@ fn c45_shutdown_that_times_out_reports_what_is_left<K: Kind>(setup: Setup<K>) {
     let (at_work, is_at_work) = mpsc::channel();
     let stuck = move |_: &u64, _: Sequence, _: bool| {
         let _ = at_work.send(());
-        let _ = gate.recv(); // until `open` is dropped
+        let _ = gate.recv(); // blocks until `open` is dropped
     };
     let stage = Stage::new("stuck").max_batch(1);
     let (mut producer, consumers) = setup.ring(4, || 0).stage(stage).read(stuck).build().unwrap();

@@ -190,7 +190,7 @@ fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kin
     assert_eq!(counts(stage), (1, 0));
 }
 
-/// The thread ended without a word, and `shutdown_timeout` waited for its result.
+/// The thread must leave a result, because `shutdown_timeout` waits for it.
 fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings);

@@ -1,4 +1,4 @@
-//! Decides what an error says of the name that was asked for: which it was, and which there are.
+//! Tests that an error about an unknown name says which name was requested, and which exist.
 
 mod common;
 
@@ -7,9 +7,9 @@ use lapwing::error::TakeError;
 use lapwing::{EventHandler, Sequence};
 
 common::for_both_producers! {
-    error_of_a_poller_did_not_say_which_name_was_asked_for,
-    error_of_a_handler_did_not_say_which_name_was_asked_for,
-    handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time,
+    error_of_a_poller_contains_the_requested_name,
+    error_of_a_handler_contains_the_requested_name,
+    taking_a_handler_a_second_time_says_that_it_was_taken_before,
 }
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ fn says(error: &TakeError, texts: &[&str]) {
     assert!(texts.iter().all(|text| message.contains(text)), "{message}");
 }
 
-fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_poller_contains_the_requested_name<K: Kind>() {
     let (_producer, mut consumers) = K::ring(8, || 0_u64)
         .stage("ticks")
         .poller()
@@ -46,7 +46,7 @@ fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&consumers.take_poller("ticks").unwrap_err(), &["already taken", "name=\"ticks\""]);
 }
 
-fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_handler_contains_the_requested_name<K: Kind>() {
     let (_producer, consumers) = K::ring(8, || 0_u64)
         .stage("log")
         .read_handler(Log)
@@ -65,7 +65,7 @@ fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&report.take::<String>("log").unwrap_err(), &["already taken", "name=\"log\""]);
 }
 
-fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
+fn taking_a_handler_a_second_time_says_that_it_was_taken_before<K: Kind>() {
     let (producer, consumers) =
         K::ring(8, || 0_u64).stage("log").read_handler(Log).build().unwrap();
     drop(producer);

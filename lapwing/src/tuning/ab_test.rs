@@ -15,7 +15,7 @@
 //!
 //! The better way depends on the CPU, on which cores run the threads, on the size of the ring and
 //! on other load. The difference can be several times, and can change within seconds when a host
-//! moves its virtual CPUs. See `perf/results/experiments.md`.
+//! moves its virtual CPUs. See E42 in `perf/results/experiments.md`.
 //!
 //! A ring may be built without A/B tests. Each end then always uses the first way. Monitors show
 //! each test (`crate::ab_tests`).

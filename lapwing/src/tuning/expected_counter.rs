@@ -9,8 +9,7 @@
 //! cache line. A producer therefore expects a value only after more than [`EXPECTED_AFTER`] claims
 //! in a row. Such runs occur in a stream, where producers back off from each other.
 //!
-//! Measured gain in throughput (`perf/results/experiments.md`, "A claim without a load of the
-//! counter"):
+//! Measured gain in throughput (E18 in `perf/results/experiments.md`):
 //!
 //! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.53 times with
 //!   three producers, 1.68 with two, and 1.85 with one producer of a multi-producer ring.

@@ -14,7 +14,7 @@
 //!
 //! Each way has its own loop, since each nanosecond between two polls counts.
 //!
-//! Measured gain (`perf/results/experiments.md`, "How long to look away"). One hint after each
+//! Measured gain (E39 in `perf/results/experiments.md`). One hint after each
 //! poll, relative to none or to a few nanoseconds of work: a single event is 1.1 to 1.9 times as
 //! fast on an EPYC (Zen 4). Single events back to back take 67 ns instead of 89 on an EPYC (Zen 4)
 //! with the first way. On a Xeon (Emerald Rapids) with the second way, they take 134 ns instead of

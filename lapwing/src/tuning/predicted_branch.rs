@@ -22,7 +22,7 @@
 //!
 //! For the program this is an ordinary branch. Speculation changes only the caches of the CPU.
 //!
-//! Measured gain (`perf/results/experiments.md`, "A look that the CPU presumes to find something"):
+//! Measured gain (E19 in `perf/results/experiments.md`):
 //! on an EPYC (Zen 4), a single event is 1.12 to 1.3 times as fast on cores that share a cache. On
 //! cores without a shared cache, it is 0.95 to 1.05 times as fast. The feature is therefore off by
 //! default.
@@ -92,7 +92,7 @@ mod cpu {
     /// CPU appears to request ownership of their cache lines at each failed poll. That takes the
     /// lines away from the thread that polls for the response. With these `nop`s, speculation
     /// reaches the stores only while the polled cache line is in flight, which is the right time to
-    /// request them. See `perf/results/experiments.md`.
+    /// request them. See E62 in `perf/results/experiments.md`.
     const FILL: usize = 40;
 
     /// Returns `is_found`, through a return instruction.

@@ -7,7 +7,7 @@
 //! take longer than the wait for the lines. An A/B test ([`ab_test`](super::ab_test)) therefore
 //! decides at run time.
 //!
-//! Measured gain in throughput (`perf/results/experiments.md`, "Small rings, a fourth time"), 1 Ki
+//! Measured gain in throughput (E59 in `perf/results/experiments.md`), 1 Ki
 //! slots on an EPYC (Zen 4): 1.95 to 2.9 times on cores without a shared cache, 0.99 to 1.20 times
 //! on cores that share one.
 

@@ -12,8 +12,8 @@
 //! to 5 times as fast: there, a wake-up by a thread on the same CPU takes 2 µs.
 //!
 //! So a step that did not pay is skipped in the next wait, then in the next 3, and so on up to 63.
-//! A spin after a failed one is a trial, and takes longer. See `perf/results/experiments.md`,
-//! "Beside busy threads".
+//! A spin after a failed one is a trial, and takes longer. See E69 in
+//! `perf/results/experiments.md`.
 //!
 //! Not here: how a ring detects busy threads (`cpu_load`).
 

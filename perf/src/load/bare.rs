@@ -53,7 +53,7 @@ pub(crate) struct Look {
 
 impl Look {
     /// Those to try. A moment is hardly any work: a word that is stored and loaded again, and multiplied twice. Why it is the
-    /// fastest way on some CPUs is open (`perf/results/experiments.md`).
+    /// fastest way on some CPUs is open (E61 in `perf/results/experiments.md`).
     pub(crate) const ALL: [Self; 5] = [
         Self { name: "spin", pauses: 0, products: 0 },
         Self { name: "spin-moment", pauses: 0, products: 2 },

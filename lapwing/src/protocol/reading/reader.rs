@@ -23,7 +23,7 @@ pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 ///
 /// It is aligned to a cache line. Without that, the fields that each event uses lie in two cache
 /// lines for one reader in four on a stack. A single event then takes up to 50 % longer
-/// (`perf/results/experiments.md`, "An end that begins in the middle of a line").
+/// (E65 in `perf/results/experiments.md`).
 #[repr(align(64))]
 pub(crate) struct Reader<E, A> {
     pub(crate) ring: Ring<E>,

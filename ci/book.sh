@@ -18,6 +18,6 @@ if ! command -v mdbook >/dev/null; then
         echo 'book: mdbook is not installed, so the HTML build was skipped (BOOK=all installs it)'
         exit 0
     fi
-    cargo install mdbook --locked --version "$mdbook_version" --root "$tools"
+    cargo install mdbook --locked --version "$mdbook_version" --no-default-features --features search --root "$tools"
 fi
 mdbook build docs

@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export BOOK="${BOOK:-all}"
 export PACKAGE="${PACKAGE:-all}"
 export PORTABLE="${PORTABLE:-all}"
 export PLAIN="${PLAIN:-all}"
@@ -23,5 +24,5 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then set -- book package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
 exec bash .ci/run "$@"

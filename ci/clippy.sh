@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does every target compile without a warning, under the lints of Cargo.toml and clippy.toml?
-# The second pass sees the code that Linux leaves out, the path without futex and membarrier; the third
-# one the models; the fourth one the plain build.
-# `--locked`: a Cargo.lock that does not match the manifests is a failure, not a silent update.
+# Checks that every target compiles without a warning, under the lints of Cargo.toml and clippy.toml.
+# Further passes check the code that Linux does not use (no futex, no membarrier), the models, and the build
+# without tuning.
+# `--locked`: a Cargo.lock that does not match the manifests fails the check instead of being updated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,7 @@ cargo clippy --locked --workspace --all-targets -- -D warnings
 cargo clippy --locked --package lapwing --features predicted-branch -- -D warnings
 
 target="${CARGO_TARGET_DIR:-target}"
-pass() { # pass <what is compiled in> <target directory, shared with another script>
+pass() { # pass <cfg> <suffix of the target directory, which another script shares>
     RUSTFLAGS="${RUSTFLAGS:-} --cfg $1" CARGO_TARGET_DIR="$target-$2" \
         cargo clippy --locked --package lapwing --all-targets -- -D warnings
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Is the table of the structure in ARCHITECTURE.md true, and does the public documentation build without a warning: no broken link, no link into what is private?
-# Private items are left out, since a user cannot see them: a public page must not lean on them.
+# Checks that the structure table in ARCHITECTURE.md is up to date, and that the public documentation builds without
+# a warning: no broken link, and no link to a private item. Private items are not documented, since users cannot see
+# them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does every example run to its end? Each is a program that a newcomer copies, so it must work as it is.
-# Not optimised: `ci/test.sh` has built them so. EXAMPLES_PROFILE=release builds them as a user does.
-# `order_flow` runs on the orders that it makes up, and again on recorded ones where they are at hand:
-# the recording is not part of the project, LAPWING_DATA names its folder.
+# Checks that every example runs to its end. Readers copy these programs, so each must work as it is.
+# Builds them without optimisation, since `ci/test.sh` has already built them so. EXAMPLES_PROFILE=release builds
+# them as a user does. `order_flow` runs on generated orders, and again on recorded orders if they are available. The
+# recording is not part of the project; LAPWING_DATA names its folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,7 +12,7 @@ folder="$target/${profile/#dev/debug}/examples"
 limit_seconds=60
 log="$target/example.log"
 
-# Runs one example with a time limit; shows what it printed only if it fails.
+# Runs one example with a time limit. Prints its output only if it fails.
 run() {
     local name=$1 start=$SECONDS status=0
     timeout "$limit_seconds" "$folder/$@" >"$log" 2>&1 </dev/null || status=$?
@@ -28,7 +28,7 @@ mapfile -t names < <(awk -F'"' '
     /^\[/ { inside = ($0 ~ /^\[\[example\]\]/) }
     inside && /^name *=/ { print $2 }' examples/Cargo.toml)
 if ((${#names[@]} == 0)); then
-    echo 'examples: examples/Cargo.toml declares none' >&2
+    echo 'examples: examples/Cargo.toml declares no example' >&2
     exit 1
 fi
 for file in examples/*.rs; do
@@ -38,7 +38,7 @@ for file in examples/*.rs; do
     fi
 done
 
-# The selection of `cargo test --workspace`: another one has other features, and builds everything again.
+# The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
 cargo build --profile "$profile" --workspace --bins --examples
 for name in "${names[@]}"; do run "$name"; done
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Is every file as rustfmt writes it? Then a diff shows what was changed and nothing else. And does each mutant still
-# find the text that it breaks? That is known in a moment, and its own check comes a quarter of an hour later.
+# Checks that every file is formatted by rustfmt, so that a diff shows only what was changed. Checks also that each
+# mutant finds the text that it replaces. That takes a moment here; the check `mutants` runs a quarter of an hour later.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,43 +1,45 @@
 #!/usr/bin/env python3
-"""Looks at the machine code that publishes an event, and that hands one to a handler: the instructions of each
-loop of `perf/hot_path/src/main.rs` where a slot is free and nobody sleeps.
+"""Checks the machine code that publishes an event and that passes one to a handler. Reads the instructions of each
+loop of `perf/hot_path/src/main.rs`, on the path where a slot is free and no thread is parked. x86-64 only.
 
 Usage: objdump -d --no-show-raw-insn lapwing-hot-path | ci/hot_path.py
 
-A loop's usual way is the shortest one from the store of the event back to itself that takes no call, no
-division and no locked instruction. That there is none is a failure: then each event pays for one. So is a way
-that is not shorter than that of `rtrb`, which has no graph behind its queue, and one that stores more than the
-event and the cursor: stores wait for lines of other CPUs, and few fit into the queue where they do. A handler
-that adds up what it is handed must not store at all: then what it keeps stays in a register.
+The hot path of a loop is the shortest path from the store of the event back to itself without a call, a division or a
+locked instruction. The check fails in each of these cases:
 
-And one that spins must not branch by what it has seen before the return by which the CPU predicts that it has seen
-something (`lapwing/src/tuning/predicted_branch.rs`): that branch would be predicted, and wrongly. x86-64 only.
+- A loop has no such path. Each event then pays for a call, a division or a locked instruction.
+- The path is not shorter than that of `rtrb`, a queue without a graph of consumers.
+- The path stores more than the event and the cursor. Stores wait for cache lines of other CPUs, and the store buffer
+  holds few of them.
+- The loop of a handler that computes a sum stores anything. The sum must stay in a register.
+- A consumer that spins branches on the result of a poll before the return instruction whose target the CPU predicts
+  (`lapwing/src/tuning/predicted_branch.rs`). The CPU would predict that branch, and mispredict it.
 """
 import re
 import sys
 from collections import deque
 
-# What the store of a published event and the rotation of the handler look like, and nothing else does.
+# The store of a published event, and the rotation in the handler. No other instruction has these constants.
 PUBLISHED = re.compile(r"\$0x4c415057")
 HANDLED = re.compile(r"^(rol\s+\$0x29|rorx?\s+\$0x17),")
 OURS = ["lapwing_publish", "lapwing_try_publish", "lapwing_claim"]
 RIVAL = "rtrb_push"
 SPINS = "lapwing_wait"
-# At the cursor, and at the stages upstream.
-LOOKS = 2
+# Polls of the cursor, and of the upstream stages.
+POLLS = 2
 STORE = re.compile(r"^v?mov\w*\s+[$%][^,]*,[^,]*\(.*\)$")
-# The comparison of a look, and the return address that follows from it, just before the return.
+# The comparison of a poll, and the store of the return address, just before the return.
 COMPARED = re.compile(r"^cmp")
 BEYOND = re.compile(r"^set(a|b)\b")
 PREDICTED = re.compile(r"^mov\s+%\w+,\(%rsp\)$")
-# The event, and the cursor.
+# Most stores of an event: the event itself, and the cursor.
 STORES = 2
-# What an event must not pay for. Another thread's word is stored and loaded plainly.
+# Instructions that are not allowed for each event. The words of other threads need only plain loads and stores.
 COSTLY = re.compile(r"^(call|lock|div|idiv|xchg.*\(|mfence|cpuid|syscall)")
 
 
 def functions(lines):
-    """The name of each function, and its instructions by address."""
+    """Returns the name of each function, and its instructions by address."""
     found = []
     for line in lines:
         if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
@@ -48,7 +50,7 @@ def functions(lines):
 
 
 def successors(code):
-    """For each instruction that costs little, those that may come next."""
+    """Returns, for each instruction that is allowed on a hot path, those that may follow it."""
     following = dict(zip(list(code), list(code)[1:]))
     ways = {}
     for address, text in code.items():
@@ -64,15 +66,15 @@ def successors(code):
 
 
 def loops(code, mark):
-    """The instructions from each one that has `mark` back to itself, where there is such a way."""
+    """Returns the instructions on the path from each one that matches `mark` back to itself, if there is a path."""
     marked = [address for address, text in code.items() if mark.search(text)]
     ways = successors(code) if marked else {}
     found = [around(ways, address) for address in marked]
     return [[code[address] for address in way] for way in found if way]
 
 
-def usual_way(found, name):
-    """The shortest loop that publishes an event in the function `name`; none if there is none."""
+def hot_path(found, name):
+    """Returns the shortest loop that publishes an event in the function `name`; empty if there is none."""
     ways = [way for symbol, code in found if name in symbol for way in loops(code, PUBLISHED)]
     return min(ways, key=len, default=[])
 
@@ -81,38 +83,38 @@ def stores(way):
     return sum(bool(STORE.match(text)) for text in way)
 
 
-def predicted_looks(code):
-    """For each return that goes elsewhere if a look saw nothing, the instructions from its comparison to the call before it."""
+def predicted_polls(code):
+    """Returns, for each return that a failed poll sends elsewhere, the instructions from its comparison to its call."""
     texts = list(code.values())
     found = []
     for place, text in enumerate(texts):
         if PREDICTED.match(text) and texts[place + 1].startswith("ret"):
-            call = place - 2  # after it comes the way on, then this
+            call = place - 2  # followed by the jump of the success path, then by this
             compared = [before for before in range(call) if COMPARED.match(texts[before])]
             found.append(texts[compared[-1] : call] if compared else [])
     return found
 
 
-def is_straight(look):
-    """Whether `look` asks if a sequence is beyond another, and does not branch by the answer."""
-    return any(map(BEYOND.match, look)) and not any(text.startswith("j") for text in look)
+def is_straight(poll):
+    """Whether `poll` compares a sequence with another one, and does not branch on the result."""
+    return any(map(BEYOND.match, poll)) and not any(text.startswith("j") for text in poll)
 
 
 def around(ways, start):
-    """The shortest way from `start` back to it, as addresses; none if there is no way."""
+    """Returns the shortest path from `start` back to it, as addresses; `None` if there is no path."""
     before, queue = {start: None}, deque([start])
     while queue:
         address = queue.popleft()
         for target in ways.get(address, []):
             if target == start:
-                return way_to(address, before)
+                return path_to(address, before)
             if target in ways and target not in before:
                 before[target] = address
                 queue.append(target)
     return None
 
 
-def way_to(address, before):
+def path_to(address, before):
     way = []
     while address is not None:
         way.append(address)
@@ -122,27 +124,27 @@ def way_to(address, before):
 
 def main():
     found = functions(sys.stdin)
-    ways = {name: usual_way(found, name) for name in [*OURS, RIVAL]}
-    # No name: the handler is part of the stage's own code.
+    ways = {name: hot_path(found, name) for name in [*OURS, RIVAL]}
+    # Found without a name, since the handler is inlined into the code of the stage.
     handlers = [way for _, code in found for way in loops(code, HANDLED)]
     for name, way in [*ways.items(), *(("handler", way) for way in handlers)]:
         figures = f"{len(way)}, {stores(way)} of them stores"
-        print(f"{name:20} {figures if way else 'no way without a call, a division or a lock'}")
+        print(f"{name:20} {figures if way else 'no path without a call, a division or a locked instruction'}")
     if not all(ways.values()) or not handlers:
-        sys.exit("hot_path: an event pays for a call, a division or a locked instruction, or no loop was found")
+        sys.exit("hot_path: an event takes a call, a division or a locked instruction, or no loop was found")
     slow = [name for name in OURS if len(ways[name]) >= len(ways[RIVAL])]
     if slow:
-        sys.exit(f"hot_path: no fewer instructions than {RIVAL}: {', '.join(slow)}")
+        sys.exit(f"hot_path: not fewer instructions than {RIVAL}: {', '.join(slow)}")
     wasteful = [name for name in OURS if stores(ways[name]) > STORES]
     if wasteful:
-        sys.exit(f"hot_path: more than {STORES} stores for an event: {', '.join(wasteful)}")
+        sys.exit(f"hot_path: more than {STORES} stores per event: {', '.join(wasteful)}")
     if any(map(stores, handlers)):
-        sys.exit("hot_path: what a handler keeps is stored for each event")
-    looks = [look for symbol, code in found if SPINS in symbol for look in predicted_looks(code)]
-    straight = [look for look in looks if is_straight(look)]
-    print(f"{SPINS:20} {len(looks)} looks, {len(straight)} of them at a sequence and without a branch")
-    if len(straight) < LOOKS:
-        sys.exit("hot_path: what was seen is branched by, and not predicted")
+        sys.exit("hot_path: the handler stores its sum for each event")
+    polls = [poll for symbol, code in found if SPINS in symbol for poll in predicted_polls(code)]
+    straight = [poll for poll in polls if is_straight(poll)]
+    print(f"{SPINS:20} {len(polls)} polls, {len(straight)} of them of a sequence and without a branch")
+    if len(straight) < POLLS:
+        sys.exit("hot_path: the result of a poll is branched on before the predicted return")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does every command of the laboratory come to its end with right answers, over every contender, and is a
-# wrong answer refused; and does one page come out of their files? Short runs: their speeds mean nothing on
-# a machine that does other work, and no speed is judged here. Not optimised either: `ci/test.sh` has built the
-# laboratory so. LABORATORY=long builds it as for measuring, and has ten times as many events.
+# Checks that every command of the laboratory ends with correct answers for every contender, that a wrong answer is
+# refused, and that a report can be made of the result files. The runs are short and the machine may be busy, so
+# speeds are not checked. Builds without optimisation, since `ci/test.sh` has already built the laboratory so.
+# LABORATORY=long builds it with optimisation, and uses ten times as many events.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,10 +15,10 @@ mkdir -p "$results"
 if [[ ${LABORATORY:-short} == long ]]; then
     profile=release folder=release thousand=10000 swept=()
 else
-    # Each task of a rival in Java starts a JVM, and `latency` has had these tasks.
+    # Each task of a Java rival starts a JVM, and `latency` has already run these tasks.
     profile=dev folder=debug thousand=1000 swept=(--contender lapwing,disruptor,std-mpsc,cpp-mutex-queue)
 fi
-# The selection of `cargo test --workspace`: another one has other features, and builds everything again.
+# The same selection as `cargo test --workspace`. Another one would enable other features and build everything again.
 cargo build --profile "$profile" --workspace --bins --examples
 lapwing() { "$target/$folder/lapwing" "$@"; }
 
@@ -58,7 +58,7 @@ refused neighbours --rounds 1 --run-ms 10 --ring 256 --busy 0 --contender wrong-
 refused idle --runs 1 --seconds-per-run 0.05 --rate 1000 --contender wrong-answer
 
 if ! command -v python3 >/dev/null; then
-    echo 'laboratory: the run passed, its JSON was not checked: python3 is not installed' >&2
+    echo 'laboratory: the runs passed, but the JSON was not checked: python3 is not installed' >&2
     exit 77
 fi
 python3 - "$json" <<'PYTHON'
@@ -73,13 +73,13 @@ with open(sys.argv[1], encoding="utf-8") as file:
     report = json.load(file)
 results, missing = report["results"], report["missing"]
 for rival in missing:
-    print("not here:", rival["contender"], rival["reason"])
+    print("not available:", rival["contender"], rival["reason"])
 wrong = [result for result in results if result.get("verified") is not True]
 for result in wrong:
     print("not verified:", json.dumps(result), file=sys.stderr)
 unexpected = {rival["contender"] for rival in missing} - FOREIGN
 if unexpected:
-    print("missing without need of a tool:", *unexpected, file=sys.stderr)
+    print("missing although no external tool is needed:", *unexpected, file=sys.stderr)
 expected = TOPOLOGIES * (CONTENDERS - len(missing))
 if len(results) != expected:
     print(f"results: expected={expected}, found={len(results)}", file=sys.stderr)

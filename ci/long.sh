@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Runs the long versions of the checks: what `.ci/run` leaves out, as it is slow and rarely breaks. Takes hours on two
-# CPUs. CONTRIBUTING.md says what is longer in each. Run it before a release, and after a change of an ordering, of how
-# threads wait, or of unsafe code.
+# Runs the long versions of the checks. They contain what `.ci/run` leaves out because it is slow and rarely fails, and
+# take hours on two CPUs. CONTRIBUTING.md lists the differences. Run it before a release, and after a change to a memory
+# ordering, to how threads wait, or to unsafe code.
 #
-# Usage: ci/long.sh [CHECK ...]     (default: all that have a long version)
+# Usage: ci/long.sh [CHECK ...]     (default: every check that has a long version)
 #
-# A variable that the caller has set is left as it is.
+# Does not change a variable that the caller has set.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+export BOOK="${BOOK:-all}"
 export PACKAGE="${PACKAGE:-all}"
 export PORTABLE="${PORTABLE:-all}"
 export PLAIN="${PLAIN:-all}"
@@ -23,5 +24,5 @@ export LABORATORY="${LABORATORY:-long}"
 export EXAMPLES_PROFILE="${EXAMPLES_PROFILE:-release}"
 export CI_LIMIT_SECONDS="${CI_LIMIT_SECONDS:-28800}"
 
-if (($# == 0)); then set -- package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
+if (($# == 0)); then set -- book package portable plain models_plain models mutants wake_ups miri laboratory examples; fi
 exec bash .ci/run "$@"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Is the unsafe code free of undefined behaviour on the paths of the `miri_` tests? Miri interprets
-# them: aliasing, data races, uninitialised memory, leaks; each seed is another schedule.
-# It is far slower than a processor, so only tests made for it run: their names start with `miri_`. Of these, those of
-# the library and of the test programs named below; MIRI_TESTS=all runs every one.
-# Needs a nightly toolchain with Miri; where it is not to be had, says so and exits with 77.
+# Checks with Miri that the unsafe code has no undefined behaviour on the paths of the `miri_` tests. Miri interprets
+# them and detects aliasing violations, data races, uses of uninitialised memory and leaks. Each seed is another
+# schedule. Miri is slow, so only tests whose names start with `miri_` run: those of the library and of the test
+# programs listed below. MIRI_TESTS=all runs those of every test program.
+# Needs a nightly toolchain with Miri. Exits with 77 if there is none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Between them they claim, publish, read, poll, send, tap and share events by key: what the modules with unsafe code do.
+# Together they claim, publish, read, poll, send, tap and share events by key, as the modules with unsafe code do.
 essential=(broadcast channel_drops lifecycle monitor panics_of_callers pollers publishing tap traps_12_to_16 up_to
     workers_by_key)
 seeds="${MIRI_SEEDS:-0..1}"
@@ -20,9 +20,9 @@ skip() {
 command -v rustup >/dev/null || skip 'rustup is not installed'
 if ! rustup run nightly rustc --version >/dev/null 2>&1; then
     timeout 300 rustup toolchain install nightly --profile minimal --component miri,rust-src \
-        --no-self-update || skip 'no nightly toolchain with Miri can be installed here'
+        --no-self-update || skip 'cannot install a nightly toolchain with Miri'
 fi
-timeout 120 rustup +nightly component add miri rust-src || skip 'this nightly has no Miri'
+timeout 120 rustup +nightly component add miri rust-src || skip 'this nightly toolchain has no Miri'
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-miri"
 selections=(--lib)
@@ -32,7 +32,7 @@ fi
 for name in "${essential[@]}"; do selections+=("--test=$name"); done
 cargo +nightly miri test --package lapwing "${selections[@]}" --no-run
 
-# Miri interprets the tests of one program one after another, so several programs run side by side.
+# Miri runs the tests of one program one after another, so several programs run in parallel.
 run() {
     local output status=0
     output=$(cargo +nightly miri test --package lapwing "$1" miri_ 2>&1) || status=$?
@@ -47,11 +47,11 @@ status=0
 printf '%s\n' "${selections[@]}" |
     timeout "$limit_seconds" xargs -P "$(nproc)" -I{} bash -c 'run {}' | tee "$log" || status=$?
 if ((status == 124)); then
-    echo "miri: not finished after $limit_seconds s: give Miri smaller tests, or set MIRI_SECONDS" >&2
+    echo "miri: not finished after $limit_seconds s: make the tests smaller, or set MIRI_SECONDS" >&2
 fi
 if ((status != 0)); then exit "$status"; fi
 if grep -q ': 0 passed$' "$log"; then
-    echo 'miri: a test program without a miri_ test, or one that is gone' >&2
+    echo 'miri: a test program has no miri_ test, or does not exist' >&2
     exit 1
 fi
 echo "miri: ${#selections[@]} test programs passed, seeds $seeds"

@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# Does every memory ordering do what its row says? Loom runs each model test through every schedule of
-# its threads and every value that the memory model lets a load return, up to a number of preemptions.
-# The check fails if no model ran, or if a row of the ordering table names a model that did not pass.
+# Checks that every memory ordering does what its row of the ordering table says. Loom runs each model test through
+# every schedule of its threads and every value that the memory model allows a load to return, up to a number of
+# preemptions. Fails if no model ran, or if a row of the table names a model that did not pass.
 #
-# Each model has a process of its own: loom maps the stacks of its threads anew for each schedule, and the
-# threads of one process wait for each other there.
+# Each model runs in its own process: loom maps new thread stacks for each schedule, and the threads of one process
+# would contend for that.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What the models run on: `tuned` is what ships; `plain` takes no advice, and is the protocol alone.
+# The build that the models run on: `tuned` is the library as it ships, `plain` is the protocol without its tuning.
 build_kind="${MODELS:-tuned}"
 flags="--cfg loom"
 if [[ $build_kind == plain ]]; then flags+=" --cfg lapwing_plain"; fi
-# Most faults show with two preemptions, nearly all with three; each one more takes several times as long.
+# Two preemptions find most faults, three nearly all. Each further preemption takes several times as long.
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
-# Other flags than every other check, hence a target directory of its own.
+# The flags differ from those of other checks, so this needs its own target directory.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom"
 if [[ $build_kind == plain ]]; then CARGO_TARGET_DIR+=-plain; fi
 table=lapwing/src/docs/memory_ordering.rs
 mkdir -p "$CARGO_TARGET_DIR"
 log="$CARGO_TARGET_DIR/models.log"
 
-# Prints where the test program is.
+# Builds the test program and prints its path.
 build() {
     RUSTFLAGS="${RUSTFLAGS:-} $flags" cargo test --profile model --package lapwing --lib --no-run \
         --message-format json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 }
 
-# Runs one model; prints a line, or all that it said if it failed.
+# Runs one model. Prints one line, or its whole output if it failed.
 run_model() {
     local output
     if output=$("$binary" --exact "$1" 2>&1); then
@@ -54,7 +54,7 @@ if ((passed == 0)); then
     exit 1
 fi
 
-# The `|| true` leaves it to the next line to say what is wrong.
+# With `|| true`, the next test reports an empty table.
 rows=$(grep -E '^//! \|[ *`]*O[0-9]+' "$table" || true)
 named=$(grep -oE 'loom_[a-z0-9_]+' <<<"$rows" | sort -u || true)
 if [[ -z $named ]]; then

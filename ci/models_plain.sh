@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does the protocol alone, with the plain advice, pass every model? As models.sh otherwise.
+# Checks that the protocol without its tuning passes every model. Otherwise the same as models.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Do the library and its examples compile with the oldest compiler that Cargo.toml promises (`rust-version`)?
-# The laboratory in perf/ makes no such promise: it takes what its rivals need, and says so in its Cargo.toml.
-# Needs rustup and that toolchain; where neither is to be had, says so and exits with 77.
+# Checks that the library and its examples compile with the oldest compiler that Cargo.toml supports (`rust-version`).
+# The laboratory in perf/ uses the compiler that its rivals need, as its Cargo.toml says.
+# Needs rustup and that toolchain. Exits with 77 if they are not available.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ skip() {
 command -v rustup >/dev/null || skip 'rustup is not installed'
 if ! rustup run "$version" rustc --version >/dev/null 2>&1; then
     timeout 120 rustup toolchain install "$version" --profile minimal --no-self-update ||
-        skip "Rust $version cannot be installed here"
+        skip "cannot install Rust $version"
 fi
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-msrv"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Breaks each pair of the ordering table, and what models see of the invariants, and checks that the model sees it.
+"""Breaks each row of the ordering table, and the invariants that models check, and checks that the model fails.
 
 Usage: ci/mutants.py [ROW ...]        (default: all rows)
-       ci/mutants.py --one-of-each    (one edit of each row; another one for the next commit)
-       ci/mutants.py --texts          (breaks nothing, only looks whether each edit finds its text)
+       ci/mutants.py --one-of-each    (one edit of each row; another one at the next commit)
+       ci/mutants.py --texts          (only checks that each edit finds its text; runs no model)
 
-Each mutant is one edit of a copy of the library. A model that still passes proves nothing, so that is
-a failure here; so is an edit whose text is not in the source any more, and a model that fails for another
-reason than what it looks for. Decides nothing about the code.
+Each mutant is one edit of a copy of the library. The check fails if a model passes with its edit, since such a model
+proves nothing. It also fails if the text of an edit does not occur exactly once in its file, or if a model does not
+compile, overflows its stack or runs too long.
 """
 import os
 import pathlib
@@ -19,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Copies of the library that are broken side by side. A build of it, and a model, mostly keep one CPU busy.
+# Number of copies of the library that are edited in parallel. A build or a model keeps about one CPU busy.
 TREES = min(os.cpu_count() or 1, 4)
-# No model takes longer to see its mutant, with the build.
+# Longest time of one build and one model, in seconds.
 LIMIT_S = 300
-# What `timeout` returns then.
+# The exit status of `timeout` after that time.
 TIMED_OUT = 124
 
-# row, file, text, replacement, model that must fail
+# Each mutant: row, file, text, replacement, model that must fail.
 MUTANTS = [
     ("O1", "protocol/claims/single.rs", "cursor.store(end, Ordering::Release)", "cursor.store(end, Ordering::Relaxed)",
      "loom_publish_then_read"),
@@ -123,13 +123,13 @@ MUTANTS = [
     ("O7", "protocol/parking/event_count.rs", "let seen = self.epoch.current();\n        if let Some(length) = length() {",
      "let length = length();\n        let seen = self.epoch.current();\n        if let Some(length) = length {",
      "loom_halt_against_sleep"),
-    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        // O6", "self.published.notify();\n        // O6",
+    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        self.turns.end();", "self.published.notify();\n        self.turns.end();",
      "loom_close_against_sleep"),
-    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        // O6", "// O6",
+    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        self.turns.end();", "self.turns.end();",
      "loom_fused_close_against_park"),
-    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        // O6", "// O6",
+    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        self.turns.end();", "self.turns.end();",
      "loom_fused_halt_against_park"),
-    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        // O6", "// O6",
+    ("O7", "protocol/control/ending.rs", "self.published.wake_all();\n        self.turns.end();", "self.turns.end();",
      "loom_fused_stop_of_one_against_park"),
     ("O7", "protocol/control/mod.rs", "if self.has_shared_threads {\n            self.published.wake_all();", "if false {\n            self.published.wake_all();",
      "loom_fused_park_on_one_that_leaves"),
@@ -209,8 +209,8 @@ MUTANTS = [
      "loom_halt_against_publish"),
     ("O32", "protocol/control/ending.rs", "        let is_first = self.life.begin_halt(cause);\n", "        self.close_claims();\n        let is_first = self.life.begin_halt(cause);\n",
      "loom_halt_against_publish"),
-    ("O10", "protocol/control/ending.rs", "let is_first = self.life.begin_halt(cause);\n        self.settle_end(is_first);\n        self.wake_everybody();",
-     "self.wake_everybody();\n        self.life.begin_halt(cause);",
+    ("O10", "protocol/control/ending.rs", "let is_first = self.life.begin_halt(cause);\n        self.settle_end(is_first);\n        self.wake_all();",
+     "self.wake_all();\n        self.life.begin_halt(cause);",
      "loom_halt_against_park"),
     ("O12", "protocol/control/ending.rs", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Release)", "self.cursor.fetch_or(CLAIMS_CLOSED, Ordering::Relaxed)",
      "loom_halt_against_claim"),
@@ -253,7 +253,7 @@ MUTANTS = [
      "loom_join_now_behind_a_claim_that_is_held"),
     ("O6", "protocol/seats/joining.rs", "        self.published.wake_all();\n        result.map", "        result.map",
      "loom_join_as_the_consumer_in_the_other_seat_leaves"),
-    ("O10", "protocol/control/mod.rs", "stop.fetch_max(turn, Ordering::Relaxed);\n        self.wake_everybody();", "stop.fetch_max(turn, Ordering::Relaxed);",
+    ("O10", "protocol/control/mod.rs", "stop.fetch_max(turn, Ordering::Relaxed);\n        self.wake_all();", "stop.fetch_max(turn, Ordering::Relaxed);",
      "loom_stop_against_park"),
     ("O10", "protocol/control/stage.rs", "stop.load(Ordering::Relaxed) >= turn", "stop.load(Ordering::Relaxed) > 0",
      "loom_stop_of_a_consumer_that_has_left"),
@@ -305,9 +305,9 @@ MUTANTS = [
      "loom_park_while_a_worker_claims_in_vain"),
     ("O6", "consumer/worker/wait.rs", "Some(end) => end <= next || is_over(),", "Some(end) => next < end && is_over(),",
      "loom_two_workers_share_the_last_event"),
-    ("O26", "protocol/group/mod.rs", "self.roster.size.store(size as u64, Ordering::Relaxed);\n        self.control.wake_everybody();", "self.control.wake_everybody();\n        self.roster.size.store(size as u64, Ordering::Relaxed);",
+    ("O26", "protocol/group/mod.rs", "self.roster.size.store(size as u64, Ordering::Relaxed);\n        self.control.wake_all();", "self.control.wake_all();\n        self.roster.size.store(size as u64, Ordering::Relaxed);",
      "loom_resize_against_sleep"),
-    ("O26", "protocol/group/mod.rs", "        } else {\n            self.control.wake_everybody();", "        } else {",
+    ("O26", "protocol/group/mod.rs", "        } else {\n            self.control.wake_all();", "        } else {",
      "loom_a_worker_takes_over_what_another_left"),
     ("O27", "protocol/group/mod.rs", "store(events.end, Ordering::Release)", "store(events.end, Ordering::Relaxed)",
      "loom_a_worker_takes_over_what_another_left"),
@@ -329,7 +329,7 @@ MUTANTS = [
      "loom_two_idle_workers_get_an_event_each"),
     ("O29", "protocol/parking/event_count.rs", "self.epoch.take_mark()", "self.epoch.is_marked()",
      "loom_a_watch_is_handed_to_one_that_goes"),
-    ("O29", "protocol/parking/watch.rs", "if bench.take_mark() {", "if bench.take_mark() || true {",
+    ("O29", "protocol/parking/watch.rs", "if place.take_mark() {", "if place.take_mark() || true {",
      "loom_a_watch_is_handed_to_one_that_goes"),
     ("O25", "protocol/group/routes.rs", "group.control.advance(word, next);", "",
      "loom_a_worker_that_joins_by_key_holds_its_events"),
@@ -381,38 +381,38 @@ MUTANTS = [
 
 
 def cargo(tree, *arguments):
-    """Runs the models of `tree` that `arguments` name; returns the finished process."""
-    # Incremental whatever CI says: each build but the first is of one edit.
+    """Runs the models of `tree` that `arguments` select; returns the finished process."""
+    # Incremental even in CI: each build but the first compiles one edit.
     env = dict(os.environ, RUSTFLAGS="--cfg loom -Awarnings", LOOM_MAX_PREEMPTIONS="3", RUST_BACKTRACE="0",
                CARGO_INCREMENTAL="1")
-    # A target directory of its own: two builds in one would wait for each other.
-    # `timeout` ends the test program as well, which cargo would leave behind.
+    # Each tree has its own target directory, since two builds in one directory would wait for each other.
+    # `timeout` also ends the test program, which would outlive cargo.
     command = ["timeout", str(LIMIT_S), "cargo", "test", "--profile", "mutant", "-p", "lapwing", "--lib",
                "--target-dir", str(ROOT / "target-loom" / tree.name), "--", *arguments]
     result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
     if result.returncode == TIMED_OUT:
-        sys.exit(f"{' '.join(arguments)}: not over in {LIMIT_S} s:\n{result.stdout[-1000:]}{result.stderr[-1000:]}")
+        sys.exit(f"{' '.join(arguments)}: not finished after {LIMIT_S} s:\n{result.stdout[-1000:]}{result.stderr[-1000:]}")
     if "Running unittests" not in result.stderr:
         sys.exit(f"the mutant does not compile:\n{result.stderr[-2000:]}")
     if "overflowed its stack" in result.stdout + result.stderr:
-        sys.exit(f"{' '.join(arguments)}: failed for want of stack, whatever the edit")
+        sys.exit(f"{' '.join(arguments)}: overflowed its stack, independent of the edit")
     return result
 
 
 def models(tree):
-    """The path of each model, by its name."""
+    """Returns the path of each model, by its name."""
     lines = cargo(tree, "--list").stdout.splitlines()
     paths = [line.removesuffix(": test") for line in lines if "loom_" in line]
     return {path.rsplit("::", 1)[-1]: path for path in paths}
 
 
 def of_rows(rows):
-    """The mutants of `rows`, or all."""
+    """Returns the mutants of `rows`, or all mutants."""
     return [mutant for mutant in MUTANTS if not rows or mutant[0] in rows]
 
 
 def one_of_each(number):
-    """One mutant of each row: as many numbers in a row as a row has mutants choose each of them once."""
+    """Returns one mutant of each row. Consecutive values of `number` choose each mutant of a row in turn."""
     by_row = {}
     for mutant in MUTANTS:
         by_row.setdefault(mutant[0], []).append(mutant)
@@ -420,7 +420,7 @@ def one_of_each(number):
 
 
 def commits():
-    """How many commits there are up to this one; 0 outside a repository."""
+    """Returns the number of commits up to this one; 0 outside a repository."""
     command = ["git", "rev-list", "--count", "HEAD"]
     try:
         return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
@@ -429,7 +429,7 @@ def commits():
 
 
 def edits(mutants):
-    """The edits of `mutants`, each with the rows and models that are about it: compiled once."""
+    """Returns the edits of `mutants`, each with its rows and models, so that each edit is compiled once."""
     grouped = {}
     for row, name, text, replacement, model in mutants:
         grouped.setdefault((name, text, replacement), []).append((row, model))
@@ -437,15 +437,15 @@ def edits(mutants):
 
 
 def texts_missing():
-    """What is wrong with the texts of the edits: each must stand once in its file."""
+    """Yields a message for each edit whose text does not occur exactly once in its file."""
     for name, text, _ in edits(MUTANTS):
         count = (ROOT / "lapwing/src" / name).read_text().count(text)
         if count != 1:
-            yield f"the text must stand once in {name}, and stands {count} times: {text!r}"
+            yield f"the text must occur once in {name}, but occurs {count} times: {text!r}"
 
 
 def survivors_of(tree, edit, broken, paths):
-    """The rows and models that do not see `edit`, which is made in `tree` and taken back."""
+    """Makes `edit` in `tree`, runs its models, and reverts it. Returns the rows and models that passed."""
     name, text, replacement = edit
     path = tree / "lapwing/src" / name
     source = path.read_text()
@@ -453,7 +453,7 @@ def survivors_of(tree, edit, broken, paths):
     survivors = []
     for row, model in broken:
         is_seen = cargo(tree, "--exact", paths[model]).returncode != 0
-        print(f"{row:4} {name:24} {model:46} {'seen' if is_seen else 'NOT SEEN'}", flush=True)
+        print(f"{row:4} {name:24} {model:46} {'fails' if is_seen else 'PASSES'}", flush=True)
         if not is_seen:
             survivors.append((row, model))
     path.write_text(source)
@@ -489,8 +489,8 @@ def main(arguments):
         finally:
             pool.shutdown(cancel_futures=True)
     if survivors:
-        sys.exit(f"models that cannot fail: {survivors}")
-    print(f"mutants: {len(mutants)} of {len(MUTANTS)} seen")
+        sys.exit(f"models that pass with their edit: {survivors}")
+    print(f"mutants: {len(mutants)} of {len(MUTANTS)} checked, each model fails")
 
 
 if __name__ == "__main__":

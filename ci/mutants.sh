@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Can each model fail? Breaks rows of the ordering table, one at a time, and checks that the row's model sees it. A green
-# model is worth only as much as this. One edit of each row, another one for the next commit; MUTANTS=all makes each.
+# Checks that each model can fail. Breaks rows of the ordering table, one at a time, and checks that the row's model
+# fails. A model that cannot fail proves nothing. Makes one edit of each row, and another one at the next commit.
+# MUTANTS=all makes every edit.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# A clone without history has no number of its commit: then it is always the same edit of each row.
+# A clone without history always makes the same edit of each row, since it cannot count its commits.
 if [[ ${MUTANTS:-one-of-each} == all ]]; then
     python3 ci/mutants.py
 else

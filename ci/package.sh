@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does the package of the library stand alone? Packs it as `cargo publish` does, and unpacks it outside the workspace. There
-# every target has to compile, and the tests to pass that read files: the doctests, and those about the sources.
-# PACKAGE=all runs every test there.
+# Checks that the package of the library works outside the workspace. Packs it as `cargo publish` does, and unpacks it in
+# a temporary folder. There, every target must compile, and the tests that read files must pass: the doctests and the
+# tests about the sources. PACKAGE=all runs every test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,7 @@ unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT
 tar --extract --gzip --file "$target"/package/lapwing-*.crate --directory "$unpacked" --strip-components 1
 for file in LICENSE-APACHE LICENSE-MIT README.md README.zh-CN.md; do
-    # A checkout without symbolic links packs the name of a file instead of the file.
+    # A checkout without symbolic links would pack the name of the file instead of its content.
     cmp "$file" "$unpacked/$file"
 done
 
@@ -28,4 +28,4 @@ else
     cargo test --test house
     cargo test --doc
 fi
-echo 'package: it stands alone'
+echo 'package: compiles and passes its tests outside the workspace'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does the protocol alone, with the plain advice, pass the same tests? `--cfg lapwing_plain` builds it. The unit tests, and
-# those of each kind of end of a ring; PLAIN=all runs every test.
+# Checks that the protocol without its tuning (`--cfg lapwing_plain`) passes the same tests: the unit tests, and those of
+# each kind of producer and consumer. PLAIN=all runs every test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does the path without futex and membarrier pass the same tests? Other systems take it; the cfg makes
-# Linux take it too, so that it is tested where the checks run. The tests of waits, of what ends them, and of each kind
-# of end of a ring; PORTABLE=all runs every test.
+# Checks that the code without futex and membarrier passes the same tests. Other systems use this code; the cfg makes
+# Linux use it too, so that it is tested here. Runs the tests of waits, of what ends them, and of each kind of producer
+# and consumer. PORTABLE=all runs every test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the table of ARCHITECTURE.md that says how the protocol and its tuning are kept apart.
+"""Writes the table of ARCHITECTURE.md that shows the sizes of the protocol and the tuning, and how they are separated.
 
 Usage: ci/structure.py             (writes the table)
-       ci/structure.py --check     (fails if the table is not what it would write, or if a limit is passed)
+       ci/structure.py --check     (fails if the table is out of date, or if a limit is exceeded)
 
-A line of code is one that is neither blank nor a comment, outside tests. Decides nothing about the code but the limits.
+A line of code is one that is neither blank nor a comment, outside tests.
 """
 import pathlib
 import re
@@ -16,11 +16,11 @@ PAGE = ROOT / "ARCHITECTURE.md"
 BEGIN = "<!-- structure: begin (ci/structure.py writes this table) -->\n"
 END = "<!-- structure: end -->"
 
-# Code lines that a reader can review in an afternoon.
+# Most code lines of the protocol: as many as a reader can review in an afternoon.
 MOST_OF_PROTOCOL = 3000
-# As many as of LMAX.
+# Most files on the way of an event: as many as in the LMAX Disruptor.
 MOST_FILES = 8
-# Files of the protocol that an event passes through with one producer and one stage, as long as no thread has to wait.
+# The files of the protocol that an event passes through, with one producer and one stage, while no thread waits.
 PUBLISHED = ["claims/single.rs", "claims/window.rs", "claims/limit.rs", "claims/gate.rs", "control/mod.rs", "ring_buffer/mod.rs",
              "parking/event_count.rs", "parking/word.rs"]
 HANDLED = ["reading/polling.rs", "reading/barrier.rs", "reading/cursor.rs", "reading/reader.rs", "life.rs", "ring_buffer/mod.rs",
@@ -85,7 +85,7 @@ def main():
     if "--check" not in sys.argv:
         PAGE.write_text(wanted)
     elif wanted != page:
-        failed.append("ARCHITECTURE.md has another table: run ci/structure.py")
+        failed.append("the table of ARCHITECTURE.md is out of date: run ci/structure.py")
     for line in failed:
         print(f"structure: {line}", file=sys.stderr)
     sys.exit(bool(failed))

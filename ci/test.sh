@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Do the tests pass? The command is the one that the README gives, word for word, so that what a user
-# is told to run is what is checked. It includes the documentation tests (the examples of every public
-# item, and the `compile_fail` ones) and `lapwing/tests/house.rs`, which holds the sources to STYLE.md.
+# Checks that the tests pass, with exactly the command that the README gives to users. It includes the documentation
+# tests (the examples of every public item, and the `compile_fail` ones) and `lapwing/tests/house.rs`, which checks the
+# sources against STYLE.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

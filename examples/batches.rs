@@ -1,12 +1,13 @@
-//! Batches: claim many slots at once, read many events at once as a slice.
+//! Batches: a producer claims many slots at once, and a stage reads many events at once as a slice.
 //!
 //! ```text
-//! P1 --(10 at a time)--> [ring] <-- sum (as many as there are)          arrow: "waits for"
+//! producer ──> [ring] ──> sum
+//!   10 per claim            all available events per slice
 //! ```
 //!
-//! The two sides need not agree on a size. The producer publishes tens; the stage gets whatever is
-//! there as `&[u64]`, and the further it is behind, the longer the slice: it catches up by itself.
-//! A slice never crosses the end of the ring, so what is there may come as two.
+//! The two batch sizes are independent. The producer publishes ten events at a time. The stage
+//! receives all available events as `&[u64]`: the further it is behind, the longer the slice. A
+//! slice never crosses the end of the ring, so the available events may come as two slices.
 
 use std::error::Error;
 use std::thread;

@@ -1,14 +1,14 @@
-//! Channel: no graph, no slots to fill; values go in at one end and come out at the other.
+//! Channel: several threads send values, one thread receives them. There is no graph.
 //!
 //! ```text
-//! desk 1 --+
-//! desk 2 --+--> [channel] --> till          arrow: where a sale goes
-//! desk 3 --+
+//! desk 1 ──┐
+//! desk 2 ──┼──> [channel] ──> till
+//! desk 3 ──┘
 //! ```
 //!
-//! Each desk has a clone of the sender. The till takes whatever is there at once, so the further it
-//! is behind, the more it gets for one look. When it has seen enough it closes: a desk that still
-//! has a sale gets it back with the error.
+//! Each desk has a clone of the sender. The till receives all available sales at once: the further
+//! it is behind, the larger the batch. After a number of sales it drops its end. A desk that sends
+//! afterwards gets its sale back with the error.
 
 use std::error::Error;
 use std::thread;
@@ -26,7 +26,7 @@ struct Sale {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (sender, mut till) = channel::mpsc::<Sale>(1000)?;
-    println!("a channel of {} sales", sender.capacity()); // the next power of two
+    println!("a channel of {} sales", sender.capacity()); // rounded up to a power of two
 
     let desks: Vec<_> = (0..DESKS)
         .map(|desk| {
@@ -38,25 +38,29 @@ fn main() -> Result<(), Box<dyn Error>> {
             })
         })
         .collect();
-    drop(sender); // the till would end by itself if every desk did
+    drop(sender); // otherwise the channel would stay open after the last desk
 
     let mut sold = [0; DESKS];
     let (mut batches, mut left) = (0, SALES);
     while left > 0 {
         for sale in till.recv_batch()?.take(left) {
-            assert_eq!(sale.number, sold[sale.desk], "the sales of a desk come once and in order");
+            assert_eq!(
+                sale.number, sold[sale.desk],
+                "the sales of a desk arrive once and in order"
+            );
             sold[sale.desk] += 1;
             left -= 1;
         }
         batches += 1;
     }
-    drop(till); // what is still in the channel is dropped here
+    drop(till); // drops the remaining values
 
     for (desk, thread) in desks.into_iter().enumerate() {
-        let unsold = thread.join().map_err(|_| "a desk panicked")?.ok_or("a desk has no end")?;
+        let unsold =
+            thread.join().map_err(|_| "a desk panicked")?.ok_or("a desk ended without an error")?;
         assert_eq!(unsold.desk, desk);
-        assert!(unsold.number >= sold[desk], "what came back was not received");
-        println!("desk {desk}: {} sales, had number {} back", sold[desk], unsold.number);
+        assert!(unsold.number >= sold[desk], "a returned sale was not received");
+        println!("desk {desk}: {} sales, number {} returned", sold[desk], unsold.number);
     }
     println!("{SALES} sales in {batches} batches");
     assert_eq!(sold.iter().sum::<u64>(), SALES as u64);

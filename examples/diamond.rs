@@ -1,13 +1,13 @@
-//! Diamond: two stages side by side, and a third one after both.
+//! Diamond: two stages run in parallel, and a third one depends on both.
 //!
 //! ```text
-//!                 +-- fizz <--+
-//! P1 --> [ring] <-+           +-- fizzbuzz          arrow: "waits for"
-//!                 +-- buzz <--+
+//!                      ┌──> fizz ──┐
+//! producer ──> [ring] ─┤           ├──> fizzbuzz
+//!                      └──> buzz ──┘
 //! ```
 //!
-//! Stages side by side share each event as `&Number`, so what they write into it is atomic.
-//! `Relaxed` is enough: `fizzbuzz` waits for the sequences of both, and seeing those makes their
+//! Parallel stages share each event as `&Number`, so the fields that they write are atomic.
+//! `Relaxed` suffices: `fizzbuzz` waits for the sequences of both stages, and that makes their
 //! stores visible.
 
 use std::error::Error;
@@ -43,9 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
         .build()?;
 
-    // Scoped threads may borrow: `fizzbuzz` counts straight into `both`. The producer moves in, so
-    // that leaving early by `?` drops it; that closes the ring, and the scope's threads come to an
-    // end.
+    // Scoped threads may borrow, so `fizzbuzz` counts directly in `both`. The closure owns the
+    // producer: if it returns early, the producer is dropped, which closes the ring and ends the
+    // threads.
     thread::scope(move |scope| -> Result<(), Box<dyn Error>> {
         let running = consumers.start_scoped(scope)?;
         for value in 1..=NUMBERS {

@@ -1,14 +1,16 @@
-//! Durable: nobody is answered before what he asked for is on disk; and the disk is asked once for many.
+//! Durable: an order is answered only after it is on disk, and one sync covers many orders.
 //!
 //! ```text
-//! P1 --> [ring] <-- journal <-- reply              arrow: "waits for"
-//!                      |          ^
-//!                      v          |                `journal` writes; its events count as finished once
-//!                    fsync ---> acknowledge        the thread that syncs says so
+//! producer ──> [ring] ──> journal ──> file
+//!                            │          │
+//!                            │          └──> sync thread ── acknowledges ──┐
+//!                            └─────────────────────────────────────────────┴──> reply
 //! ```
 //!
-//! Two threads share the file: `journal` appends while the other waits for the disk. Each sync covers
-//! all that was written before it began, so a slow disk makes larger groups, not a longer queue.
+//! The events of `journal` count as finished once the sync thread has acknowledged them, and
+//! `reply` depends on that. `journal` appends to the file while the sync thread waits for the disk.
+//! Each sync covers everything that was written before it began, so a slow disk makes larger
+//! groups, not a longer queue.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -27,10 +29,11 @@ struct Order {
     pieces: u64,
 }
 
-/// Syncs `file` as long as somebody writes, each time for all that was written until then; how often.
+/// Syncs `file` until `written` is closed, and returns the number of syncs. Each sync covers all
+/// orders that were written before it.
 ///
-/// Where the disk fails, the acknowledger is dropped with this call, and the ring halts: nobody gets an
-/// answer that is not true.
+/// If the disk fails, this function drops the acknowledger. That halts the ring, so no order gets a
+/// false reply.
 fn sync_and_acknowledge(
     file: &File,
     written: &mpsc::Receiver<Sequence>,
@@ -63,12 +66,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 writeln!(lines, "{} {}", order.account, order.pieces)?;
             }
             appending.write_all(&lines)?;
-            // Who syncs may have failed; then the ring is about to halt.
+            // Fails only if the sync thread has failed. Then the ring is about to halt.
             let _ = note.send(first + orders.len() as u64);
             Ok::<(), std::io::Error>(()) // an error halts the ring
         })
         .stage("reply")
-        .read(|_, _, _| replies += 1) // the file has it
+        .read(|_, _, _| replies += 1) // the order is on disk
         .build()?;
     let disk = consumers.take_acknowledger("journal")?;
 
@@ -81,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         running.shutdown()?;
         syncing
             .join()
-            .expect("the disk's thread")
+            .expect("the sync thread does not panic")
             .map_err(|error| error.to_string())
             .map_err(Box::<dyn Error>::from)
     })?;

@@ -1,13 +1,14 @@
-//! A full ring: each call says what becomes of an event that finds no slot, and each producer has its
-//! own way to wait.
+//! A full ring: each call chooses what happens to an event that finds no free slot, and each
+//! producer has its own wait strategy.
 //!
 //! ```text
-//! orders    waits, by spinning                 --+
-//! replies   waits for a moment, then complains --+--> [ring] <-- book, which is slow for a while
-//! prices    drops the newest, and counts them  --+
+//! orders    wait, by spinning                  ──┐
+//! replies   wait for 1 ms, then return an error ─┼──> [ring] ──> book, which is slow at first
+//! prices    drop the new event and count it    ──┘
 //! ```
 //!
-//! And what a handler is told that publishes to the ring that it holds up itself: `WouldDeadlock`.
+//! The second part shows a handler that publishes to the ring that it holds up itself. It gets the
+//! error `WouldDeadlock`.
 
 use std::error::Error;
 use std::sync::mpsc;
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .stage("book")
         .read(move |message, sequence, _| {
             if sequence == 0 {
-                let _ = is_open.recv(); // until the ring is full
+                let _ = is_open.recv(); // waits until the ring is full
             }
             match message {
                 Message::Order => *orders_booked += 1,
@@ -57,9 +58,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let dropped = thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;
-        // Nothing is booked yet, so these fill the ring, and the rest is dropped.
+        // No event is booked yet: the first prices fill the ring, and the others are dropped.
         for _ in 0..PRICES {
-            // The next price is a better one.
+            // The next price replaces this one.
             prices.offer(WhenFull::DropNew, |message| *message = Message::Price)?;
         }
         let patience = WhenFull::Timeout(Duration::from_millis(1));
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(late, Err(OfferError::TimedOut));
         open.send(())?;
         for _ in 0..ORDERS {
-            orders.publish(|message| *message = Message::Order)?; // each one, however long it takes
+            orders.publish(|message| *message = Message::Order)?; // waits as long as necessary
         }
         running.shutdown()?;
         Ok::<_, Box<dyn Error>>(prices.dropped())
@@ -79,8 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     publish_from_a_handler()
 }
 
-/// A handler answers into its own ring. While there is room, that is fine; when there is none, it is the
-/// one who would have to make some.
+/// A handler publishes to its own ring. If a slot is free, this works. If the ring is full, only
+/// this handler could free a slot, so the call returns an error instead of waiting for ever.
 fn publish_from_a_handler() -> Result<(), Box<dyn Error>> {
     let (hand_over, handed_over) = mpsc::channel::<MultiProducer<u64>>();
     let mut own = None;
@@ -99,7 +100,7 @@ fn publish_from_a_handler() -> Result<(), Box<dyn Error>> {
     producer.publish(|event| *event = 1)?;
     let report = consumers.start()?.join()?;
     let echoed = report.stages().map(|stage| stage.processed()).sum::<u64>();
-    println!("the handler was told that it would deadlock, and went on: {echoed} events");
+    println!("the handler got WouldDeadlock and continued: {echoed} events");
     assert_eq!(echoed, 2);
     Ok(())
 }

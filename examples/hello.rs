@@ -1,11 +1,11 @@
-//! Hello: one producer, one stage on a thread of its own.
+//! Hello: one producer, and one stage on its own thread.
 //!
 //! ```text
-//! P1 --> [ring] <-- print          arrow: "waits for"
+//! producer ──> [ring] ──> print
 //! ```
 //!
-//! The ring's strings are made once, when it is built. A slot still holds the string of a lap ago,
-//! so publishing clears it and writes into the room that it already has.
+//! The strings are allocated once, when the ring is built. A slot still holds the string of the
+//! last lap, so the producer clears it and reuses its memory.
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use lapwing::Disruptor;
 const NAMES: [&str; 3] = ["plover", "sandpiper", "lapwing"];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Two slots for three events: the third one laps the ring.
+    // Two slots for three events: the third event reuses the first slot.
     let (mut producer, consumers) = Disruptor::single_producer(2, String::new)
         .stage("print")
         .read(|greeting, sequence, _end_of_batch| {
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?;
     }
 
-    // Closes the ring, lets the stage finish what was published, joins its thread.
+    // Closes the ring, lets the stage handle all published events, and joins its thread.
     let report = running.shutdown()?;
     for stage in report.stages() {
         println!("stage {:?} processed {} events", stage.name(), stage.processed());

@@ -1,10 +1,10 @@
-//! Joining: consumers that come while events flow, start where they like, and leave again. Nobody
-//! else loses an event, and the producer is not stopped.
+//! Joining: consumers join while events flow, start at the event that they choose, and leave again.
+//! No other consumer loses an event, and the producer keeps running.
 //!
 //! ```text
-//! P1 --> [ring] <--+-- ledger                                       arrow: "waits for"
-//!                  +-- seat 1: audit, from the oldest event, until the end
-//!                  +-- seat 2: one screen after another, from now, for a while
+//! producer ──> [ring] ─┬──> ledger
+//!                      ├──> seat 1: audit, from the oldest event, until the end
+//!                      └──> seat 2: one screen after another, each from the next event
 //! ```
 
 use std::error::Error;
@@ -16,7 +16,7 @@ use lapwing::error::SeatError;
 use lapwing::graph::StartAt;
 
 const TRADES: u64 = 200_000;
-/// Trades that a screen shows before it is switched off.
+/// Trades that a screen shows before it leaves.
 const TRADES_PER_SCREEN: u64 = 1_000;
 const SCREENS: usize = 20;
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             (0..TRADES).try_for_each(|trade| producer.publish(|price| *price = trade).map(|_| ()))
         }); // dropping the producer closes the ring
 
-        // Reads what the ring still holds, then what comes, until the ring is drained.
+        // Reads the events that the ring still holds, then the new ones, until the ring is drained.
         let audit = seats.take("audit", StartAt::Oldest)?;
         let mut next = audit.sequence();
         let first = next;
@@ -47,26 +47,27 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         let mut shown = 0;
         for screen in 0..SCREENS {
-            // The seat of the last screen is free again.
+            // The last screen has left its seat.
             let mut screen = seats.take(format!("screen {screen}"), StartAt::Now)?.poller();
             let end = screen.sequence() + TRADES_PER_SCREEN;
             while screen.sequence() < end
                 && let Ok(mut trades) = screen.wait()
             {
                 for (sequence, price) in trades.iter() {
-                    assert_eq!(*price, sequence, "a screen never sees a trade half overwritten");
+                    assert_eq!(*price, sequence, "a screen never sees a half-overwritten trade");
                     shown += 1;
                 }
-            } // ends early when the feed has
+            } // also ends when the feed has ended
         } // dropping the poller leaves the seat
 
         feed.join().map_err(|_| "the feed panicked")??;
         running.join()?;
         let audit = audit.join().map_err(|_| "the audit's thread panicked")?;
         assert_eq!((audit.outcome(), audit.processed()), (&Outcome::Drained, TRADES));
-        println!("the audit began at trade {first} and saw all after it; screens showed {shown}");
+        println!("the audit began at trade {first} and missed none; the screens showed {shown}");
 
-        // The ring is closed, and can still be joined to read what it holds; but not everything.
+        // A consumer can join a closed ring and read its remaining events, but not the overwritten
+        // ones.
         let error = seats.take("too late", StartAt::Sequence(0)).unwrap_err();
         assert!(matches!(error, SeatError::OutOfRange { newest: TRADES, .. }), "{error}");
         Ok::<(), Box<dyn Error>>(())

@@ -1,33 +1,34 @@
-//! Small programs, each one idea; run one with `cargo run --release --example NAME`.
+//! Small programs that each show one idea. Run one with `cargo run --release --example NAME`.
 //!
-//! | name             | idea                                                                  |
-//! |------------------|-----------------------------------------------------------------------|
-//! | `hello`          | one producer, one stage, events reused in place                       |
-//! | `pipeline`       | stages one after another, each building on the one before             |
-//! | `diamond`        | two stages side by side, a third after both                           |
-//! | `many_producers` | several threads publish; each one's order is kept                     |
-//! | `ring_each`      | several threads log, each into a ring of its own, and one writes      |
-//! | `poller`         | a loop of your own takes events when it has time for them             |
-//! | `batches`        | claim many slots at once, read many at once                           |
-//! | `joining`        | consumers come while events flow, start where they like, and leave    |
-//! | `tap`            | a slow screen shows the newest price and slows nobody down            |
-//! | `channel`        | a bounded channel and nothing else: send, receive, have it back       |
-//! | `monitor`        | what a ring is doing, which stage limits it, and which one stopped it |
-//! | `workers`        | several threads share the events of a stage, more or fewer of them    |
-//! | `outcomes`       | errors: skip an event, try it again, and who learns of it             |
-//! | `durable`        | nobody is answered before what he asked for is on disk                |
-//! | `one_thread`     | two stages with one owner of their books; a ring that keeps nothing   |
-//! | `placement`      | the same graph on four, two, one or as many threads as there are CPUs |
-//! | `full_ring`      | wait, wait for a time, or drop and count, for each event              |
-//! | `logger`         | the `log` facade over one ring: a static producer, a clone a thread   |
-//! | `order_flow`     | a market's order messages: parse, then journal, book and tape abreast |
+//! | name             | what it shows                                                          |
+//! |------------------|------------------------------------------------------------------------|
+//! | `hello`          | one producer, one stage, events reused in place                        |
+//! | `pipeline`       | stages in a row, each working on the results of the previous one       |
+//! | `diamond`        | two parallel stages, and a third one that depends on both              |
+//! | `many_producers` | several threads publish; the order of each is kept                     |
+//! | `ring_each`      | several threads log, each to its own ring; one thread writes           |
+//! | `poller`         | your own loop takes events when it has time for them                   |
+//! | `batches`        | claim many slots at once, read many events at once                     |
+//! | `joining`        | consumers join while events flow, and leave again                      |
+//! | `tap`            | a slow display shows the newest price and does not slow down the ring  |
+//! | `channel`        | a bounded channel: send, receive, and get unsent values back           |
+//! | `monitor`        | the state of a ring, its bottleneck, and the stage that has stopped    |
+//! | `workers`        | several threads share the events of a stage; their number changes      |
+//! | `outcomes`       | errors: skip an event or retry it, and notify downstream stages        |
+//! | `durable`        | an order is answered only after it is on disk                          |
+//! | `one_thread`     | two stages on one thread share their state; events are cleared         |
+//! | `placement`      | the same graph on four, two or one threads, or as many as CPUs         |
+//! | `full_ring`      | wait, wait for a limited time, or drop and count                       |
+//! | `logger`         | the `log` facade over one ring: a static producer, a clone per thread  |
+//! | `order_flow`     | order messages of a market: parse, then journal, book, tape in parallel |
 //!
-//! The small ones are one file each. The parts of `order_flow` are the module [`order_flow`], so
-//! that its tests reach them.
+//! The small programs are one file each. The parts of `order_flow` are the module [`order_flow`],
+//! so that tests can use them.
 
 pub mod order_flow;
 
-/// Compiles and runs the examples of the README. Here, since the package of the library does not reach above its folder.
+/// Compiles and runs the examples of the README. They are tested here because the package of the
+/// library does not include files above its folder.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,17 +1,19 @@
-//! A global logger: the `log` facade over one ring, so that a thread that logs formats its line and goes on.
+//! Logger: the `log` facade over one ring. A thread that logs formats its line and continues;
+//! another thread writes it.
 //!
 //! ```text
-//! P1 --+
-//! P2 --+--> [ring] <-- write          arrow: "waits for"; a full ring drops the new line and counts it
-//! P3 --+
+//! thread 1 ──┐
+//! thread 2 ──┼──> [ring] ──> write          a full ring drops the new line and counts it
+//! thread 3 ──┘
 //! ```
 //!
-//! A `static` keeps one producer. Each thread clones it once, into a thread-local, and formats its lines
-//! in place, into a string that the slot already has. One stage writes them, and flushes when it has
-//! written all that is there.
+//! A `static` keeps one producer. Each thread clones it once, into a thread-local. It formats its
+//! lines in place, into a string that the slot already has. One stage writes the lines, and flushes
+//! after the last available line.
 //!
-//! The clones live as long as their threads, and the static for ever, so the ring does not close by itself.
-//! `Logging::shutdown` closes it: no line is accepted from then on, and each one accepted before is written.
+//! The clones live as long as their threads, and the static lives for ever, so the ring does not
+//! close by itself. `Logging::shutdown` closes it: later lines are refused, and each accepted line
+//! is written.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -25,13 +27,13 @@ use lapwing::producer::WhenFull;
 use lapwing::{Disruptor, MultiProducer, Running};
 use log::{LevelFilter, Log, Metadata, Record};
 
-/// A record as it is written. A slot keeps its memory for the next one.
+/// A formatted record. A slot reuses its memory for the next one.
 type Line = String;
 
 static RING: OnceLock<MultiProducer<Line>> = OnceLock::new();
 
 thread_local! {
-    /// This thread's own producer, cloned when it logs for the first time.
+    /// The producer of this thread, cloned when the thread first logs.
     static PRODUCER: RefCell<MultiProducer<Line>> = RefCell::new(ring().clone());
 }
 
@@ -39,7 +41,7 @@ fn ring() -> &'static MultiProducer<Line> {
     RING.get().expect("it is set before the logger is installed")
 }
 
-/// What `log` calls.
+/// The implementation of the `log` facade.
 struct RingLogger;
 
 impl Log for RingLogger {
@@ -56,13 +58,15 @@ impl Log for RingLogger {
             offer(&mut producer, record);
             true
         });
-        // It is borrowed if a value that is logged logs itself, and gone when the thread is about to end.
+        // The producer is borrowed if a logged value itself logs. It is dropped if the thread is
+        // ending.
         if is_offered != Ok(true) {
             offer(&mut ring().clone(), record);
         }
     }
 
-    /// Does nothing: the stage flushes what it has written, and `Logging::shutdown` waits for the rest.
+    /// Does nothing: the stage flushes after the last available line, and `Logging::shutdown` waits
+    /// for the rest.
     fn flush(&self) {}
 }
 
@@ -71,14 +75,15 @@ fn offer(producer: &mut MultiProducer<Line>, record: &Record<'_>) {
     let fill = |line: &mut Line| {
         line.clear();
         let (level, target, text) = (record.level(), record.target(), record.args());
-        // A `String` takes everything; an error is that of a value's own `Display`, which ends the line.
+        // Writing to a `String` cannot fail. An error of a value's own `Display` ends the line.
         let _ = write!(line, "{level:<5} {target}: {text}");
     };
-    // The ring counts the lines that it drops. After the end, it refuses them.
+    // The ring counts the lines that it drops. A closed ring refuses them.
     let _ = producer.offer(WhenFull::DropNew, fill);
 }
 
-/// The logger at work. A drop waits until accepted lines are written, as that of `Running` does; only `shutdown` reports errors.
+/// A running logger. Dropping it also waits until the accepted lines are written, but only
+/// `shutdown` reports errors.
 struct Logging {
     running: Running<'static>,
     monitor: Monitor,
@@ -103,14 +108,14 @@ impl Logging {
         Ok(Self { running: consumers.start()?, monitor })
     }
 
-    /// Accepts no more lines, writes those that were accepted, and returns how many were dropped.
+    /// Closes the ring, writes the accepted lines, and returns the number of dropped lines.
     fn shutdown(self) -> Result<u64, Box<dyn Error>> {
-        self.running.shutdown()?; // closes the ring, whoever still has a producer
+        self.running.shutdown()?; // closes the ring, although threads still have producers
         Ok(self.monitor.snapshot().dropped)
     }
 }
 
-/// A file that stays in memory.
+/// An in-memory file.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
 
@@ -132,7 +137,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = Memory::default();
     let logging = Logging::start(file.clone(), SLOTS)?;
 
-    log::info!("begin"); // from now on, this thread has a producer, too
+    log::info!("begin"); // this thread has a producer from now on
     thread::scope(|scope| {
         for id in 0..THREADS {
             scope.spawn(move || {
@@ -140,7 +145,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             });
         }
     });
-    log::debug!("not wanted");
+    log::debug!("not enabled");
     let dropped = logging.shutdown()?;
     log::error!("too late"); // refused, not dropped
 

@@ -1,14 +1,14 @@
-//! Many producers: several threads publish into one ring, each through its own clone.
+//! Many producers: several threads publish to one ring, each through its own clone.
 //!
 //! ```text
-//! P1 --+
-//! P2 --+
-//! P3 --+--> [ring] <-- ledger          arrow: "waits for"
-//! P4 --+
+//! producer 1 ──┐
+//! producer 2 ──┤
+//! producer 3 ──┼──> [ring] ──> ledger
+//! producer 4 ──┘
 //! ```
 //!
-//! Between producers the order is whatever the race gave. Each producer's own events stay in the
-//! order in which it published them, and none is lost or seen twice.
+//! The order between producers is arbitrary. The events of each producer stay in order, and none is
+//! lost or delivered twice.
 
 use std::error::Error;
 use std::thread;
@@ -26,7 +26,7 @@ struct Entry {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // What the ledger has seen: for each producer, the number that comes next.
+    // For each producer, the next number that the ledger expects.
     let mut next = [0_u64; PRODUCERS];
 
     let (producer, consumers) = Disruptor::multi_producer(1024, Entry::default)
@@ -56,7 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
 
-    println!("{PRODUCERS} producers, {EVENTS_PER_PRODUCER} events each: all there, each in order");
+    println!(
+        "{PRODUCERS} producers, {EVENTS_PER_PRODUCER} events each: all received, each in order"
+    );
     assert_eq!(next, [EVENTS_PER_PRODUCER; PRODUCERS]);
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! Monitor: what a ring is doing, from outside, which stage limits it, and which one has stopped.
+//! Monitor: observes a ring from outside, and names the stage that limits it or has stopped it.
 //!
 //! ```text
-//! P1 --> [ring] <-- decode <--+-- journal (its disk is slow)        
-//!                             +-- risk                                 arrow: "waits for"
+//! producer ──> [ring] ──> decode ─┬──> journal (its disk is slow)
+//!                                 └──> risk
 //! ```
 //!
-//! A monitor costs the ring nothing to speak of, so a service can have one that looks every second,
-//! or an endpoint that prints it. Two verdicts come of two looks:
+//! A monitor has no measurable cost, so a service can take a snapshot every second or serve one
+//! over an endpoint. Two snapshots give two verdicts:
 //!
-//! - While `journal` writes slowly, nothing has stopped. The bottleneck is still known: the events pile
-//!   up in front of `journal`, while `decode` and `risk` have done what they could.
-//! - When the disk does not answer any more, `journal` stops, and with it the ring. This is a stall.
+//! - While `journal` writes slowly, no stage has stopped. The bottleneck is `journal`: events pile
+//!   up in front of it, while `decode` and `risk` have no events left to handle.
+//! - Once the disk no longer answers, `journal` stops, and with it the ring. This is a stall.
 
 use std::error::Error;
 use std::sync::mpsc;
@@ -21,15 +21,15 @@ use lapwing::Disruptor;
 use lapwing::monitor::{Bottleneck, Culprit, Monitor, StageState, Throughput};
 
 const ORDERS: u64 = 200;
-/// Number of events that the disk takes before it stops.
+/// Number of writes that the disk answers before it stops.
 const ANSWERED: u64 = 150;
-/// How long the disk takes for one.
+/// Duration of one write.
 const WRITE: Duration = Duration::from_millis(1);
-/// A watchdog of a real service would rather wait for seconds.
+/// The limit of the watchdog. A real service would use some seconds.
 const TOO_LONG: Duration = Duration::from_millis(20);
 
-/// Looks at the ring until the difference of two looks names this stage as the limit. On a busy machine another stage may
-/// just wait for a CPU, so it takes several looks.
+/// Takes snapshots until two in a row name `stage` as the bottleneck. On a busy machine another
+/// stage may be waiting for a CPU, so this can take several snapshots.
 fn limited_by(stage: &str, monitor: &Monitor) -> Throughput {
     let limit = Bottleneck::Stage { name: stage.to_owned() };
     let mut earlier = monitor.snapshot();
@@ -45,21 +45,21 @@ fn limited_by(stage: &str, monitor: &Monitor) -> Throughput {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The disk is slow, and at some time does not answer any more.
+    // The disk is slow, and later stops answering.
     let (repair, disk) = mpsc::channel::<()>();
     let (mut producer, consumers) = Disruptor::single_producer(16, u64::default)
         .name("orders")
         .stage("decode")
         .write(|order, _, _| *order += 1)
         .side_by_side(|side| {
-            // Short batches, so that each look shows how far it is.
+            // Short batches, so that each snapshot shows the current progress.
             side.stage("journal")
                 .max_batch(1)
                 .read(move |_, sequence, _| {
                     if sequence < ANSWERED {
                         thread::sleep(WRITE);
                     } else {
-                        let _ = disk.recv(); // until `repair` is dropped
+                        let _ = disk.recv(); // blocks until `repair` is dropped
                     }
                 })
                 .stage("risk")

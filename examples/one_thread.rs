@@ -1,14 +1,15 @@
-//! One thread: a risk check that comes before the match and after it, with one owner for its books; and
-//! a ring that keeps nothing of an order that is done.
+//! One thread: two stages share a thread because they share their data, and the ring clears each
+//! event after its last stage.
 //!
 //! ```text
-//! P1 --> [ring] <-- hold <-- match <-- settle <-- clear           arrow: "waits for"
-//!                   \___________________/ \_/
-//!                    thread "risk"         same thread as settle
+//! producer ──> [ring] ──> hold ──> match ──> settle, clear
+//!
+//! thread "risk"    hold, settle
+//! thread "match"   match
 //! ```
 //!
-//! `hold` and `settle` work on the same accounts. On threads of their own they would contend for each
-//! one; here they take turns, a batch each, and the lock between them is never waited for.
+//! `hold` and `settle` work on the same accounts. On separate threads they would contend for the
+//! lock. On one thread they take turns, one batch each, so the lock is always free.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, Weak};
@@ -19,7 +20,7 @@ const ACCOUNTS: usize = 4;
 const ORDERS: usize = 10_000;
 const START: i64 = 10_000;
 
-/// An order owns what it was sent with. `clear` takes that out when everybody has seen it.
+/// An order owns its message. `clear` drops the message after the last stage.
 #[derive(Default)]
 struct Order {
     account: usize,
@@ -29,21 +30,21 @@ struct Order {
     message: Option<Arc<str>>,
 }
 
-/// Money of one account: what may be spent, and what waits for the match.
+/// The money of one account: free, and held until the match.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Account {
     free: i64,
     held: i64,
 }
 
-/// The two halves of the risk check, and what they work on.
+/// The shared state of the two risk stages.
 #[derive(Clone)]
 struct Risk {
     accounts: Arc<Mutex<[Account; ACCOUNTS]>>,
 }
 
 impl Risk {
-    /// Before the match: takes the price of each order aside, if the account has as much.
+    /// Before the match: holds the price of each order, if the account has enough money.
     fn hold(&self, orders: &mut [Order]) {
         let mut accounts = self.accounts.lock().unwrap();
         for order in orders {
@@ -56,7 +57,7 @@ impl Risk {
         }
     }
 
-    /// After it: the price is spent, or free again where nobody sold.
+    /// After the match: spends the held price, or frees it if there was no seller.
     fn settle(&self, orders: &[Order]) {
         let mut accounts = self.accounts.lock().unwrap();
         for order in orders.iter().filter(|order| order.is_held) {
@@ -69,12 +70,12 @@ impl Risk {
     }
 }
 
-/// Account and price of an order.
+/// Returns the account and the price of an order.
 fn order(number: usize) -> (usize, i64) {
     (number % ACCOUNTS, (number % 7) as i64)
 }
 
-/// Whether somebody sells for this price.
+/// Whether there is a seller at this price.
 fn has_seller(price: i64) -> bool {
     price % 3 != 0
 }
@@ -112,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let kept = messages.iter().filter(|message| message.strong_count() > 0).count();
     println!("{ORDERS} orders, {kept} of their messages alive, {:?}", accounts.lock().unwrap());
-    assert_eq!(kept, 0, "the ring is still there, and holds none of them");
+    assert_eq!(kept, 0, "the ring still exists and holds no message");
     for (at, account) in accounts.lock().unwrap().iter().enumerate() {
         let orders = (0..ORDERS).map(order).filter(|&(account, _)| account == at);
         let spent = orders.map(|(_, price)| price).filter(|&price| has_seller(price)).sum::<i64>();

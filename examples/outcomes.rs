@@ -1,12 +1,12 @@
-//! Outcomes: what becomes of an order that is refused, and of one that cannot be sent at once.
+//! Outcomes: what happens to an order that is refused, and to one that cannot be sent at once.
 //!
 //! ```text
-//! P1 --> [ring] <-- risk <-- send <-- book          arrow: "waits for"
+//! producer ──> [ring] ──> risk ──> send ──> book
 //! ```
 //!
-//! A handler returns an error, and its stage's policy says what to do about it: `risk` skips the
-//! order, `send` tries again a few times before it does. An order that was skipped goes on to the
-//! stages after that one, which know it as failed. Nothing here stops the ring.
+//! A handler returns an error, and the policy of its stage decides what happens. `risk` skips the
+//! order. `send` retries it a few times and then skips it. A skipped order continues to the
+//! downstream stages, which see it as failed. No error in this program stops the ring.
 
 use std::error::Error;
 use std::fmt;
@@ -23,7 +23,7 @@ struct Order {
     pieces: u64,
 }
 
-/// More pieces than anybody may buy at once.
+/// Too many pieces in one order.
 #[derive(Debug)]
 struct OverLimit(u64);
 
@@ -35,7 +35,7 @@ impl fmt::Display for OverLimit {
 
 impl Error for OverLimit {}
 
-/// A link to the market that is busy at times, and refuses odd lots of 13 for ever.
+/// A link to the market that is sometimes busy, and always refuses 13 pieces.
 #[derive(Default)]
 struct Sender {
     tries: u64,
@@ -61,7 +61,7 @@ impl EventHandler<Order, Shared, Result<(), &'static str>> for Sender {
     }
 }
 
-/// What was bought, and what was not.
+/// The pieces bought, and the orders refused.
 #[derive(Default)]
 struct Book {
     pieces: u64,
@@ -78,14 +78,14 @@ impl EventHandler<Order> for Book {
     }
 }
 
-/// Pieces of the order with this sequence: 1 to 100, over and over.
+/// The number of pieces of the order with this sequence: 1 to 100, repeated.
 fn pieces_of(sequence: Sequence) -> u64 {
     sequence % 100 + 1
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut first_refusal = None;
-    // A policy may be a closure; it sees the error, the stage, the sequence and the attempt.
+    // A policy may be a closure. It receives the error, the stage, the sequence and the attempt.
     let skip_and_tell = move |failure: &Failure<'_>| {
         first_refusal.get_or_insert_with(|| println!("{failure}"));
         Action::Skip
@@ -114,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for sequence in 0..ORDERS {
         producer.publish(|order| order.pieces = pieces_of(sequence))?;
     }
-    let mut report = running.shutdown()?; // every stage has survived
+    let mut report = running.shutdown()?; // an error if a stage had failed
 
     for stage in report.stages() {
         println!("{}: {} orders, {} skipped", stage.name(), stage.processed(), stage.skipped());
@@ -133,6 +133,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(skipped, [100, 10, 0], "ten of each hundred by risk, one by send");
     assert_eq!((book.refused, book.pieces), (refused, bought));
     assert_eq!(sender.sent, ORDERS - 110);
-    assert!(sender.tries > sender.sent + 3 * 10, "busy at times, and three tries of each odd lot");
+    assert!(sender.tries > sender.sent + 3 * 10, "busy at times, and three tries per refused lot");
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! Pipeline: stages one after another, each working on what the one before has written.
+//! Pipeline: stages in a row, each working on what the previous one has written.
 //!
 //! ```text
-//! P1 --> [ring] <-- net <-- tax <-- total          arrow: "waits for"
+//! producer ──> [ring] ──> net ──> tax ──> total
 //! ```
 //!
-//! Each stage is alone at its point of the graph, so `net` and `tax` may have `&mut Sale` without a
-//! lock. While `total` adds up one sale, `tax` is at a later one and `net` at one later still.
+//! No other stage runs in parallel with `net` or `tax`, so they get `&mut Sale` without a lock. The
+//! stages run at the same time on different sales: `total` on one, `tax` on a later one, and `net`
+//! on a later one still.
 
 use std::error::Error;
 
@@ -23,7 +24,7 @@ struct Sale {
     tax: u64,
 }
 
-/// A handler with state: it moves into its stage and comes home in the report.
+/// A handler with state. It moves into its stage and is returned in the report.
 #[derive(Default)]
 struct Total {
     net: u64,

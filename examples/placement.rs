@@ -1,16 +1,16 @@
-//! Placement: the same graph on as many threads as there are CPUs for it.
+//! Placement: the same graph on different numbers of threads.
 //!
 //! ```text
-//! P1 --> [ring] <-- decode <-- risk <-- match <-- journal         arrow: "waits for"
+//! producer ──> [ring] ──> decode ──> risk ──> match ──> journal
 //!
-//! a thread each          decode | risk | match | journal
-//! two threads            decode, risk | match | journal (it waits for a file: blocking)
-//! automatic              on this machine, whatever it is
+//! a thread per stage     decode | risk | match | journal
+//! two threads            decode, risk, match | journal (on its own: it blocks on a file)
+//! automatic              as many threads as this machine has CPUs for them
 //! a group                decode, match | risk | journal
 //! ```
 //!
-//! Stages that share a thread take turns in the order of the graph. Each handles some of the events, and the
-//! next one finds them in the cache. Nothing else changes: names, order, life cycle and report are the same.
+//! Stages that share a thread take turns in the order of the graph. Each handles a batch, and the
+//! next one finds its events in the cache. Names, order, life cycle and report stay the same.
 
 use std::error::Error;
 
@@ -27,7 +27,7 @@ struct Order {
     is_matched: bool,
 }
 
-/// Runs all orders through the graph; returns how many stood in the journal as matched.
+/// Runs all orders through the graph and returns the number of matched orders in the journal.
 fn run(title: &str, placement: Placement) -> Result<u64, Box<dyn Error>> {
     let mut matched = 0;
     let (mut orders, consumers) = Disruptor::single_producer(256, Order::default)
@@ -44,7 +44,7 @@ fn run(title: &str, placement: Placement) -> Result<u64, Box<dyn Error>> {
         .stage("journal")
         .blocking()
         .read(|order, _, _| {
-            matched += u64::from(order.is_matched); // and a write to a file, in earnest
+            matched += u64::from(order.is_matched); // a real journal writes to a file
         })
         .build()?;
 

@@ -1,13 +1,11 @@
-//! Poller: no thread of the library's, no callback. A loop of your own takes events when it has
-//! time.
+//! Poller: your own loop takes events when it has time. There is no library thread and no callback.
 //!
 //! ```text
-//! P1 --> [ring] <-- screen (polled by main, once a frame)          arrow: "waits for"
+//! producer ──> [ring] ──> screen, polled by main once per frame
 //! ```
 //!
-//! The loop stands for a game or a user interface: each frame it draws, and takes at most a few
-//! events so that the frame stays short. An empty ring is no reason to wait; the next frame looks
-//! again.
+//! The loop stands for a game or a user interface. Each frame takes at most a few events, so that
+//! it stays short. If the ring is empty, the loop does not wait; the next frame polls again.
 
 use std::error::Error;
 use std::thread;
@@ -16,7 +14,7 @@ use lapwing::Disruptor;
 use lapwing::error::PollError;
 
 const KEYS: u64 = 10_000;
-/// Events that one frame has time for.
+/// The maximum number of events per frame.
 const KEYS_PER_FRAME: usize = 100;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,9 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                     assert_eq!(*key, seen, "keys arrive once and in order");
                     seen += 1;
                 }
-            } // dropping the batch here gives its slots back to the producer
-            Err(PollError::Empty) => thread::yield_now(), // draw, then look again
-            Err(PollError::Closed) => break,              // closed, and everything has been read
+            } // dropping the batch releases its slots to the producer
+            Err(PollError::Empty) => thread::yield_now(), // draw the frame, then poll again
+            Err(PollError::Closed) => break,              // every event has been read
             Err(stopped) => return Err(stopped.into()),
         }
     }

@@ -1,13 +1,14 @@
-//! A ring for each: every thread logs into a ring of its own, and one thread writes all of them.
+//! A ring each: every thread logs to its own ring, and one thread writes the lines of all rings.
 //!
 //! ```text
-//! P1 --> [ring] <-- write-0 \
-//! P2 --> [ring] <-- write-1  > one thread, in turn          arrow: "waits for"
-//! P3 --> [ring] <-- write-2 /
+//! producer 1 ──> [ring] ──> write-0 ┐
+//! producer 2 ──> [ring] ──> write-1 ├─ one thread, in turn
+//! producer 3 ──> [ring] ──> write-2 ┘
 //! ```
 //!
-//! Threads that log share no word with each other, so together they log several times as much as through one ring
-//! (`many_producers`). The price is the order: each thread's lines stay in theirs, and between threads there is none.
+//! The logging threads share no memory word, so together they log several times as much as through
+//! one ring (`many_producers`). In return, there is no order between the lines of different
+//! threads. The lines of each thread stay in order.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
@@ -27,7 +28,7 @@ struct Line {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Its lock is never waited for: one thread takes it, once a batch.
+    // The lock is always free: only one thread takes it, once per batch.
     let file = Arc::new(Mutex::new(Vec::new()));
     let (mut producers, mut stages) = (Vec::new(), Vec::new());
     for thread in 0..THREADS {
@@ -46,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let numbered = producers.into_iter().enumerate();
         let loggers: Vec<_> =
             numbered.map(|(id, producer)| scope.spawn(move || log_all(producer, id))).collect();
-        // Until each logger has dropped its producer, and all that it logged is written.
+        // Runs until each logging thread has dropped its producer and all its lines are written.
         for stage in Consumer::run_together(stages) {
             assert_eq!(*stage.outcome(), Outcome::Drained);
         }
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(line.number, next[line.thread], "out of order: thread={}", line.thread);
         next[line.thread] += 1;
     }
-    println!("{THREADS} threads, {LINES_PER_THREAD} lines each: all there, each in order");
+    println!("{THREADS} threads, {LINES_PER_THREAD} lines each: all written, each in order");
     assert_eq!(next, [LINES_PER_THREAD; THREADS]);
     Ok(())
 }

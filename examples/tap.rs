@@ -1,14 +1,15 @@
-//! Tap: a screen that shows the newest price and must never slow the market down.
+//! Tap: a screen shows the newest price and never slows the market down.
 //!
 //! ```text
-//!                +-- book                                    arrow: "waits for"
-//! P1 --> [ring] <+
-//!                +-- tap ~~copies~~> [slots] <~~ screen      nobody waits for the screen
+//!                      ┌──> book
+//! producer ──> [ring] ─┤
+//!                      └──> tap ──> [slots] ──> screen      no other thread waits for the screen
 //! ```
 //!
-//! The book sees every price, and would hold the producer back if it were slow. The screen is slow:
-//! it draws a frame every few milliseconds. It takes the newest price of a tap, whose writer copies
-//! and never waits, and says how many prices it has not shown; together they are all.
+//! The book sees every price, and would hold back the producer if it were slow. The screen is slow:
+//! it draws a frame every few milliseconds. It takes the newest price from a tap, whose writer
+//! copies each price and never waits. The reader counts the prices that the screen has missed, so
+//! that none is unaccounted for.
 
 use std::error::Error;
 use std::thread;
@@ -22,26 +23,26 @@ const PRICES: u64 = 200_000;
 /// Prices between two pauses of the market.
 const PRICES_PER_BURST: u64 = 10_000;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Time that the screen takes for a frame.
+/// The time between two frames.
 const FRAME: Duration = Duration::from_millis(4);
 
-/// What must be copied: a few plain words.
+/// An event of a tap is `Copy`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Quote {
     bid: u64,
     ask: u64,
 }
 
-/// Shows the newest quote once a frame until the market closes; returns the number of frames that
-/// had a new one.
+/// Shows the newest quote once per frame until the market closes. Returns the number of frames with
+/// a new quote.
 fn draw(prices: &mut TapReader<Quote>) -> u64 {
     let mut frames = 0;
     loop {
         match prices.latest() {
             Ok(newest) => {
                 let Quote { bid, ask } = newest.event;
-                assert_eq!(ask, bid + 2, "a quote comes whole");
-                println!("{bid:>8} {ask:>8}   after {} that were not shown", newest.missed);
+                assert_eq!(ask, bid + 2, "a quote is whole");
+                println!("{bid:>8} {ask:>8}   after {} not shown", newest.missed);
                 frames += 1;
             }
             Err(TapError::Empty) => {} // nothing new in this frame
@@ -69,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 thread::sleep(PAUSE);
             }
         }
-        running.shutdown()?; // the end of its stage closes the tap
+        running.shutdown()?; // the end of the stage closes the tap
         screen.join().map_err(|_| "the screen panicked".into())
     })?;
 

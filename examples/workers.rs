@@ -1,15 +1,17 @@
-//! Workers: a stage that is too slow for one thread, shared by several; one where events of the same key
-//! must come one after another; and a stage after them that gets every event again, in order.
+//! Workers: several threads share the events of a slow stage. In a second group, all events of one
+//! account go to the same worker. A stage after both sees every event in order.
 //!
 //! ```text
-//!                  +-- price-0 --+  +-- risk-0 --+
-//! P1 --> [ring] <--+-- price-1 <-+--+            +-- book     arrow: "waits for"
-//!                  +-- price-2 --+  +-- risk-1 --+            each event goes to one of the three,
-//! ```                                                         then to the one that has its account
+//!                      ┌──> price-0 ──┐   ┌──> risk-0 ──┐
+//! producer ──> [ring] ─┼──> price-1 ──┼───┤             ├──> book
+//!                      └──> price-2 ──┘   └──> risk-1 ──┘
+//!            each event to one worker    to the worker      every event,
+//!                                        of its account     in order
+//! ```
 //!
-//! A worker claims a batch of events, changes them, and claims the next. One more worker sits down
-//! when the market opens and gets up when it is quiet again. Whose option comes first matters to the
-//! risk of its account, so there each account has its own worker, which needs no lock.
+//! A worker claims a batch of events, changes them, and claims the next batch. A third worker joins
+//! when the market opens, and leaves when it is quiet again. The risk of an account depends on the
+//! order of its options, so each account has one worker, which needs no lock.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +29,7 @@ struct Quote {
     price: f64,
 }
 
-/// The accounts of one worker, with what each has and the last option that it got.
+/// The accounts of one worker, each with its total and the last sequence that it received.
 #[derive(Default)]
 struct Risk(BTreeMap<u64, (f64, Sequence)>);
 
@@ -39,7 +41,7 @@ impl EventHandler<Quote> for Risk {
     }
 }
 
-/// Slow on purpose: a sum with many terms.
+/// An artificially slow function: a sum with many terms.
 fn price(strike: f64) -> f64 {
     (1..500).map(|term| (strike / f64::from(term)).sin().abs()).sum()
 }
@@ -62,11 +64,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut report = std::thread::scope(|scope| {
         let running = consumers.start_scoped(scope)?;
-        let workers = running.workers("price").expect("the group above");
+        let workers = running.workers("price").expect("the graph has this group");
         for number in 0..OPTIONS {
             match number {
                 1_000 => workers.resize(3)?, // the market opens
-                2_000 => workers.resize(1)?, // and is quiet again
+                2_000 => workers.resize(1)?, // the market is quiet again
                 _ => {}
             }
             let strike = 10.0 + number as f64 / 100.0;
@@ -82,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (Risk(one), Risk(other)) = (report.take("risk-0")?, report.take("risk-1")?);
     assert_eq!(one.len() + other.len(), ACCOUNTS as usize, "no account has two workers");
     let at_risk: f64 = one.values().chain(other.values()).map(|(total, _)| total).sum();
-    assert!((at_risk - expected).abs() < 1e-6, "each option is in one account");
+    assert!((at_risk - expected).abs() < 1e-6, "each option belongs to one account");
     let in_order = quotes.iter().map(|(sequence, _)| *sequence).eq(0..OPTIONS);
     let sum: f64 = quotes.iter().map(|(_, price)| price).sum();
     assert!(in_order, "the book gets each event once, in order");

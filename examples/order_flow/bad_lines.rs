@@ -1,22 +1,22 @@
-//! Lines that were skipped: how many, and the first few of them with their reasons.
+//! The skipped lines: their number, and the first few with reasons.
 
 use std::fmt;
 
 use super::message::MessageError;
 
-/// How many bad lines are told one by one. A file of another kind is all bad lines.
+/// The number of bad lines that are listed. Every line of an unsuitable file is bad.
 const TOLD: usize = 10;
 
-/// Skipped lines; displays as a report of a line each.
+/// Skipped lines. `Display` prints a report with one line each.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BadLines {
     count: u64,
-    /// Line number and reason of the first `TOLD` of them.
+    /// Line number and reason of the first `TOLD` lines.
     first: Vec<(u64, MessageError)>,
 }
 
 impl BadLines {
-    /// Notes that line `number` was skipped.
+    /// Records that line `number` was skipped.
     pub fn record(&mut self, number: u64, reason: &MessageError) {
         self.count += 1;
         if self.first.len() < TOLD {
@@ -24,7 +24,7 @@ impl BadLines {
         }
     }
 
-    /// All that were skipped, told or not.
+    /// Returns the number of skipped lines, including those that are not listed.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

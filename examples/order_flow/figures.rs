@@ -1,4 +1,4 @@
-//! What a run found out, as rows of a table, and two runs side by side.
+//! The results of a run as rows of a table, and the comparison of two runs.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ const COLUMN_WIDTH: usize = 20;
 /// The result of a run over an input.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// Lines of the input, good and bad.
+    /// Lines of the input, valid and invalid.
     pub lines: u64,
-    /// Lines that are no message.
+    /// Lines that are not a message.
     pub bad_lines: BadLines,
-    /// Lines that are one.
+    /// Lines that are a message.
     pub messages: u64,
     /// Records in the journal.
     pub journalled: u64,
@@ -23,9 +23,9 @@ pub struct Figures {
     pub trades: u64,
     /// Shares traded.
     pub volume: u64,
-    /// Messages that name an order the book does not hold.
+    /// Messages that name an order that is not in the book.
     pub unknown_orders: u64,
-    /// Messages that the book shows to be wrong.
+    /// Messages that contradict the book.
     pub contradictions: u64,
     /// Highest bid at the end.
     pub best_bid: Option<Level>,
@@ -34,7 +34,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Collects what the parts know at the end of a run.
+    /// Collects the results of the parts at the end of a run.
     #[must_use]
     pub fn new(
         lines: u64,
@@ -57,7 +57,7 @@ impl Figures {
         }
     }
 
-    /// Name and value of each figure, in the order of the table.
+    /// Returns the name and the value of each figure, in the order of the table.
     fn rows(&self) -> [(&'static str, String); 10] {
         let level =
             |level: Option<Level>| level.map_or("none".to_owned(), |level| level.to_string());
@@ -76,18 +76,18 @@ impl Figures {
     }
 }
 
-/// The same input's figures from the ring and from the plain loop; displays as a table with a
-/// verdict.
+/// The figures of the ring and of the plain loop for the same input. `Display` prints a table with
+/// a verdict.
 #[derive(Debug)]
 pub struct Comparison<'a> {
-    /// Found by the graph.
+    /// The figures of the graph.
     pub ring: &'a Figures,
-    /// Found by the plain loop.
+    /// The figures of the plain loop.
     pub plain: &'a Figures,
 }
 
 impl Comparison<'_> {
-    /// Whether nothing differs, down to the reason of each bad line that is told.
+    /// Whether all figures are equal, including the reasons of the listed bad lines.
     #[must_use]
     pub fn is_identical(&self) -> bool {
         self.ring == self.plain

@@ -1,30 +1,31 @@
-//! A seeded flow of order messages in the form of a market's file, for when there is no file.
+//! Generates a seeded flow of order messages in the format of a market's file, for use without a
+//! file.
 //!
-//! The mix of types is that of an hour of a busy share: nearly every order is deleted again, one in
+//! The mix of types is that of an hour of a busy share. Nearly every order is deleted, and one in
 //! fifteen messages is a trade. Bids stay below a fixed price and asks above it, so the book is
-//! never crossed; apart from that, prices and sizes are random. A few messages name orders from
-//! before the flow began. The same seed gives the same flow.
+//! never crossed. Apart from that, prices and sizes are random. A few messages name orders from
+//! before the flow. The same seed gives the same flow.
 
 use std::io::{self, Read, Write};
 
 /// Start of trading, 09:30, in nanoseconds after midnight.
 const OPENING_NS: u64 = 34_200 * 1_000_000_000;
-/// Last nanosecond of the day; a longer flow stays there.
+/// Last nanosecond of the day. The time of a longer flow stops there.
 const MIDNIGHT_NS: u64 = 86_400 * 1_000_000_000 - 1;
 /// Longest time between two messages, in nanoseconds.
 const LONGEST_PAUSE_NS: u64 = 1_000_000;
-/// Between the sides, in dollars x 10000.
+/// The price between the two sides, in dollars x 10000.
 const MIDDLE_PRICE: u64 = 5_850_000;
 /// One cent, in dollars x 10000.
 const TICK: u64 = 100;
-/// Levels of a side.
+/// Number of price levels per side.
 const TICKS_PER_SIDE: u64 = 50;
 /// Largest new order, in shares.
 const LARGEST_ORDER: u64 = 500;
-/// Id of the first new order; those below are from before the flow.
+/// Id of the first new order. Lower ids are from before the flow.
 const FIRST_ORDER_ID: u64 = 1_000_000;
 
-/// What the flow remembers of an order that rests.
+/// A resting order.
 #[derive(Debug)]
 struct OpenOrder {
     id: u64,
@@ -34,23 +35,23 @@ struct OpenOrder {
     direction: i8,
 }
 
-/// The text of a flow, made as it is read.
+/// The text of a flow, generated while it is read.
 #[derive(Debug)]
 pub struct Flow {
     random: fastrand::Rng,
-    /// Messages still to come.
+    /// Number of remaining messages.
     remaining: u64,
     time_ns: u64,
     next_order_id: u64,
     open: Vec<OpenOrder>,
-    /// The line being read.
+    /// The current line.
     line: Vec<u8>,
-    /// Bytes of `line` that were read.
+    /// Number of bytes of `line` that have been read.
     taken: usize,
 }
 
 impl Flow {
-    /// A flow of `messages` lines.
+    /// Creates a flow of `messages` lines.
     #[must_use]
     pub fn new(seed: u64, messages: u64) -> Self {
         Self {
@@ -64,13 +65,13 @@ impl Flow {
         }
     }
 
-    /// Replaces `line` by the next message.
+    /// Replaces `line` with the next message.
     fn next_line(&mut self) -> io::Result<()> {
         self.remaining -= 1;
         self.time_ns = MIDNIGHT_NS.min(self.time_ns + self.random.u64(..LONGEST_PAUSE_NS));
         self.line.clear();
         self.taken = 0;
-        // In a thousand messages.
+        // Per thousand messages.
         match self.random.u32(..1_000) {
             0 => self.write(7, &OpenOrder { id: 0, size: 0, price: 0, direction: -1 }),
             1 => self.trade_without_order(6),
@@ -99,10 +100,10 @@ impl Flow {
         written
     }
 
-    /// A partial cancel (2) or an execution (4), which may take all.
+    /// A partial cancel (2) or an execution (4). An execution may take the whole order.
     fn take_part(&mut self, kind: u8) -> io::Result<()> {
         let Some(mut order) = self.remove_any() else { return self.add() };
-        // A partial cancel leaves a share, if there is one to leave.
+        // A partial cancel leaves at least one share, if there are two.
         let most = if kind == 2 { (order.size - 1).max(1) } else { order.size };
         let size = self.random.u64(1..=most);
         let written = self.write(kind, &OpenOrder { size, ..order });

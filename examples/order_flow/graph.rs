@@ -1,15 +1,15 @@
-//! The parts on a ring, a thread each.
+//! The parts on a ring, one thread each.
 //!
 //! ```text
-//!                                   +-- journal
-//! P1 --> [ring] <-- parse (&mut) <--+-- book            arrow: "waits for"
-//!                                   +-- tape
-//!                                   +-- bad lines
+//!                                       ┌──> journal
+//! producer ──> [ring] ──> parse (&mut) ─┼──> book
+//!                                       ├──> tape
+//!                                       └──> bad lines
 //! ```
 //!
-//! P1 copies raw lines into the slots; `parse` is alone there and turns each into a message in
-//! place; the four behind it read the same slot side by side. The slowest of the four holds P1
-//! back.
+//! The producer copies raw lines into the slots. `parse` has exclusive access and turns each line
+//! into a message in place. The four downstream stages read the same slot in parallel. The slowest
+//! of the four holds back the producer.
 
 use std::error::Error;
 use std::io::{BufRead, Write};
@@ -28,14 +28,14 @@ use super::tape::Tape;
 /// Slots of the ring.
 const CAPACITY: usize = 1024;
 
-/// An event: a line, and after `parse` what it says. Slots are reused, and so is the room of
+/// An event: a line, and its message after `parse`. Slots are reused, and so is the memory of
 /// `text`.
 struct Line {
     /// Counted from 1.
     number: u64,
     /// Without the line end.
     text: Vec<u8>,
-    /// Of this line once `parse` has seen it; of the slot's last lap until then.
+    /// Set by `parse`. Before that, the message of the slot's last lap.
     message: Result<Message, MessageError>,
 }
 
@@ -49,8 +49,8 @@ impl Default for Line {
 ///
 /// # Errors
 ///
-/// Whatever reading `input` reports, and what the Disruptor reports: a stage that panicked, a
-/// thread that could not be started. The journal keeps its own failure.
+/// Returns errors of reading `input`, of a stage that panicked, and of a thread that could not be
+/// started. The journal keeps its own error.
 pub fn run(
     input: impl BufRead,
     journal: &mut Journal<impl Write + Send>,
@@ -102,8 +102,8 @@ pub fn run(
     Ok(Figures::new(count, bad_lines, journal.records(), &tape, &book))
 }
 
-/// Publishes every line of `input`; how many there were. However it ends, the producer goes with
-/// it, which closes the ring: a reader that panics leaves no stage waiting.
+/// Publishes every line of `input` and returns their number. This function owns the producer, so
+/// the ring is closed even if `input` panics, and no stage waits for ever.
 fn feed(input: impl BufRead, mut producer: SingleProducer<Line>) -> Result<u64, Box<dyn Error>> {
     let mut lines = Lines::new(input);
     let mut text = Vec::new();

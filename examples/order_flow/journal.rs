@@ -1,17 +1,16 @@
-//! Good lines to a file: a record is the line's number, a comma and the line.
+//! Writes valid lines to a file: the number of the line, a comma and the line.
 //!
-//! Records gather in a buffer, and whoever feeds the journal flushes it at the end of a batch: one
-//! write to the file for all events that were there, so that a slow file makes batches longer
-//! instead of slower.
+//! Records collect in a buffer. The caller flushes it at the end of each batch, so all available
+//! events are written with one call. A slow file then makes batches longer, not slower.
 
 use std::io::{self, BufWriter, Write};
 
-/// A journal that keeps its first failure for the end: a full disk stops the journal, not the flow.
+/// A journal that keeps its first error for the end. A full disk stops the journal, not the flow.
 #[derive(Debug)]
 pub struct Journal<W: Write> {
     output: BufWriter<W>,
     records: u64,
-    /// The first failure. Nothing is written after it.
+    /// The first error. Nothing is written after it.
     failure: Option<io::Error>,
 }
 
@@ -31,29 +30,29 @@ impl<W: Write> Journal<W> {
         self.records += u64::from(written);
     }
 
-    /// Hands what is in the buffer to the operating system (which may still hold it back from the
-    /// disk).
+    /// Passes the buffer to the operating system, which may still delay the write to the disk.
     pub fn flush(&mut self) {
         self.attempt(BufWriter::flush);
     }
 
-    /// Records taken so far.
+    /// Returns the number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Flushes what is left and closes the journal.
+    /// Flushes the buffer and closes the journal.
     ///
     /// # Errors
     ///
-    /// The first failure since the journal was opened; the output then ends somewhere before it.
+    /// The first error since the journal was created. The output ends before the record that
+    /// failed.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush();
         self.failure.map_or(Ok(()), Err)
     }
 
-    /// Does `write` unless the journal has failed before; whether it has not failed now either.
+    /// Calls `write` unless the journal has failed. Returns whether it still has not failed.
     fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<W>) -> io::Result<()>) -> bool {
         if self.failure.is_none() {
             self.failure = write(&mut self.output).err();
@@ -66,7 +65,7 @@ impl<W: Write> Journal<W> {
 mod tests {
     use super::*;
 
-    /// Takes `room` bytes, then fails, as a disk does.
+    /// Accepts `room` bytes and then fails, like a full disk.
     struct Disk {
         room: usize,
         attempts_when_full: usize,

@@ -1,35 +1,35 @@
-//! Input to numbered lines: streaming, into one buffer, and never more of a line than a message may
-//! have.
+//! Reads numbered lines from a stream into one buffer, whose size is bounded.
 
 use std::io::{self, BufRead, Read};
 
 use super::message::MAX_LINE_BYTES;
 
-/// What is kept of a line while it is read: the longest good line, a line end of two bytes, and no
-/// more. A longer line is cut to this, which is still too long for a message.
+/// The bytes kept of a line: the longest valid line and a line end of two bytes. A longer line is
+/// cut to this length, which is still too long for a message.
 const KEPT_BYTES: u64 = MAX_LINE_BYTES as u64 + 2;
 
 /// The lines of an input, counted from 1. Line ends are `\n` or `\r\n`; the last line may lack one.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
-    /// Lines read so far; the number of the last one.
+    /// Number of lines read so far, which is the number of the last line.
     count: u64,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Starts at line 1 of `input`.
+    /// Begins at line 1 of `input`.
     pub fn new(input: R) -> Self {
         Self { input, count: 0 }
     }
 
-    /// Reads the next line into `text`, in place of what it held, without its line end.
+    /// Reads the next line into `text`, without its line end, and replaces the old content.
     ///
     /// Returns the line's number, or `None` at the end of the input.
     ///
     /// # Errors
     ///
-    /// Whatever the input reports, with the number of the line; `text` is then of no use.
+    /// An error of the input, with the number of the line. The content of `text` is then
+    /// unspecified.
     pub fn read_into(&mut self, text: &mut Vec<u8>) -> io::Result<Option<u64>> {
         let number = self.count + 1;
         let is_line = self.read_line(text).map_err(|error| {
@@ -42,7 +42,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(number))
     }
 
-    /// Reads a line without its end; whether there was one.
+    /// Reads a line without its end. Returns false at the end of the input.
     fn read_line(&mut self, text: &mut Vec<u8>) -> io::Result<bool> {
         text.clear();
         let kept = self.input.by_ref().take(KEPT_BYTES).read_until(b'\n', text)?;
@@ -50,7 +50,7 @@ impl<R: BufRead> Lines<R> {
             return Ok(false);
         }
         if text.last() != Some(&b'\n') {
-            // The rest of an overlong line; at the end of the input there is none.
+            // Skips the rest of a line that is too long. At the end of the input there is none.
             self.input.skip_until(b'\n')?;
         }
         for line_end in [b'\n', b'\r'] {
@@ -64,7 +64,7 @@ impl<R: BufRead> Lines<R> {
 mod tests {
     use super::*;
 
-    /// All lines of `input`, cut to where a reader through a buffer of one byte sees them.
+    /// Returns all lines of `input`, read through a buffer of one byte.
     fn lines_of(input: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Lines::new(io::BufReader::with_capacity(1, input));
         let mut text = Vec::new();

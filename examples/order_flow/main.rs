@@ -1,18 +1,18 @@
-//! Order flow: a market's order messages through a mutating stage and four readers side by side,
-//! with the figures of a plain loop over the same input beside them.
+//! Order flow: a market's order messages pass through one stage that changes them and four parallel
+//! readers. A plain loop over the same input must give the same figures.
 //!
 //! ```text
-//!                                   +-- journal
-//! P1 --> [ring] <-- parse (&mut) <--+-- book            arrow: "waits for"
-//!                                   +-- tape
-//!                                   +-- bad lines
+//!                                       ┌──> journal
+//! producer ──> [ring] ──> parse (&mut) ─┼──> book
+//!                                       ├──> tape
+//!                                       └──> bad lines
 //! ```
 //!
 //! ```text
 //! cargo run --release --example order_flow -- [PATH] [--journal FILE]
 //! ```
 //!
-//! This file has the arguments, the input and the printing; `graph.rs` has the graph.
+//! This file contains the arguments, the input and the output. `graph.rs` contains the graph.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -26,12 +26,12 @@ use lapwing_examples::order_flow::flow::Flow;
 use lapwing_examples::order_flow::journal::Journal;
 use lapwing_examples::order_flow::{graph, plain};
 
-/// Runs a market's order messages through a Disruptor and through a plain loop, and compares.
+/// Runs a market's order messages through a ring and through a plain loop, and compares the results.
 #[derive(Parser)]
 struct Arguments {
     /// File of order messages: time,type,order id,size,price,direction [default: a seeded flow]
     path: Option<PathBuf>,
-    /// Keep the journal in this file; what it held is replaced [default: a temporary file]
+    /// Write the journal to this file, and replace its content [default: a temporary file]
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// Length of the seeded flow
@@ -43,12 +43,12 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The input from its beginning: once for the graph, once for the plain loop.
+    /// Opens the input at its beginning: once for the graph, once for the plain loop.
     fn open_input(&self) -> Result<Box<dyn BufRead>, String> {
         let Some(path) = &self.path else {
             return Ok(Box::new(BufReader::new(Flow::new(self.seed, self.messages))));
         };
-        // Asked before it is opened: opening a pipe would wait for its writer.
+        // Checked before the file is opened, because opening a pipe would wait for its writer.
         let metadata = fs::metadata(path).map_err(|error| about(path, &error))?;
         if !metadata.is_file() {
             return Err(about(path, &"not a regular file, and it is read twice"));
@@ -57,11 +57,11 @@ impl Arguments {
         Ok(Box::new(BufReader::new(file)))
     }
 
-    /// Whether the journal would replace the input.
+    /// Whether the journal would overwrite the input.
     fn journal_is_input(&self) -> bool {
         match (&self.path, &self.journal) {
             (Some(input), Some(journal)) => {
-                // A journal that is not there yet is no file, so not the input either.
+                // A journal that does not exist cannot be the input.
                 matches!((input.canonicalize(), journal.canonicalize()), (Ok(a), Ok(b)) if a == b)
             }
             _ => false,
@@ -69,14 +69,14 @@ impl Arguments {
     }
 }
 
-/// Where the journal is; a temporary one is removed at the end, however that comes.
+/// The path of the journal. Dropping it removes a temporary journal.
 struct JournalPath {
     path: PathBuf,
     temporary: bool,
 }
 
 impl JournalPath {
-    /// Creates the file that was asked for, or a temporary one.
+    /// Creates the requested file, or a temporary one.
     fn create(asked_for: Option<&Path>) -> Result<(Self, File), String> {
         let (path, file) = match asked_for {
             Some(path) => (path.to_owned(), File::create(path)),
@@ -95,7 +95,7 @@ impl JournalPath {
 impl Drop for JournalPath {
     fn drop(&mut self) {
         if self.temporary {
-            // Nothing to be done about a file that cannot be removed.
+            // An error is ignored: the program could do nothing about it.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -105,7 +105,7 @@ fn about(path: &Path, what: &dyn std::fmt::Display) -> String {
     format!("{}: {what}", path.display())
 }
 
-/// Runs both, prints both; whether they are identical.
+/// Runs the graph and the loop, prints both results, and returns whether they are identical.
 fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if arguments.journal_is_input() {
         return Err("the journal must not be the input".into());

@@ -1,6 +1,7 @@
-//! One line of a message file becomes one order message, or the reason why it cannot.
+//! Parses one line of a message file into an order message.
 //!
-//! Six fields separated by commas, no header: time, type, order id, size, price, direction.
+//! A line has six fields separated by commas: time, type, order id, size, price, direction. There
+//! is no header.
 //!
 //! ```
 //! use lapwing_examples::order_flow::message::{Kind, Message, Side};
@@ -20,37 +21,37 @@ use std::fmt;
 use std::iter;
 use std::str::FromStr;
 
-/// Longest line that is read, in bytes without the line end. A good line has about 40.
+/// Maximum length of a line, in bytes without the line end. A valid line has about 40.
 pub const MAX_LINE_BYTES: usize = 4096;
 
 const FIELDS: usize = 6;
 const SECONDS_PER_DAY: u64 = 86_400;
 const NS_PER_SECOND: u64 = 1_000_000_000;
-/// Digits of a nanosecond after the point of a second.
+/// Number of decimal digits of a nanosecond.
 const NS_DIGITS: usize = 9;
-/// Longest piece of a bad field that an error repeats, in characters.
+/// Maximum length of a field's text in an error, in characters.
 const EXCERPT_CHARS: usize = 24;
 
-/// What a message says about an order.
+/// The kind of an order message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 1: a new limit order.
     Add,
-    /// 2: a part of a resting order is cancelled.
+    /// 2: a partial cancellation of a resting order.
     Cancel,
-    /// 3: the whole of a resting order is deleted.
+    /// 3: the deletion of a resting order.
     Delete,
-    /// 4: a visible resting order is executed, in part or whole.
+    /// 4: the execution of a visible resting order, in part or whole.
     Execute,
-    /// 5: a hidden order is executed.
+    /// 5: the execution of a hidden order.
     ExecuteHidden,
-    /// 6: a cross trade, as an auction makes it.
+    /// 6: a cross trade, for instance of an auction.
     Cross,
-    /// 7: trading is halted or resumed.
+    /// 7: a halt or resumption of trading.
     Halt,
 }
 
-/// Direction of the limit order.
+/// The direction of the limit order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// 1: a bid.
@@ -64,25 +65,25 @@ pub enum Side {
 pub struct Message {
     /// Nanoseconds after midnight.
     pub time_ns: u64,
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
-    /// The order it happened to; without meaning for hidden, cross and halt.
+    /// The order concerned. It has no meaning for hidden executions, crosses and halts.
     pub order_id: i64,
-    /// Shares; at least 1, except in a halt.
+    /// Number of shares, at least 1, except in a halt.
     pub size: u32,
-    /// Dollars x 10000; at least 1, except in a halt, where -1, 0 and 1 tell its phase.
+    /// Dollars x 10000, at least 1. In a halt, its phase: -1, 0 or 1.
     pub price: i64,
-    /// Direction of the limit order, also where it is executed.
+    /// The direction of the limit order, also in an execution.
     pub side: Side,
 }
 
 impl Message {
-    /// Parses one line, given without its line end.
+    /// Parses one line without its line end.
     ///
     /// # Errors
     ///
-    /// [`MessageError`] names the first thing that is wrong; of several bad fields, the type goes
-    /// first, since it decides what the others may be.
+    /// [`MessageError`] names the first error. The type is checked first, because it determines the
+    /// allowed values of the other fields.
     pub fn parse(line: &[u8]) -> Result<Self, MessageError> {
         let [time, kind, order_id, size, price, side] = fields_of(text_of(line)?)?;
         let kind = field("type", "1 to 7", kind, kind_of(kind))?;
@@ -119,7 +120,7 @@ impl Message {
     }
 }
 
-/// The line as text, if its length and encoding allow.
+/// Returns the line as text, if its length and encoding are valid.
 fn text_of(line: &[u8]) -> Result<&str, MessageError> {
     if line.is_empty() {
         return Err(MessageError::Blank);
@@ -130,7 +131,7 @@ fn text_of(line: &[u8]) -> Result<&str, MessageError> {
     str::from_utf8(line).map_err(|error| MessageError::NotUtf8 { valid_bytes: error.valid_up_to() })
 }
 
-/// Exactly six fields, none of them copied.
+/// Splits the line into exactly six fields, without copying.
 fn fields_of(text: &str) -> Result<[&str; FIELDS], MessageError> {
     let found = text.split(',').count();
     if found != FIELDS {
@@ -140,7 +141,7 @@ fn fields_of(text: &str) -> Result<[&str; FIELDS], MessageError> {
     Ok(std::array::from_fn(|_| fields.next().unwrap_or_default()))
 }
 
-/// The value of a field, or the error that says what stood there.
+/// Returns the value of a field, or an error with its text.
 fn field<T>(
     name: &'static str,
     allowed: &'static str,
@@ -171,13 +172,13 @@ fn side_of(text: &str) -> Option<Side> {
     }
 }
 
-/// A number in its one usual form: `str::parse` alone would take `+5` as well.
+/// Parses a number without a sign `+`, which `str::parse` would accept.
 fn number_of<T: FromStr>(text: &str) -> Option<T> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
-/// `34200.5` to nanoseconds, without a float in between. Some recordings have a few times with more
-/// than nine decimals, which are what a float left there; those are rounded to the nanosecond.
+/// Parses `34200.5` to nanoseconds without a float. Some recordings contain a few times with more
+/// than nine decimals, which come from floats. They are rounded to the nanosecond.
 fn nanoseconds_of(text: &str) -> Option<u64> {
     let (seconds, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let seconds: u64 = number_of(seconds).filter(|&seconds| seconds < SECONDS_PER_DAY)?;
@@ -191,7 +192,7 @@ fn nanoseconds_of(text: &str) -> Option<u64> {
     Some(seconds * NS_PER_SECOND + fraction_ns + u64::from(rounds_up))
 }
 
-/// The beginning of a field: enough to find it, short enough to print.
+/// Returns the beginning of a field, cut to a printable length.
 fn excerpt(text: &str) -> String {
     match text.char_indices().nth(EXCERPT_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -199,30 +200,30 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// Error of [`Message::parse`].
+/// The error of [`Message::parse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageError {
     /// The line is empty.
     Blank,
     /// The line has more than [`MAX_LINE_BYTES`] bytes.
     TooLong,
-    /// The line is not text.
+    /// The line is not UTF-8.
     NotUtf8 {
-        /// Bytes before the first one that is not UTF-8.
+        /// Number of valid bytes before the first invalid one.
         valid_bytes: usize,
     },
     /// The line does not have six fields.
     FieldCount {
-        /// Fields that it has.
+        /// Number of fields found.
         found: usize,
     },
-    /// A field has a value that it must not have.
+    /// A field has an invalid value.
     Field {
-        /// The field's name, as in the format.
+        /// The name of the field.
         name: &'static str,
-        /// What the field may be.
+        /// The allowed values.
         allowed: &'static str,
-        /// What stood there; a long value is cut.
+        /// The text found; a long text is cut.
         found: String,
     },
 }
@@ -242,7 +243,7 @@ impl fmt::Display for MessageError {
             Self::FieldCount { found } => {
                 write!(f, "the line must have {FIELDS} fields separated by commas: found {found}")
             }
-            // `{:?}`: whatever stood in the file, nothing of it may steer the terminal.
+            // `{:?}` escapes control characters, which could otherwise control the terminal.
             Self::Field { name, allowed, found } => {
                 write!(f, "{name} must be {allowed}: found {found:?}")
             }
@@ -258,18 +259,18 @@ mod tests {
 
     const GOOD: &str = "34200.004241176,1,16113575,18,5853300,1";
 
-    /// `GOOD` with field `index` replaced.
+    /// Returns `GOOD` with field `index` replaced.
     fn with_field(index: usize, value: &str) -> String {
         let mut fields: Vec<&str> = GOOD.split(',').collect();
         fields[index] = value;
         fields.join(",")
     }
 
-    /// Name of the field that the parser refuses, and what it says it found.
+    /// Returns the field that the parser rejects, and the text that the error contains.
     fn refused(line: &str) -> (&'static str, String) {
         match Message::parse(line.as_bytes()) {
             Err(MessageError::Field { name, found, .. }) => (name, found),
-            other => panic!("a bad field must be refused: line={line:?}, got {other:?}"),
+            other => panic!("a bad field must be rejected: line={line:?}, got {other:?}"),
         }
     }
 

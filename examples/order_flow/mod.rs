@@ -1,15 +1,15 @@
-//! The parts of the `order_flow` example. Only [`graph`] knows the Disruptor; everything it wires
-//! up is plain single-threaded code, and [`plain`] runs the same parts in a plain loop.
+//! The parts of the `order_flow` example. Only [`graph`] uses Lapwing. The other parts are plain
+//! single-threaded code, and [`plain`] runs them in a plain loop.
 //!
-//! `main.rs` beside this file is the program: arguments, input, printing.
+//! The program with arguments, input and output is `main.rs` beside this file.
 
-pub mod bad_lines; // what could not be read: how many, and the first few with their reasons
-pub mod figures; // what a run found out, as rows of a table
-pub mod flow; // a seeded flow of messages, when there is no file
-pub mod graph; // the parts on a ring, a thread each
-pub mod journal; // good lines to a file, flushed at the end of a batch
-pub mod lines; // input to numbered lines, one buffer, bounded
-pub mod message; // a line to an order message, or the reason why not
-pub mod order_book; // orders to price levels
+pub mod bad_lines; // the invalid lines: their number, and the first few with reasons
+pub mod figures; // the results of a run, as rows of a table
+pub mod flow; // a seeded flow of messages, if there is no file
+pub mod graph; // the parts on a ring, one thread each
+pub mod journal; // writes valid lines to a file, flushed at the end of a batch
+pub mod lines; // reads numbered lines into one bounded buffer
+pub mod message; // parses a line into an order message
+pub mod order_book; // builds price levels from orders
 pub mod plain; // the parts in a plain loop
-pub mod tape; // trades and traded volume
+pub mod tape; // counts trades and traded volume

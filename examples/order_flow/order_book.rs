@@ -1,45 +1,45 @@
-//! Price levels from order messages. Single-threaded; knows neither files nor the Disruptor.
+//! Builds price levels from order messages. Single-threaded; uses neither files nor Lapwing.
 //!
 //! | type                | what the book does                                            |
 //! |---------------------|---------------------------------------------------------------|
 //! | 1 new limit order   | the order rests at its price                                  |
 //! | 2 partial cancel    | the named order loses `size` shares                           |
-//! | 3 delete            | the named order leaves with all it has left, whatever `size`  |
+//! | 3 delete            | the named order is removed, whatever `size`                   |
 //! | 4 visible execution | the named order loses `size` shares                           |
 //! | 5 hidden execution  | nothing: a hidden order is in no level                        |
-//! | 6 cross trade       | nothing: an auction, not the book                             |
+//! | 6 cross trade       | nothing: an auction is not part of the book                   |
 //! | 7 halt              | nothing                                                       |
 //!
-//! An order that has no shares left is forgotten. Where a message and the resting order disagree
-//! about price or side, the resting order counts.
+//! An order without shares is removed. If a message and the resting order differ in price or side,
+//! the resting order counts.
 //!
-//! The book starts empty, in the middle of a day: messages may name orders from before. Those are
-//! counted ([`OrderBook::unknown_orders`]) and change nothing. So the book holds what was added
-//! since its first message, not all that rests in the market.
+//! The book begins empty, in the middle of a day, so messages may name earlier orders. They are
+//! counted ([`OrderBook::unknown_orders`]) and have no other effect. The book therefore contains
+//! the orders added since its first message, not all orders of the market.
 
 use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 use std::fmt;
 
 use super::message::{Kind, Message, Side};
 
-/// Price units in a dollar.
+/// Price units per dollar.
 const UNITS_PER_DOLLAR: i64 = 10_000;
 
-/// An order that rests in the book.
+/// A resting order.
 #[derive(Debug)]
 struct RestingOrder {
     side: Side,
     price: i64,
-    /// Shares left, at least 1.
+    /// Remaining shares, at least 1.
     size: u32,
 }
 
-/// A price and what rests there.
+/// A price and the shares at that price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// Dollars x 10000.
     pub price: i64,
-    /// Shares of all orders at this price together.
+    /// Total shares of all orders at this price.
     pub shares: u64,
 }
 
@@ -54,16 +54,16 @@ impl fmt::Display for Level {
 #[derive(Debug, Default)]
 pub struct OrderBook {
     orders: HashMap<i64, RestingOrder>,
-    /// Shares by price; no level is empty.
+    /// Bid shares by price. No level is empty.
     bids: BTreeMap<i64, u64>,
-    /// As `bids`.
+    /// Ask shares by price. No level is empty.
     asks: BTreeMap<i64, u64>,
     unknown_orders: u64,
     contradictions: u64,
 }
 
 impl OrderBook {
-    /// Does what `message` says, by the table above.
+    /// Applies `message`, by the table above.
     pub fn apply(&mut self, message: &Message) {
         match message.kind {
             Kind::Add => self.add(message),
@@ -73,26 +73,27 @@ impl OrderBook {
         }
     }
 
-    /// The highest price at which someone buys.
+    /// Returns the highest bid.
     #[must_use]
     pub fn best_bid(&self) -> Option<Level> {
         self.bids.last_key_value().map(|(&price, &shares)| Level { price, shares })
     }
 
-    /// The lowest price at which someone sells.
+    /// Returns the lowest ask.
     #[must_use]
     pub fn best_ask(&self) -> Option<Level> {
         self.asks.first_key_value().map(|(&price, &shares)| Level { price, shares })
     }
 
-    /// Messages so far that named an order which does not rest here.
+    /// Returns the number of messages so far that named an order that does not rest here.
     #[must_use]
     pub fn unknown_orders(&self) -> u64 {
         self.unknown_orders
     }
 
-    /// Messages so far that cannot be true: a new order under the id of a resting one (the resting
-    /// one stays), or more shares taken from an order than it has (it loses all of them).
+    /// Returns the number of messages so far that contradict the book. Such a message adds an order
+    /// with the id of a resting order, which then stays, or takes more shares from an order than it
+    /// has, which then loses all.
     #[must_use]
     pub fn contradictions(&self) -> u64 {
         self.contradictions
@@ -108,7 +109,7 @@ impl OrderBook {
         *self.levels(side).entry(price).or_default() += u64::from(size);
     }
 
-    /// Takes `shares` from an order, or all that it has.
+    /// Takes `shares` from an order, or all its remaining shares.
     fn reduce(&mut self, order_id: i64, shares: Option<u32>) {
         let Some(order) = self.orders.get_mut(&order_id) else {
             self.unknown_orders += 1;
@@ -148,7 +149,7 @@ impl OrderBook {
 mod tests {
     use super::*;
 
-    /// A book after `lines`.
+    /// Returns a book after `lines`.
     fn book_after(lines: &[&str]) -> OrderBook {
         let mut book = OrderBook::default();
         for line in lines {
@@ -170,7 +171,7 @@ mod tests {
         "5,1,22,50,1020000,-1",
     ];
 
-    /// As `FIVE_ORDERS`, followed by `more`.
+    /// Returns `FIVE_ORDERS` followed by `more`.
     fn five_orders_and(more: &[&str]) -> OrderBook {
         book_after(&[&FIVE_ORDERS, more].concat())
     }

@@ -1,4 +1,4 @@
-//! The parts in a plain loop: what the graph must agree with.
+//! The parts in a plain loop: the reference for the graph.
 
 use std::io::{self, BufRead, Write};
 
@@ -14,7 +14,7 @@ use super::tape::Tape;
 ///
 /// # Errors
 ///
-/// Whatever reading `input` reports. The journal keeps its own failure.
+/// Returns errors of reading `input`. The journal keeps its own error.
 pub fn run(input: impl BufRead, journal: &mut Journal<impl Write>) -> io::Result<Figures> {
     let mut book = OrderBook::default();
     let mut tape = Tape::default();

@@ -1,9 +1,9 @@
-//! What was traded. Visible (4), hidden (5) and cross (6) executions are a trade each, of their
-//! `size`.
+//! Counts trades. Visible (4), hidden (5) and cross (6) executions are one trade each, of `size`
+//! shares.
 
 use super::message::{Kind, Message};
 
-/// Counts of all messages and of the trades among them.
+/// Counts of all messages and of trades.
 #[derive(Debug, Default)]
 pub struct Tape {
     messages: u64,
@@ -21,19 +21,19 @@ impl Tape {
         }
     }
 
-    /// Messages of any type.
+    /// Returns the number of messages of any type.
     #[must_use]
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// Trades.
+    /// Returns the number of trades.
     #[must_use]
     pub fn trades(&self) -> u64 {
         self.trades
     }
 
-    /// Shares of all trades together.
+    /// Returns the number of traded shares.
     #[must_use]
     pub fn volume(&self) -> u64 {
         self.volume

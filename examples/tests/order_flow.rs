@@ -1,5 +1,5 @@
-//! The graph of `order_flow` against its plain loop: same figures, same journal, whatever the
-//! input.
+//! Compares the graph of `order_flow` with its plain loop: the figures and the journal must be
+//! equal for any input.
 
 use std::error::Error;
 use std::fs::File;
@@ -15,7 +15,7 @@ use lapwing_examples::order_flow::{graph, plain};
 /// Several laps of the ring.
 const MESSAGES: u64 = if cfg!(miri) { 200 } else { 50_000 };
 
-/// Figures and journal by the graph, after checking that the plain loop has the same.
+/// Runs both, checks that the results are equal, and returns the figures and the journal.
 fn run_both<R: BufRead>(open: impl Fn() -> R) -> Result<(Figures, String), Box<dyn Error>> {
     let (mut ring_journal, mut plain_journal) = (Vec::new(), Vec::new());
 
@@ -129,7 +129,7 @@ fn line_ends_do_not_matter() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An input that breaks in the middle.
+/// An input that fails in the middle.
 fn broken_input() -> impl BufRead {
     struct Broken;
     impl Read for Broken {
@@ -148,7 +148,7 @@ fn an_input_that_breaks_is_an_error_and_no_hang() {
     assert_eq!(
         records.split_inclusive(|&byte| byte == b'\n').count(),
         5_000,
-        "what was read is journalled"
+        "lines before the error are journalled"
     );
 }
 
@@ -167,7 +167,7 @@ fn an_input_that_panics_leaves_no_stage_waiting() {
     assert!(ended.is_err(), "the panic reaches the caller, after the stages have ended");
 }
 
-/// A disk without room.
+/// A full disk.
 struct Full;
 
 impl Write for Full {

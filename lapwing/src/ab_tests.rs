@@ -1,10 +1,11 @@
-//! The A/B tests of one ring as figures for monitors. Not here: how a test decides (`tuning::ab_test`).
+//! Records the A/B tests of one ring as figures for monitors. Not here: how a test decides
+//! (`tuning::ab_test`).
 //!
-//! Each end of a ring has a record for each of its tests. The end stores into it after a test, which happens at
-//! most once in some thousand events. Monitors load it. A record goes with its end.
+//! Each end of a ring has a record for each of its tests. The end stores into the record after a
+//! test, at most once in some thousand events. Monitors load it. A record is dropped with its end.
 
 use std::fmt;
-// The standard library's in a model as well: no model is about a figure.
+// Always the standard library's `Arc`: no model depends on a figure.
 use std::sync::Arc;
 
 use crate::registry::Registry;
@@ -24,7 +25,8 @@ pub enum AbTestSubject {
     PrefetchSlots,
     /// A consumer of a small ring prefetches a batch before it reads it.
     PrefetchBatch,
-    /// A consumer acquires ownership of the cache lines of finished events before it releases their slots.
+    /// A consumer acquires ownership of the cache lines of finished events before it releases their
+    /// slots.
     AcquireLines,
     /// A consumer that waits begins with several pause hints after each poll, not with one.
     PauseLonger,
@@ -44,13 +46,13 @@ impl fmt::Display for AbTestSubject {
 /// The A/B tests of one ring.
 #[derive(Debug, Default)]
 pub(crate) struct AbTests {
-    /// Whether its ends run none.
+    /// Whether the ends of the ring run no tests.
     pub(crate) are_off: bool,
     records: Registry<Record>,
 }
 
 impl AbTests {
-    /// The tests of the end that belongs to `stage`, or to a producer.
+    /// Returns the tests of the end that belongs to `stage`, or to a producer.
     pub(crate) fn of_end(&self, stage: Option<String>) -> EndTests<'_> {
         EndTests { tests: self, stage }
     }
@@ -64,7 +66,7 @@ impl AbTests {
         Some(record)
     }
 
-    /// The records of the ends that still exist.
+    /// Returns the records of the ends that still exist.
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
         self.records.all()
     }
@@ -78,37 +80,39 @@ pub(crate) struct EndTests<'a> {
 }
 
 impl EndTests<'_> {
-    /// A record for a test of this end; `None` if the ring runs no tests.
+    /// Returns a record for a test of this end; `None` if the ring runs no tests.
     pub(crate) fn add(&self, subject: AbTestSubject) -> Option<Arc<Record>> {
         self.tests.add(self.stage.clone(), subject)
     }
 
-    /// The same, for a test that may be of no use on this CPU or in a ring of this size. Then there is no record either.
+    /// Like [`add`](Self::add), but returns `None` if the test is useless on this CPU or for a ring
+    /// of this size.
     pub(crate) fn add_if(&self, is_of_use: bool, subject: AbTestSubject) -> Option<Arc<Record>> {
         is_of_use.then(|| self.add(subject)).flatten()
     }
 }
 
-/// What one test has shown. Written by one end, one word after another; read by monitors.
+/// The result of one test. Stored by one end, one word after another; loaded by monitors.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// The stage whose end runs it, or `None` for a producer.
+    /// The stage whose end runs the test, or `None` for a producer.
     pub(crate) stage: Option<String>,
     pub(crate) subject: AbTestSubject,
     /// 1 if the subject is on.
     is_on: Figure,
     /// Number of tests so far.
     tests: Figure,
-    /// Nanoseconds an event in the last test, with the subject off and on: the bits of an `f64`.
+    /// Nanoseconds per event in the last test, with the subject off and on, as the bits of an
+    /// `f64`.
     nanoseconds: [Figure; 2],
 }
 
-/// What a monitor sees of a [`Record`].
+/// The values of a [`Record`] as a monitor loads them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) is_on: bool,
     pub(crate) tests: u64,
-    /// With the subject off, and on.
+    /// With the subject off and on.
     pub(crate) nanoseconds: [f64; 2],
 }
 
@@ -118,9 +122,9 @@ impl Record {
         Self { stage, subject, is_on, tests, nanoseconds }
     }
 
-    /// A test has ended; the subject is on from now on, or not.
+    /// Records the end of a test, and whether the subject is on from now on.
     pub(crate) fn tested(&self, nanoseconds: [f64; 2], is_on: bool) {
-        // O13, Relaxed: figures for monitors; nothing comes with them.
+        // O13, Relaxed: figures for monitors; they carry nothing.
         let store = |figure: &Figure, value| figure.store(value, Ordering::Relaxed);
         store(&self.is_on, is_on.into());
         for (figure, value) in self.nanoseconds.iter().zip(nanoseconds) {

@@ -1,14 +1,13 @@
-//! What the consumer of a stage is doing, for those who look from outside. Nothing in the library
-//! is decided by it.
+//! The activity of a stage's consumer, for monitors. No decision of the library depends on it.
 //!
 //! ```text
-//! word = batches << 4 | doing        one word, so that a look sees both of one moment
+//! word = batches << 4 | doing        one word, so that a monitor reads both at the same moment
 //!
-//! nothing ──> handling <──> between batches      a batch: two stores to a line of its own
+//! nothing ──> handling <──> between batches      a batch: two stores to a cache line of its own
 //!                 ^               │
 //!                 └── waiting <───┘              a wait: one store
 //!                       ^ v
-//!                      parked                    a park: four
+//!                      parked                    a park: four stores
 //! ```
 
 use crate::sync::{Figure, Ordering};
@@ -16,23 +15,23 @@ use crate::sync::{Figure, Ordering};
 /// What a consumer is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// Nothing yet: its code has not begun, or its poller was not asked.
+    /// Nothing yet: its code has not begun, or its poller has not been polled.
     Nothing,
-    /// It is between two batches.
+    /// Between two batches.
     Between,
-    /// It waits for events, by its strategy.
+    /// Waiting for events, by its strategy.
     Waiting,
-    /// It is parked, or about to be.
+    /// Parked or about to park.
     Parked,
-    /// It sleeps before it tries again what has failed.
+    /// Sleeping before it retries a failed event.
     Pausing,
-    /// It is in the user's code: in a handler, or a batch is in somebody's hand.
+    /// In user code: in a handler, or a batch of its poller is alive.
     Handling,
-    /// It has finished every event of a closed ring.
+    /// Has finished every event of a closed ring.
     Drained,
-    /// It has stopped, since the ring is halted.
+    /// Stopped because the ring is halted.
     Halted,
-    /// It has stopped: its code panicked, or it never ran.
+    /// Failed: its code panicked, or it never ran.
     Failed,
 }
 
@@ -51,7 +50,7 @@ impl Doing {
 }
 
 impl Doing {
-    /// Of what two workers of one group do, that by which the group is known.
+    /// Returns the activity that a group shows if two of its workers have these.
     pub(crate) fn busier(self, other: Self) -> Self {
         let rank = |doing: Self| match doing {
             Self::Nothing => 0,
@@ -68,23 +67,23 @@ impl Doing {
     }
 }
 
-/// Bits of the word that hold what the consumer is doing.
+/// Number of bits of the word that hold the activity.
 const DOING_BITS: u32 = Doing::ALL.len().next_power_of_two().trailing_zeros();
 const DOING_MASK: u64 = (1 << DOING_BITS) - 1;
 
-/// Words of one stage, on a line of their own. Written by its consumer alone, hence a load and a
-/// store, never a read-modify-write; read by monitors.
+/// The words of one stage, on a cache line of their own. Only the stage's consumer stores them, so
+/// it uses a load and a store instead of a read-modify-write. Monitors load them.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    /// What it is doing, and above that the number of batches that it has finished.
+    /// The activity, and above it the number of finished batches.
     word: Figure,
-    /// How many times it lay down to sleep.
+    /// Number of parks.
     parks: Figure,
-    /// How many times it was woken by whom it waited for.
+    /// Number of parks that ended with a wake-up.
     wakes: Figure,
 }
 
-/// What a look at [`Activity`] sees.
+/// The values of an [`Activity`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures {
     pub(crate) doing: Doing,
@@ -94,31 +93,32 @@ pub(crate) struct Figures {
 }
 
 impl Activity {
-    /// A batch goes to the user's code.
+    /// Records that a batch goes to user code.
     #[inline]
     pub(crate) fn begin_batch(&self) {
         self.set(Doing::Handling);
     }
 
-    /// The batch is done.
+    /// Records that the batch is finished.
     #[inline]
     pub(crate) fn end_batch(&self) {
         let batches = (load(&self.word) >> DOING_BITS) + 1;
         store(&self.word, batches << DOING_BITS | Doing::Between as u64);
     }
 
-    /// The consumer does something else.
+    /// Records another activity.
     #[inline]
     pub(crate) fn set(&self, doing: Doing) {
         store(&self.word, load(&self.word) & !DOING_MASK | doing as u64);
     }
 
-    /// Forgets whoever had the words before. Nobody has them now but the caller.
+    /// Clears the words for the next consumer of a seat. Only the caller may use the words at this
+    /// time.
     pub(crate) fn reset(&self) {
         [&self.word, &self.parks, &self.wakes].into_iter().for_each(|figure| store(figure, 0));
     }
 
-    /// What there is to see now.
+    /// Returns the current values.
     pub(crate) fn figures(&self) -> Figures {
         let word = load(&self.word);
         Figures {
@@ -130,12 +130,12 @@ impl Activity {
     }
 }
 
-/// Whoever is told that its thread sleeps: a stage, or all that share the thread.
+/// A stage, or all stages of a thread, that record the parks of the thread.
 pub(crate) trait Sleeper {
-    /// The thread is about to sleep.
+    /// Records that the thread is about to park.
     fn lie_down(&self);
 
-    /// The thread sleeps no more.
+    /// Records that the thread runs again.
     fn get_up(&self, is_woken: bool);
 }
 
@@ -153,13 +153,13 @@ impl Sleeper for Activity {
 
 #[inline]
 fn load(figure: &Figure) -> u64 {
-    // O13, Relaxed: a look, or the thread's own word.
+    // O13, Relaxed: a figure, or the thread's own word.
     figure.load(Ordering::Relaxed)
 }
 
 #[inline]
 fn store(figure: &Figure, value: u64) {
-    // O13, Relaxed: a figure to look at; nothing comes with it.
+    // O13, Relaxed: a figure for monitors; it carries nothing.
     figure.store(value, Ordering::Relaxed);
 }
 

@@ -1,4 +1,5 @@
-//! The advice that the ends of a ring take: tuned, or plain with `--cfg lapwing_plain`. The only choice between the two.
+//! Selects the advice of the ends of a ring: tuned, or plain with `--cfg lapwing_plain`. No other
+//! file chooses between the two.
 
 #[cfg(lapwing_plain)]
 use crate::protocol::advice::{Plain as ClaimsAdvice, Plain as ReadsAdvice};
@@ -15,16 +16,16 @@ pub(crate) type Single = SingleClaims<ClaimsAdvice>;
 pub(crate) type Multi = MultiClaims<ClaimsAdvice>;
 /// The reading end of one stage.
 pub(crate) type Reader<E> = reading::Reader<E, ReadsAdvice>;
-/// The advice that it takes.
+/// The advice of a reading end.
 pub(crate) type Reads = ReadsAdvice;
 
-/// The advice for a new producer of `ring`.
+/// Returns the advice for a new producer of `ring`.
 #[cfg(not(lapwing_plain))]
 pub(crate) fn claims_of<E>(ring: &Ring<E>) -> ClaimsAdvice {
     ClaimsAdvice::of(ring)
 }
 
-/// The advice for the reader of `stage`.
+/// Returns the advice for the reader of `stage`.
 #[cfg(not(lapwing_plain))]
 pub(crate) fn reads_of<E>(ring: &Ring<E>, stage: StageIndex) -> ReadsAdvice {
     ReadsAdvice::of(ring, stage)

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Whether `deadline` is over, if there is one. Reads the clock only then.
+/// Whether `deadline` has passed. Reads the clock only if there is one.
 pub(crate) fn has_passed(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }

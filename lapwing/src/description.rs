@@ -1,50 +1,51 @@
-//! What monitors show of a ring beside its words: the names of the ring and its stages, which never change,
-//! the names of consumers that join and leave, and the A/B tests of its ends. Not here: which stage depends on
-//! which (`control`).
+//! What monitors show of a ring in addition to its words: the names of the ring and its stages,
+//! which never change, the names of consumers that join and leave, and the A/B tests of its ends.
+//! Not here: the dependencies between stages (`control`).
 
 use std::collections::BTreeMap;
-// The standard library's in a model as well: no model is about a name.
+// Always the standard library's types: no model depends on a name.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ab_tests::AbTests;
 
-/// Index of a stage among those of its ring: first the stages of the graph, then words of
+/// Index of a stage in its ring. The stages of the graph come first, then the words of
 /// acknowledgements, then those of workers, then the seats.
 pub(crate) type StageIndex = usize;
 
-/// Name of a worker, which is also its thread's.
+/// Returns the name of a worker, which is also the name of its thread.
 pub(crate) fn worker_name(group: &str, worker: usize) -> String {
     format!("{group}-{worker}")
 }
 
-/// What monitors show of one ring beside its words; a clone is the same.
+/// A handle to what monitors show of one ring in addition to its words. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Description(Arc<Contents>);
 
 #[derive(Debug)]
 struct Contents {
     ring: String,
-    /// At the index that the stage has in the ring.
+    /// By index of the stage in the ring.
     stages: Box<[StageDescription]>,
-    /// Consumers that joined, by their names.
+    /// Consumers that joined, by name.
     guests: Mutex<BTreeMap<String, Guest>>,
     ab_tests: AbTests,
 }
 
-/// What is known of a consumer that joined, or is about to.
+/// A consumer that joined or is about to.
 #[derive(Debug, Default)]
 struct Guest {
-    /// Where it sits, once it does.
+    /// Its seat; `None` until it has one.
     seat: Option<StageIndex>,
     /// Whether it has a handler, and so a thread that runs it.
     has_handler: bool,
 }
 
-/// What is known of a stage before it runs.
+/// The properties of a stage that are known before it runs.
 #[derive(Debug)]
 pub(crate) struct StageDescription {
     pub(crate) name: String,
-    /// Names of its threads, which it may share: one, or one for each worker; none for a poller.
+    /// Names of its threads, which other stages may share: one, or one per worker; none for a
+    /// poller.
     pub(crate) threads: Vec<String>,
     /// Names of its workers, if it is a group.
     pub(crate) workers: Vec<String>,
@@ -66,23 +67,23 @@ impl Description {
         Self(Arc::new(Contents { ring, stages, guests, ab_tests }))
     }
 
-    /// The A/B tests of its ends.
+    /// Returns the A/B tests of the ends.
     pub(crate) fn ab_tests(&self) -> &AbTests {
         &self.0.ab_tests
     }
 
-    /// Name of the ring.
+    /// Returns the name of the ring.
     pub(crate) fn ring(&self) -> &str {
         &self.0.ring
     }
 
-    /// What is known of the stage at `index`; `None` beyond the stages that the ring was built
-    /// with.
+    /// Returns the stage at `index`; `None` beyond the stages that the ring was built with.
     pub(crate) fn stage(&self, index: StageIndex) -> Option<&StageDescription> {
         self.0.stages.get(index)
     }
 
-    /// Name of the consumer at `index`, a stage or whoever sits there, and of its threads.
+    /// Returns the names of the consumer at `index` (a stage, or the consumer in that seat) and of
+    /// its threads.
     pub(crate) fn consumer(&self, index: StageIndex) -> (String, Vec<String>) {
         if let Some(stage) = self.stage(index) {
             return (stage.name.clone(), stage.threads.clone());
@@ -93,12 +94,12 @@ impl Description {
                 let threads = guest.has_handler.then(|| name.clone());
                 (name.clone(), threads.into_iter().collect())
             }
-            // Whoever sat there has just left.
+            // The consumer in this seat has just left.
             None => (format!("seat {index}"), Vec::new()),
         }
     }
 
-    /// Takes `name` for a consumer that joins, unless a stage or another of them has it.
+    /// Reserves `name` for a consumer that joins, unless a stage or another consumer has it.
     pub(crate) fn take_name(&self, name: &str) -> Option<TakenName> {
         let is_of_a_stage = self.0.stages.iter().any(|stage| stage.has(name));
         let mut guests = self.guests();
@@ -115,7 +116,7 @@ impl Description {
     }
 }
 
-/// A name that nobody else has until this is dropped.
+/// A reserved name. Dropping it frees the name.
 #[derive(Debug)]
 pub(crate) struct TakenName {
     description: Description,
@@ -123,12 +124,12 @@ pub(crate) struct TakenName {
 }
 
 impl TakenName {
-    /// Says where the consumer of this name sits.
+    /// Records the seat of the consumer.
     pub(crate) fn sits_at(&self, seat: StageIndex) {
         self.change(|guest| guest.seat = Some(seat));
     }
 
-    /// Says that it has a handler.
+    /// Records that the consumer has a handler.
     pub(crate) fn has_handler(&self) {
         self.change(|guest| guest.has_handler = true);
     }

@@ -1,7 +1,8 @@
-//! Stages, their order, and their threads: graphs that are made as the program runs, positions in a graph, groups of
-//! workers, consumers that join while the ring runs, and which thread runs which stage.
+//! Types for graphs of stages: graphs that are made at run time, positions in a graph, worker
+//! groups, consumers that join while the ring runs, and the placement of stages on threads.
 //!
-//! A program with a [`Builder`](crate::Builder) and no more needs none of these names: they are the types of its calls.
+//! A program that only uses [`Builder`](crate::Builder) need not name these types. They are the
+//! types of its calls.
 
 pub use crate::placement::Placement;
 pub use crate::protocol::seats::StartAt;

@@ -1,67 +1,87 @@
-//! The Disruptor for today's machines: one pre-allocated ring, sequences instead of locks, a graph
-//! of consumers over one buffer. Events lap the ring; hence the name.
+//! The LMAX Disruptor in Rust: threads exchange events through one pre-allocated ring buffer, which
+//! a graph of stages reads in place and in batches.
+//!
+//! ```
+//! use lapwing::Disruptor;
+//!
+//! let mut sum = 0;
+//! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0_u64) // 1024 slots
+//!     .stage("sum").read(|event, _sequence, _end_of_batch| sum += *event)
+//!     .build()?;
+//!
+//! std::thread::scope(|scope| {
+//!     let running = consumers.start_scoped(scope)?; // one thread for each stage
+//!     for number in 1..=100 {
+//!         producer.publish(|event| *event = number)?; // writes the event in place
+//!     }
+//!     running.shutdown()?; // handles every event, then joins the threads
+//!     Ok::<(), Box<dyn std::error::Error>>(())
+//! })?;
+//! assert_eq!(sum, 5050);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to look next
+//!
+//! | task | see |
+//! |---|---|
+//! | Move values from thread to thread, and no more | [`channel`] |
+//! | Build a ring | [`Disruptor`], [`Builder`] |
+//! | Add a stage | [`Stage`]; for a graph that is made at run time, [`Graph`](graph::Graph) |
+//! | Publish events | [`Producer`], [`Claim`](producer::Claim), [`ClaimBatch`](producer::ClaimBatch) |
+//! | Choose what happens if the ring is full | [`Producer::offer`], [`WhenFull`](producer::WhenFull) |
+//! | Consume events | [`Stage::read`] and [`Stage::write`] with a closure, [`EventHandler`], [`Poller`] |
+//! | Continue after a failure | [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`](consumer::Retries) |
+//! | Share the events of a stage among workers | [`Stage::workers`], [`Workers::by_key`](graph::Workers::by_key), [`WorkerGroup`](lifecycle::WorkerGroup) |
+//! | Start and stop a ring | [`Consumers`], [`Running`], [`Report`] |
+//! | Choose which thread runs which stage | [`Placement`](graph::Placement) |
+//! | Choose how threads wait | [`wait`], with a table of the strategies; [`wait::BusySpin`] has the lowest latency |
+//! | Add and remove consumers while the ring runs | [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle) |
+//! | Observe events without slowing the ring down | [`tap`] |
+//! | See what a ring does | [`monitor`] |
+//! | Handle errors | [`error`], [`docs::errors`] |
+//! | Migrate from another library, or from LMAX's Disruptor | [`docs::migration`], [`docs::lmax`] |
+//! | Learn why the code is sound | [`docs`] |
+//!
+//! # How a ring works
 //!
 //! ```text
-//!                               +-- journal <--+
-//! P1 --> [ring] <-- notional <--+              +-- clear      arrow: "waits for"; and P1, a lap
-//!                               +-- risk <-----+              ahead, waits for clear
+//!                                    +-- journal
+//! producer --> [ring] <-- notional <-+             A <-- B: stage B runs after stage A
+//!                                    +-- risk
 //! ```
 //!
-//! Producers claim slots and write events in place. Stages read them in place, in batches, as far
-//! as the stages before them have got. A stage that runs alone may change events; stages side by
-//! side read. What would be a data race, a lost event or a silent hang elsewhere is a compile
-//! error, a returned error or a documented policy here.
+//! - The ring makes its events once, one for each slot, and reuses them.
+//! - A producer claims a slot, writes the event in place, and publishes it. It waits while the slot
+//!   holds an event of the lap before that `journal` or `risk` has not finished.
+//! - A stage reads events in place, in batches. It gets the events that its upstream stages have
+//!   finished.
+//! - A stage that runs alone may change events. Stages that run side by side can only read them.
+//! - A stage that could cause a data race does not compile. In a graph that is made at run time, it
+//!   is an error of `build`. A full ring, a panic and a shutdown lead to a returned error or to a
+//!   documented policy, not to a lost event or a silent hang.
 //!
 //! ```
-//! use std::thread;
 //! use lapwing::Disruptor;
 //!
 //! #[derive(Default)]
 //! struct Trade { price: u64, quantity: u32, notional: u64 }
 //!
-//! let (mut journal, mut exposure) = (Vec::new(), 0);
 //! let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
 //!     .stage("notional")
 //!     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
 //!     .side_by_side(|side| side
-//!         .stage("journal")
-//!         .read(|trade, sequence, _| journal.push((sequence, trade.price)))
-//!         .stage("risk")
-//!         .read(|trade, _, _| exposure += trade.notional))
+//!         .stage("journal").read(|trade, sequence, _| assert_eq!(trade.price, sequence))
+//!         .stage("risk").read(|trade, _, _| assert_eq!(trade.notional, 10 * trade.price)))
 //!     .build()?;
-//!
-//! thread::scope(|scope| {
-//!     let running = consumers.start_scoped(scope)?; // a thread each; they borrow `journal` and `exposure`
-//!     for price in 1..=100 {
-//!         trades.publish(|trade| (trade.price, trade.quantity) = (price, 10))?;
-//!     }
-//!     running.shutdown()?; // drains and joins
-//!     Ok::<(), Box<dyn std::error::Error>>(())
-//! })?;
-//! assert_eq!((journal.len(), exposure), (100, 50_500));
+//! let running = consumers.start()?;
+//! for price in 0..100 {
+//!     trades.publish(|trade| (trade.price, trade.quantity) = (price, 10))?;
+//! }
+//! let report = running.shutdown()?;
+//! assert!(report.stages().all(|stage| stage.processed() == 100));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to look
-//!
-//! - For a bounded channel and nothing else: [`channel`].
-//! - To build: [`Disruptor`], [`Builder`], and what a [`Stage`] may be; graphs made as the program runs:
-//!   [`Graph`](graph::Graph).
-//! - To publish: [`Producer`], [`Claim`](producer::Claim), [`ClaimBatch`](producer::ClaimBatch); what to do with an event
-//!   on a full ring: [`Producer::offer`], [`WhenFull`](producer::WhenFull).
-//! - To consume: closures, [`EventHandler`], [`Poller`].
-//! - To go on after a failure: [`Action`], [`Stage::on_error`], [`Stage::on_panic`], [`Retries`](consumer::Retries).
-//! - To look on without slowing anybody down: [`tap`].
-//! - To run: [`Consumers`], [`Running`], [`Report`]; on how many threads: [`Placement`](graph::Placement).
-//! - To see what a ring is doing: [`monitor`].
-//! - To share the events of a stage among several: [`Stage::workers`], [by key](graph::Workers::by_key) or not,
-//!   [`WorkerGroup`](lifecycle::WorkerGroup).
-//! - To come and go while the ring runs: [`Seats`](graph::Seats), [`StopHandle`](consumer::StopHandle).
-//! - What can go wrong: [`error`], and [when](docs::errors).
-//! - To wait: [`wait`], with a table of the strategies.
-//! - To have lone events as soon as can be: [`wait::BusySpin`].
-//! - For users of LMAX's Disruptor: [its features, and what became of each](docs::lmax).
-//! - Why it is sound: [`docs`].
 
 #![deny(unsafe_code)]
 
@@ -71,7 +91,7 @@ mod activity;
 #[allow(unsafe_code)]
 pub mod channel;
 mod chosen;
-// I2, I6: turns what a stage may read into slices.
+// I2, I6: turns the events that a stage may access into slices.
 #[allow(unsafe_code)]
 pub mod consumer;
 mod deadline;
@@ -90,17 +110,17 @@ mod placement;
 // I1: turns claims into references.
 #[allow(unsafe_code)]
 pub mod producer;
-// The hand-off itself.
+// How events and slots pass between threads.
 mod protocol;
 mod registry;
-// I1: in a model, a look at one's own word that loom does not take for an access.
+// I1: in a model, reads a word of its own thread in a way that loom does not count as an access.
 #[cfg_attr(loom, allow(unsafe_code))]
 mod sync;
 // I7, I8: the slots of a tap.
 #[allow(unsafe_code)]
 pub mod tap;
 mod topology;
-// What is only fast.
+// What only makes the ring faster.
 mod tuning;
 mod turns;
 mod unshared;
@@ -114,16 +134,19 @@ pub use lifecycle::{Consumers, Report, Running};
 pub use producer::{MultiProducer, Producer, SingleProducer};
 pub use topology::{Builder, Disruptor, Stage};
 
-/// Number of an event in its ring: 0 for the first, unless
-/// [`first_sequence`](Builder::first_sequence) says otherwise. As the position of a consumer: the
-/// number of events that it has finished, which is the sequence of the next.
+/// The number of an event in its ring.
+///
+/// The first event has sequence 0, unless [`first_sequence`](Builder::first_sequence) sets another.
+/// The position of a consumer is the sequence of the first event that it has not finished. In a
+/// ring that begins at 0, this is the number of events that it has finished.
 ///
 /// ```
 /// use lapwing::{Disruptor, Sequence};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// let first: Sequence = producer.publish(|event| *event = 7)?;
 /// poller.poll()?.consume_all();
 /// assert_eq!((first, poller.sequence()), (0, 1));
@@ -131,8 +154,10 @@ pub use topology::{Builder, Disruptor, Stage};
 /// ```
 pub type Sequence = u64;
 
-/// Most slots that a ring may have. Far above any use known; it keeps a capacity that was meant to
-/// be a byte count, or a zero-sized event, from filling the machine.
+/// Largest number of slots in a ring.
+///
+/// It is far above any known use. The limit refuses a capacity that was meant as a number of bytes,
+/// or a huge one of zero-sized events, before it exhausts the memory of the machine.
 ///
 /// ```
 /// use lapwing::{Disruptor, MAX_CAPACITY, error::BuildError};
@@ -143,8 +168,9 @@ pub type Sequence = u64;
 /// ```
 pub const MAX_CAPACITY: usize = 1 << 30;
 
-/// Highest sequence that the first event of a ring may have:
-/// [`Builder::first_sequence`]. As many again are left, for 146 years of a billion events a second.
+/// Highest sequence that the first event of a ring may have, for [`Builder::first_sequence`].
+///
+/// At least as many sequences again remain: enough for 146 years at a billion events per second.
 ///
 /// ```
 /// use lapwing::{Disruptor, MAX_FIRST_SEQUENCE, error::BuildError};
@@ -156,7 +182,7 @@ pub const MAX_CAPACITY: usize = 1 << 30;
 /// ```
 pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 
-/// Most seats that a ring may have. A producer that reads the gate reads each of them.
+/// Largest number of seats in a ring. A producer that checks for free slots reads every seat.
 ///
 /// ```
 /// use lapwing::{Disruptor, MAX_SEATS, error::BuildError};
@@ -167,8 +193,8 @@ pub const MAX_FIRST_SEQUENCE: Sequence = 1 << 62;
 /// ```
 pub const MAX_SEATS: usize = 256;
 
-/// Most receivers that a [broadcast](channel::Builder::broadcast) may have. A sender that finds it
-/// full looks at each of them.
+/// Largest number of receivers of a [broadcast](channel::Builder::broadcast). A sender that finds
+/// the channel full reads the position of each of them.
 ///
 /// ```
 /// use lapwing::{MAX_RECEIVERS, channel, error::BuildError};

@@ -1,16 +1,16 @@
-//! Which stages this thread is running: so that a producer never waits for its own thread.
+//! The stages that run on this thread, so that a producer never waits for its own thread.
 //!
 //! ```text
 //! begin of stage a of ring R ── enter ──> (R, a)
 //!   └─ handler ── publish to R, full ───> is a behind? then only this thread could free a slot
 //! ```
 //!
-//! A worker with nothing in hand is behind nobody. But if all of its group that are to work are on this
-//! thread, nobody else claims what the group has not. Nor does anybody while this thread routes, in the
-//! key function of a group by key.
+//! A worker without a claim is not behind. But if all wanted workers of its group run on this
+//! thread, no other thread claims the remaining events. The same holds while this thread routes, in
+//! the key function of a group by key.
 //!
-//! Not here: a poller, and a consumer that has not begun to run. Each is a value, of which nobody
-//! knows which thread will ask it.
+//! Not here: pollers, and consumers that have not begun to run. They are values that can still move
+//! to any thread.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -22,21 +22,21 @@ use crate::protocol::group::Group;
 use crate::sync::{Arc, thread_local};
 
 thread_local! {
-    /// The stages that have begun on this thread and not ended. Several if they take turns, or if a
-    /// handler runs others. Nothing is allocated or dropped while it is borrowed: a global allocator may publish, and a
-    /// producer that waits looks at it.
+    /// The stages that have begun on this thread and not ended. There are several if they take
+    /// turns, or if a handler runs other stages. Nothing is allocated or dropped while this is
+    /// borrowed: a global allocator may publish, and a waiting producer reads this list.
     static RUNNING: RefCell<Vec<Entry>> = RefCell::default();
 }
 
-/// A word that only this thread moves.
+/// A word that only this thread stores to.
 struct Entry {
-    /// Its ring, which an address names for as long as this holds it.
+    /// The ring. Holding it keeps its address unique.
     control: Arc<Control>,
     /// The stage that runs here.
     stage: StageIndex,
-    /// That of the stage, or of a worker that left what it had to this one.
+    /// The word of the stage, or of a worker that left its events to this one.
     word: StageIndex,
-    /// Its group, if it is a worker.
+    /// The group, if the stage is a worker.
     group: Option<Arc<Group>>,
 }
 
@@ -46,16 +46,16 @@ impl Entry {
     }
 }
 
-/// While it lives, this thread runs a stage.
+/// A guard: this thread runs a stage until it is dropped.
 #[must_use = "the stage runs on this thread until this is dropped"]
 pub(crate) struct OnThisThread {
     control: Arc<Control>,
     stage: StageIndex,
-    /// Stays on its thread.
+    /// Keeps the guard on its thread (`!Send`).
     thread: PhantomData<*const ()>,
 }
 
-/// Notes that this thread begins to run `stage`, which may be a worker of `group`.
+/// Records that this thread begins to run `stage`, which may be a worker of `group`.
 pub(crate) fn enter(
     control: &Arc<Control>,
     stage: StageIndex,
@@ -66,7 +66,7 @@ pub(crate) fn enter(
     OnThisThread { control, stage, thread: PhantomData }
 }
 
-/// Notes that the worker with `own` on this thread moves `word` as well, which another one left to it.
+/// Records that the worker `own` on this thread also moves `word`, which another worker left to it.
 pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageIndex) {
     note(control, own, word, None);
 }
@@ -74,15 +74,15 @@ pub(crate) fn take_over(control: &Arc<Control>, own: StageIndex, word: StageInde
 fn note(control: &Arc<Control>, stage: StageIndex, word: StageIndex, group: Option<&Arc<Group>>) {
     let (control, group) = (Arc::clone(control), group.cloned());
     let mut entry = Some(Entry { control, stage, word, group });
-    // A thread that is just ending has no list any more: it is not told of a deadlock, no more.
+    // A thread that is ending has no list. It then only misses the detection of a deadlock.
     while let Ok(Some(full)) = RUNNING.try_with(|running| push_if_free(running, &mut entry)) {
         let larger = Vec::with_capacity(2 * full + 4);
-        // The smaller one is dropped after the borrow.
+        // Drops the smaller list after the borrow.
         let _smaller = RUNNING.try_with(|running| replace_by(running, larger));
     }
 }
 
-/// Moves `entry` into the list; or returns the length of the list, which is full. Allocates nothing.
+/// Moves `entry` into the list, or returns the length of the list if it is full. Allocates nothing.
 fn push_if_free(running: &RefCell<Vec<Entry>>, entry: &mut Option<Entry>) -> Option<usize> {
     let mut running = running.borrow_mut();
     let is_full = running.len() == running.capacity();
@@ -92,7 +92,7 @@ fn push_if_free(running: &RefCell<Vec<Entry>>, entry: &mut Option<Entry>) -> Opt
     is_full.then_some(running.len())
 }
 
-/// Moves the list into `larger`, and returns the list that is left over. Allocates nothing.
+/// Moves the entries into `larger` and returns the list that is left over. Allocates nothing.
 fn replace_by(running: &RefCell<Vec<Entry>>, mut larger: Vec<Entry>) -> Vec<Entry> {
     let mut running = running.borrow_mut();
     if larger.capacity() > running.capacity() {
@@ -111,7 +111,7 @@ impl Drop for OnThisThread {
     }
 }
 
-/// Takes the last such entry out of the list. It is dropped after the borrow.
+/// Removes the last entry that matches. It is dropped after the borrow.
 fn remove_last(is_such: impl Fn(&Entry) -> bool) -> Option<Entry> {
     let removed = RUNNING.try_with(|running| {
         let mut running = running.borrow_mut();
@@ -126,8 +126,8 @@ pub(crate) fn runs_a_stage_of(control: &Control) -> bool {
     with_entries(|entries| entries.iter().any(|entry| entry.is_of(control)))
 }
 
-/// Whether this thread runs a stage of the ring that has not finished everything below `sequence`:
-/// then nobody else will.
+/// Whether this thread runs a stage of the ring that has not finished everything below `sequence`.
+/// No other thread can then finish it.
 pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
     with_entries(|entries| {
         entries.iter().filter(|entry| entry.is_of(control)).any(|entry| {
@@ -141,7 +141,7 @@ pub(crate) fn is_behind(control: &Control, sequence: Sequence) -> bool {
     })
 }
 
-/// Whether all of `group` that are to work run on this thread.
+/// Whether all wanted workers of `group` run on this thread.
 fn are_all_here(entries: &[Entry], control: &Control, group: &Group) -> bool {
     let is_here =
         |word: StageIndex| entries.iter().any(|entry| entry.is_of(control) && entry.stage == word);

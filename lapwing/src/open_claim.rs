@@ -1,14 +1,16 @@
-//! Which thread holds which claim of a ring with several producers, so that a producer does not wait for a claim of its own
-//! thread.
+//! Records which thread holds which claim of a ring with several producers, so that a producer does
+//! not wait for a claim of its own thread.
 //!
 //! ```text
-//! claim a of ring R ── note ──> (this thread, a), in a record of the producer
-//!   └─ publish to R by another producer, full ── is a open and below the wrap point? then no consumer gets past it, and
-//!                                                only this thread could publish it
+//! claim a of ring R ── note ──> (this thread, a), in the producer's record
+//!   └─ publish to R by another producer, full ── is a open and below the wrap point? then no
+//!                                                consumer can pass it, and only this thread could
+//!                                                publish it
 //! ```
 //!
-//! A producer has at most one claim, which borrows it, and a claim stays on its thread. So one record for each producer is
-//! enough, and nothing has to be noted when a claim ends: its stamp says that.
+//! A claim borrows its producer, so a producer has at most one claim, and a claim stays on its
+//! thread. One record per producer therefore suffices. The end of a claim needs no record, because
+//! its stamp shows it.
 //!
 //! A ring with one producer needs no record: its claim borrows the only producer.
 
@@ -21,42 +23,43 @@ use crate::registry::Registry;
 use crate::sync::{AtomicU64, Ordering, constant_thread_local, notes_claims};
 
 constant_thread_local! {
-    /// Its address is that of the thread.
+    /// Its address identifies the thread.
     static HERE: u8 = 0;
 }
 
-/// A number that no other living thread has; not 0.
+/// Returns a number that no other living thread has; never 0.
 #[inline]
 fn this_thread() -> u64 {
     HERE.with(|here| ptr::from_ref(here).addr() as u64)
 }
 
-/// The last claim of one producer. On a line of its own: only its producer writes it, at each claim.
+/// The last claim of one producer. It has a cache line of its own, because its producer stores to
+/// it at each claim.
 #[derive(Debug, Default)]
 pub(crate) struct OpenClaim(Arc<Padded<Record>>);
 
 #[derive(Debug, Default)]
 struct Record {
-    /// The thread that made the claim; 0 before the first.
+    /// The thread that made the claim; 0 before the first claim.
     thread: AtomicU64,
-    /// First sequence of the claim.
+    /// The first sequence of the claim.
     first: AtomicU64,
 }
 
 impl OpenClaim {
-    /// Notes that this thread has claimed from `first` on.
+    /// Records that this thread has made a claim that begins at `first`.
     #[inline]
     pub(crate) fn note(&self, first: Sequence) {
         if !notes_claims() {
             return;
         }
-        // O38, Relaxed: released by the next line.
+        // O38, Relaxed: the store below releases it.
         self.0.thread.store(this_thread(), Ordering::Relaxed);
-        // O38, Release: pairs with the Acquire in `of_this_thread`; carries which thread it was.
+        // O38, Release: pairs with the Acquire in `of_this_thread`; carries the thread.
         self.0.first.store(first, Ordering::Release);
     }
 
-    /// First sequence of the claim, if this thread made it.
+    /// Returns the first sequence of the claim, if this thread made it.
     #[cfg(all(test, loom))]
     pub(crate) fn of_this_thread(&self) -> Option<Sequence> {
         self.0.of_this_thread()
@@ -64,11 +67,12 @@ impl OpenClaim {
 }
 
 impl Record {
-    /// First sequence of the claim, if this thread made it.
+    /// Returns the first sequence of the claim, if this thread made it.
     fn of_this_thread(&self) -> Option<Sequence> {
-        // O38, Acquire: pairs with the Release in `note`; brings the thread that made this claim, or a later one.
+        // O38, Acquire: pairs with the Release in `note`; brings the thread that made this claim or
+        // a later one.
         let first = self.first.load(Ordering::Acquire);
-        // O38, Relaxed: ordered by the line above.
+        // O38, Relaxed: ordered by the load above.
         (self.thread.load(Ordering::Relaxed) == this_thread()).then_some(first)
     }
 }
@@ -78,14 +82,14 @@ impl Record {
 pub(crate) struct OpenClaims(Registry<Padded<Record>>);
 
 impl OpenClaims {
-    /// Adds one more producer.
+    /// Adds a producer.
     pub(crate) fn add(&self, claim: &OpenClaim) {
         if notes_claims() {
             self.0.add(&claim.0);
         }
     }
 
-    /// First sequence of the oldest claim that this thread has made and that `is_open`.
+    /// Returns the first sequence of the oldest claim that this thread has made and that `is_open`.
     pub(crate) fn oldest_of_this_thread(
         &self,
         is_open: impl Fn(Sequence) -> bool,
@@ -94,7 +98,8 @@ impl OpenClaims {
             return None;
         }
         let entries = self.0.lock();
-        // Nothing is freed here, even if a producer goes meanwhile: the list keeps the memory of its record.
+        // Nothing is freed here, even if a producer is dropped meanwhile: the list keeps the memory
+        // of its record.
         let own = entries.iter().filter_map(|entry| entry.upgrade()?.of_this_thread());
         own.filter(|&first| is_open(first)).min()
     }

@@ -1,9 +1,10 @@
-//! Decides how far apart the words of different writers lie.
+//! Places words of different writers on different cache lines.
 
 use std::ops::Deref;
 
-/// A value on cache lines of its own: 128 bytes, since x86-64 fetches lines in pairs (the spatial
-/// prefetcher; Intel optimization manual, 2.1.5.4) and Apple's aarch64 has lines of 128 bytes.
+/// A value on cache lines of its own. The alignment is 128 bytes, because x86-64 fetches cache
+/// lines in pairs (the spatial prefetcher; Intel optimization manual, 2.1.5.4) and Apple's aarch64
+/// has cache lines of 128 bytes.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);

@@ -1,23 +1,24 @@
-//! A list of records of the ends of a ring. Each one is in the list as long as its end keeps it.
+//! A list of records that belong to the ends of a ring. A record stays in the list as long as its
+//! end keeps it.
 //!
-//! Nothing is allocated or freed while the lock is held: a global allocator may publish, and so ask for a lock of the
-//! ring.
+//! Nothing is allocated or freed while the lock is held: a global allocator may publish, and
+//! publishing may take a lock of the ring.
 
-// The standard library's in a model as well: no model is about such a list.
+// Always the standard library's types: no model depends on such a list.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::{fmt, mem};
 
-/// Records that others keep.
+/// Weak references to records that their ends own.
 pub(crate) struct Registry<T>(Mutex<Vec<Weak<T>>>);
 
 impl<T> Registry<T> {
-    /// The list. It may have records that are gone, until the next one is added.
+    /// Locks the list. It may contain dropped records until the next one is added.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Weak<T>>> {
         // Nothing panics under this lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks the list, once `room` has a capacity of at least `more` beyond its length.
+    /// Locks the list once `room` has capacity for the list and `more` records.
     fn lock_with_room<U>(&self, room: &mut Vec<U>, more: usize) -> MutexGuard<'_, Vec<Weak<T>>> {
         loop {
             let entries = self.lock();
@@ -30,7 +31,7 @@ impl<T> Registry<T> {
         }
     }
 
-    /// Adds a record, and removes those that are gone.
+    /// Adds a record, and removes dropped ones.
     pub(crate) fn add(&self, record: &Arc<T>) {
         let added = Arc::downgrade(record);
         let mut kept = Vec::new();
@@ -39,11 +40,11 @@ impl<T> Registry<T> {
         kept.extend(there.map(mem::take));
         kept.push(added);
         mem::swap(&mut *entries, &mut kept);
-        // Before `kept`, which has those that are gone.
+        // Unlocks before `kept` frees the old list.
         drop(entries);
     }
 
-    /// The records that are not gone.
+    /// Returns the records that still exist.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
         let mut records = Vec::new();
         let entries = self.lock_with_room(&mut records, 0);

@@ -1,7 +1,6 @@
-//! Decides where atomics, locks and threads come from: the standard library, or loom when a model
-//! runs.
+//! Selects the source of atomics, locks and threads: the standard library, or loom in a model.
 //!
-//! The only file that mentions loom outside tests and the storage's access tracker.
+//! No other file mentions loom, except tests and the access tracker of the storage.
 
 use std::hint::black_box;
 
@@ -18,8 +17,8 @@ pub(crate) use std::{
     thread_local,
 };
 
-/// A number that is only looked at. The standard library's in a model as well: nothing depends on
-/// it, so it would only multiply the schedules.
+/// A number that only monitors load. It is the standard library's atomic in models too: nothing
+/// depends on it, so it would only multiply the schedules.
 pub(crate) use std::sync::atomic::AtomicU64 as Figure;
 
 #[cfg(loom)]
@@ -33,7 +32,8 @@ pub(crate) use loom::{
     thread_local,
 };
 
-/// Thread-local memory of a constant, which needs no check whether it was made. Loom makes it at the first use.
+/// Declares a thread-local constant, whose use needs no check for initialisation. Loom initialises
+/// it at the first use.
 macro_rules! constant_thread_local {
     ($(#[$doc:meta])* static $name:ident: $type:ty = $value:expr;) => {
         #[cfg(not(loom))]
@@ -44,7 +44,7 @@ macro_rules! constant_thread_local {
 }
 pub(crate) use constant_thread_local;
 
-/// Whether producers note their claims (`open_claim`).
+/// Whether producers record their claims (`open_claim`).
 #[cfg(not(loom))]
 #[inline]
 pub(crate) const fn notes_claims() -> bool {
@@ -53,7 +53,8 @@ pub(crate) const fn notes_claims() -> bool {
 
 #[cfg(loom)]
 std::thread_local! {
-    /// What [`notes_claims`] says in a model: only if it asks for it, since each note would multiply its schedules.
+    /// The result of [`notes_claims`] in a model. Off unless the model turns it on, because each
+    /// record would multiply its schedules.
     pub(crate) static NOTES_CLAIMS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -62,24 +63,24 @@ pub(crate) fn notes_claims() -> bool {
     NOTES_CLAIMS.get()
 }
 
-/// Number of CPUs that the calling thread may use, by its affinity mask and its cgroup's quota. One in a
-/// model, which asks often.
+/// Returns the number of CPUs that the calling thread may use, by its affinity mask and the quota
+/// of its cgroup. Returns one in a model, which calls this often.
 pub(crate) fn available_cpus() -> u64 {
     let asked = || std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
     if cfg!(loom) { 1 } else { asked() }
 }
 
-/// Keeps off the bus for `times` pause hints of the CPU, 10 to 20 ns each on x86-64. A model
-/// and Miri, where a hint is a change of threads, only let others run.
+/// Issues `times` pause hints of the CPU, 10 to 20 ns each on x86-64, to stay off the bus. In a
+/// model and under Miri a hint is a thread switch, so a single one suffices.
 pub(crate) fn pause(times: u32) {
     for _ in 0..if cfg!(any(loom, miri)) { 1 } else { times } {
         spin_loop();
     }
 }
 
-/// Stores a word and loads it again, a few times: some ten cycles of a CPU, on whichever. A pause hint stops all that the CPU
-/// does, and what comes after it waits; here the loads that come after are under way meanwhile. In a model and under Miri as
-/// [`pause`].
+/// Delays by about ten CPU cycles on any CPU, by storing a word and loading it again. A pause hint
+/// would stall the whole CPU, including the loads that follow. Here those loads can already begin.
+/// In a model and under Miri this is [`pause`].
 #[inline]
 #[cfg_attr(lapwing_plain, allow(dead_code))]
 pub(crate) fn dawdle() {
@@ -91,18 +92,19 @@ pub(crate) fn dawdle() {
     }
 }
 
-/// Reads a word that only the calling thread writes, or threads before it that have handed it over.
+/// Loads a word that only the calling thread stores, or that earlier owners have handed over.
 #[cfg(not(loom))]
 #[inline]
 pub(crate) fn own(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed) // O1, Relaxed: no other thread stores it
 }
 
-/// The same in a model, which fails if another thread's write is not before it. Not a load: of the accesses of a
-/// word, loom remembers the last, so a writer's look at its own word would hide a reader's from the store that
-/// follows, and loom would not try them the other way round.
+/// Does the same in a model, which fails if another thread's store is not ordered before it. This
+/// is not an atomic load: loom remembers only the last access of each word. A writer's load of its
+/// own word would hide a reader's load from the store that follows, and loom would not try the
+/// opposite order.
 #[cfg(loom)]
 pub(crate) fn own(word: &AtomicU64) -> u64 {
-    // SAFETY: I1: the word is that of the only producer; and loom checks that no write is beside this.
+    // SAFETY: I1: the word is that of the only producer; loom checks that no store is concurrent.
     unsafe { word.unsync_load() }
 }

@@ -1,21 +1,25 @@
-//! Turns of several producers at a ring that stays full.
+//! Turns of several producers on a ring that stays full.
 //!
-//! A free slot goes to the first producer thread that finds it. With more threads than CPUs, a producer thread may
-//! share its CPU with the consumer thread. It then runs only while the consumer does not, and finds the ring full each
-//! time. It starves until the scheduler moves it: 0.1 to 0.8 s were measured.
+//! A free slot goes to the first producer thread that finds it. With more threads than CPUs, a
+//! producer thread may share its CPU with the consumer thread. It then runs only while the consumer
+//! does not, and finds the ring full each time. It starves until the scheduler moves it: 0.1 to 0.8
+//! s in measurements.
 //!
-//! Therefore a producer that has waited for a millisecond makes the producers of the ring take turns:
+//! Therefore a producer that has waited for a millisecond makes the producers of the ring take
+//! turns:
 //!
 //! 1. A producer that finds the ring full joins a queue, first come first served, and sleeps.
-//! 2. The first in the queue is called. It has a turn of 0.15 to 2 ms, in which it waits on a full ring as it always does.
-//! 3. Once the turn is over, the next one is called: by the producer of that turn when it finds the ring full, or by a
-//!    consumer after a batch, or before it waits.
-//! 4. A producer that has missed its turn, since it got its CPU too late, joins at the front.
-//! 5. Producers take no more turns once a turn is over and the queue is empty.
+//! 2. The first producer in the queue is called. It has a turn of 0.15 to 2 ms, in which it waits
+//!    for free slots by its strategy.
+//! 3. After the turn, the next producer is called: by the producer of that turn when it finds the
+//!    ring full, or by a consumer after a batch or before a wait.
+//! 4. A producer that gets its CPU too late and misses its turn joins at the front.
+//! 5. Producers stop taking turns once a turn is over and the queue is empty.
 //!
-//! No event depends on a call. A turn ends by the clock, so a stopped producer holds up nobody. A queued producer
-//! sleeps for a bounded time, and then waits as usual. A producer that finds a free slot does not check the queue. So turns are
-//! not part of the protocol, and a stale figure costs at most one turn.
+//! No event depends on a call. A turn ends by the clock, so a stopped producer holds up no other. A
+//! queued producer sleeps for a bounded time, and then waits as usual. A producer that finds a free
+//! slot does not check the queue. So turns are not part of the protocol, and a stale figure costs
+//! at most one turn.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -26,21 +30,23 @@ use std::time::{Duration, Instant};
 use crate::deadline::{earlier, has_passed};
 use crate::sync::{Figure, Ordering};
 
-/// A longer wait for free slots starts turns.
+/// A wait for free slots that is longer than this starts turns.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// The length of one turn of each producer in the queue together, while that leaves each of them [`SHORTEST_TURN`].
+/// The total length of one turn of each producer in the queue, as long as each turn has
+/// [`SHORTEST_TURN`].
 const ROUND: Duration = Duration::from_millis(2);
-/// Each change of turns costs a wake-up, 15 to 20 µs.
+/// Shortest turn. Each change of turns costs a wake-up, 15 to 20 µs.
 const SHORTEST_TURN: Duration = Duration::from_micros(150);
-/// Longest sleep in the queue, apart from the turns of those before. It is this long only if no consumer makes progress.
-const LONGEST_SLEEP: Duration = Duration::from_millis(10);
+/// Longest sleep in the queue, in addition to the turns of the producers before it. It is reached
+/// only if no consumer makes progress.
+const LONGEST_SLEEP: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 10 });
 
 /// The turns of the producers of one ring.
 pub(crate) struct Turns {
     made_at: Instant,
     /// When the turn ends, in nanoseconds since `made_at`; 0 while producers take no turns.
     ends_ns: Figure,
-    /// Whose turn it is.
+    /// The ticket of the producer that has the turn.
     called: Figure,
     queue: Mutex<Queue>,
 }
@@ -57,7 +63,7 @@ struct Queue {
 pub(crate) struct Ticket(u64);
 
 impl Turns {
-    /// Makes room in the queue for one more producer, so that a wait does not allocate.
+    /// Reserves space in the queue for one more producer, so that a wait does not allocate.
     pub(crate) fn add_producer(&self) {
         let mut queue = self.lock();
         queue.producers += 1;
@@ -69,7 +75,7 @@ impl Turns {
         self.lock().producers -= 1;
     }
 
-    /// Called by a consumer between two batches. Calls the next producer if the turn is over.
+    /// Calls the next producer if the turn is over. A consumer runs this between two batches.
     #[inline]
     pub(crate) fn pass_on(&self) {
         if self.are_taken() {
@@ -77,8 +83,8 @@ impl Turns {
         }
     }
 
-    /// Called by a consumer that is about to wait until `deadline`. Returns when it should wait no longer: at the
-    /// end of the turn, to [pass it on](Self::pass_on).
+    /// Limits a wait of a consumer to the end of the turn, so that the consumer can [pass it
+    /// on](Self::pass_on). Returns when the wait ends, at `deadline` at the latest.
     pub(crate) fn limit_wait(&self, deadline: Option<Instant>) -> Option<Instant> {
         self.pass_on();
         earlier(deadline, self.end_of_turn())
@@ -109,12 +115,13 @@ impl Turns {
         self.end_of_turn().is_none_or(|end| Instant::now() >= end)
     }
 
+    /// When the turn ends; `None` while producers take no turns.
     fn end_of_turn(&self) -> Option<Instant> {
         let ends_ns = self.ends_ns();
         (ends_ns != 0).then(|| self.made_at + Duration::from_nanos(ends_ns))
     }
 
-    /// Whether the turn of `ticket` is on.
+    /// Whether `ticket` has the turn, and the turn is not over.
     fn is_turn_of(&self, ticket: Ticket) -> bool {
         self.is_last_turn_of(ticket) && !self.is_over()
     }
@@ -127,7 +134,7 @@ impl Turns {
 
     #[cold]
     fn pass_on_if_over(&self) {
-        // Whoever has the lock is about to pass it on.
+        // A thread that holds the lock is about to call the next producer.
         if self.is_over()
             && let Ok(mut queue) = self.queue.try_lock()
             && self.is_over()
@@ -138,7 +145,8 @@ impl Turns {
         }
     }
 
-    /// Gives the next turn to the first in the queue, which the caller wakes.
+    /// Gives the next turn to the first producer in the queue. Returns its thread, which the caller
+    /// wakes.
     fn call_next(&self, queue: &mut Queue) -> Option<Thread> {
         let end = self.made_at.elapsed() + queue.length_of_turn();
         let next = queue.waiting.pop_front();
@@ -150,7 +158,7 @@ impl Turns {
         Some(thread)
     }
 
-    /// Sleeps in the queue, until `deadline` at most. Returns whether it was called.
+    /// Sleeps in the queue, until `deadline` at most. Returns whether the producer was called.
     fn sleep_until_called(&self, ticket: Ticket, deadline: Instant) -> bool {
         while self.lock().has(ticket) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -203,8 +211,8 @@ impl Queue {
         (ROUND / producers).max(SHORTEST_TURN)
     }
 
-    /// How long the last in the queue sleeps at most. A turn takes longer than planned if its producer gets its CPU
-    /// late.
+    /// How long the last producer in the queue sleeps at most. A turn takes longer than planned if
+    /// its producer gets its CPU late.
     fn longest_sleep(&self) -> Duration {
         let producers = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
         LONGEST_SLEEP + (2 * self.length_of_turn()).saturating_mul(producers)
@@ -222,17 +230,17 @@ impl Queue {
     }
 }
 
-/// The turns of a producer during one wait for free slots.
+/// The turns of one producer during one wait for free slots.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
     ticket: &'a mut Ticket,
-    /// How long it waits until it starves. Doubles each time, so that a consumer that has stopped does not cause
-    /// periodic wake-ups.
+    /// How long it waits until it starves. Doubles each time, so that a stopped consumer does not
+    /// cause periodic wake-ups.
     patience: Duration,
-    /// When it starves, from its first wait on.
+    /// When it starves; set by its first wait.
     starves_at: Option<Instant>,
-    /// Whether it has asked for a turn since it waited last.
+    /// Whether it has asked for a turn since its last wait.
     has_asked: bool,
     /// Whether it was called during this wait, and found no free slot.
     missed: bool,
@@ -244,8 +252,8 @@ impl<'a> Turn<'a> {
         Self { turns, ticket, patience: PATIENCE, starves_at: None, has_asked, missed }
     }
 
-    /// Whether the producer asks for a turn before it waits for free slots again. Its last wait may have found some,
-    /// which another producer took.
+    /// Whether the producer asks for a turn before it waits for free slots again. Its last wait may
+    /// have found free slots that another producer then took.
     pub(crate) fn is_due(&self) -> bool {
         self.is_starving() || !self.has_asked && self.turns.are_taken()
     }
@@ -302,20 +310,22 @@ fn wake(thread: Option<Thread>) {
 mod tests {
     use super::*;
 
-    /// A turn that begins now, since its producer starves.
+    /// A turn that begins at once, since its producer starves.
     fn starve<'a>(turns: &'a Turns, ticket: &'a mut Ticket) -> Turn<'a> {
         let mut turn = Turn::new(turns, ticket);
         turn.starves_at = Some(Instant::now());
         turn.take(None);
+        turns.set_end(Duration::from_secs(3600).as_nanos() as u64); // until `end_turn`
         turn
     }
 
-    /// Whether the producer of `turn` has the turn now.
+    /// Whether the producer of `turn` has the turn at present.
     fn is_on(turn: &Turn<'_>) -> bool {
         turn.turns.is_turn_of(*turn.ticket)
     }
 
     fn end_turn(turns: &Turns) {
+        turns.set_end(1);
         while !turns.is_over() {
             thread::yield_now();
         }
@@ -330,7 +340,7 @@ mod tests {
         let turns = &Turns::default();
         let mut ticket = Ticket::default();
         let mut second_ticket = Ticket::default();
-        assert!(!Turn::new(turns, &mut ticket).is_due(), "nobody takes turns");
+        assert!(!Turn::new(turns, &mut ticket).is_due(), "the producers take no turns");
         let first = starve(turns, &mut ticket);
         assert!(is_on(&first));
         let mut second = Turn::new(turns, &mut second_ticket);

@@ -1,11 +1,12 @@
-//! A value that is reached by `&mut` or by value only, so that its owner can be `Sync` though it is not.
+//! A value that is only accessed by `&mut` or by value, so that its owner can be `Sync` although
+//! the value is not.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Code of the user's that an endpoint keeps and never calls through a shared reference.
+/// User code that an endpoint keeps and never calls through a shared reference.
 ///
-/// A lock that is never taken: it is what makes a value `Sync` without unsafe code.
+/// The lock is never taken. It makes the value `Sync` without unsafe code.
 pub(crate) struct Unshared<T>(Mutex<T>);
 
 impl<T> Unshared<T> {
@@ -14,7 +15,7 @@ impl<T> Unshared<T> {
     }
 
     pub(crate) fn into_inner(self) -> T {
-        // It was never locked, so never poisoned.
+        // The lock is never taken, so it cannot be poisoned.
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

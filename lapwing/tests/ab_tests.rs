@@ -1,10 +1,10 @@
-//! A/B tests of the ends of a ring, as a monitor shows them, and a ring without them.
+//! Tests what a monitor shows of the A/B tests of a ring's ends, and a ring without such tests.
 
 use lapwing::Disruptor;
 use lapwing::channel;
 use lapwing::monitor::{AbTest, AbTestSubject};
 
-/// Passes a stream of a million events through a ring of 1,024 slots; returns the A/B tests of its ends.
+/// Passes a million events through a ring of 1,024 slots, and returns the A/B tests of its ends.
 fn after_a_stream(are_on: bool) -> Vec<AbTest> {
     let (mut producer, mut consumers) = Disruptor::single_producer(1 << 10, || 0_u64)
         .ab_tests(are_on)
@@ -28,7 +28,7 @@ fn a_monitor_shows_what_was_tested_and_measured() {
         return;
     }
     let polling = tests.iter().find(|test| test.subject == AbTestSubject::PauseLonger).unwrap();
-    // No poll of this consumer was in vain, so it had nothing to test.
+    // No poll of this consumer failed, so it had nothing to test.
     assert_eq!((polling.stage.as_deref(), polling.tests, polling.last), (Some("sum"), 0, None));
     if cfg!(target_arch = "x86_64") && !cfg!(miri) {
         let slots = tests.iter().find(|test| test.subject == AbTestSubject::PrefetchSlots).unwrap();

@@ -1,4 +1,4 @@
-//! Decides when the events of a stage are let go of that waits for somebody else's word.
+//! Tests when the events of a stage with acknowledgements are released.
 
 mod common;
 
@@ -14,16 +14,16 @@ use lapwing::error::{
 
 common::for_both_producers! {
     miri_c63_deferred_acknowledgement_holds_producer_and_dependants,
-    acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early,
+    acknowledgement_ahead_of_its_stage_releases_nothing_early,
     acknowledgement_of_what_does_not_exist_is_an_error_and_changes_nothing,
     acknowledgement_never_goes_back,
     clones_acknowledge_for_the_same_stage,
     last_acknowledger_that_is_dropped_too_early_halts_the_ring,
     acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing,
-    stage_that_stops_needs_no_acknowledgement_any_more,
-    dropped_poller_needs_no_acknowledgement_any_more,
+    stage_that_stopped_needs_no_acknowledgement,
+    dropped_poller_needs_no_acknowledgement,
     untaken_acknowledger_is_an_error_of_start,
-    taking_what_is_not_there_is_an_error,
+    taking_an_unknown_acknowledger_is_an_error,
     two_stages_each_have_their_own_acknowledger,
     c63_every_event_reaches_the_reply_only_after_its_acknowledgement,
 }
@@ -51,7 +51,7 @@ fn miri_c63_deferred_acknowledgement_holds_producer_and_dependants<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
 }
 
-fn acknowledgement_that_runs_ahead_of_its_stage_lets_go_of_nothing_early<K: Kind>() {
+fn acknowledgement_ahead_of_its_stage_releases_nothing_early<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(1, || 0_u64).stage("journal").acknowledged().poller().build().unwrap();
     let mut journal = consumers.take_poller("journal").unwrap();
@@ -137,7 +137,7 @@ fn acknowledger_that_is_dropped_when_all_is_acknowledged_halts_nothing<K: Kind>(
     assert!(report.stages().all(|stage| stage.processed() == 3));
 }
 
-fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
+fn stage_that_stopped_needs_no_acknowledgement<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .stage("journal")
         .acknowledged()
@@ -157,7 +157,7 @@ fn stage_that_stops_needs_no_acknowledgement_any_more<K: Kind>() {
     assert_eq!(disk.acknowledged(), 9);
 }
 
-fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
+fn dropped_poller_needs_no_acknowledgement<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(1, || 0_u64)
         .stage("journal")
         .acknowledged()
@@ -175,7 +175,7 @@ fn dropped_poller_needs_no_acknowledgement_any_more<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Ok(1));
     drop(disk);
     reply.poll().unwrap().consume_all();
-    assert_eq!(producer.try_publish(|_| {}), Ok(2), "nobody needed it any more");
+    assert_eq!(producer.try_publish(|_| {}), Ok(2), "no stage needed the acknowledgement");
 }
 
 fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
@@ -187,7 +187,7 @@ fn untaken_acknowledger_is_an_error_of_start<K: Kind>() {
     assert!(is_named, "{error}");
 }
 
-fn taking_what_is_not_there_is_an_error<K: Kind>() {
+fn taking_an_unknown_acknowledger_is_an_error<K: Kind>() {
     let (_producer, mut consumers) = K::ring(4, || 0_u64)
         .stage("journal")
         .acknowledged()

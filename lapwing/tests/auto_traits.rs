@@ -1,7 +1,8 @@
-//! Which public types are `Send` and `Sync`: checked when this file is compiled.
+//! Tests which public types are `Send` and `Sync`. The checks run at compile time.
 //!
-//! What a program shares by reference is both. A guard that lends events is `Sync` only if events are.
-//! What has closures of the user's, which need only be `Send`, and is used up by building is not `Sync`.
+//! Types that a program shares by reference are both. A guard that borrows events is `Sync` only if
+//! the events are. A type that contains user closures, which need only be `Send`, and that building
+//! consumes is not `Sync`.
 #![cfg(not(loom))]
 
 use std::cell::Cell;
@@ -24,10 +25,10 @@ use lapwing::{
     Stage, channel, tap, wait,
 };
 
-/// An event that one thread at a time may have.
+/// An event that is `Send` but not `Sync`.
 type Unshared = Cell<u64>;
 
-/// Says of `T` what holds, by the associated constants of its own, which hide those of [`Not`].
+/// The associated constants of this type hide those of [`Not`] if `T` implements the trait.
 struct Of<T: ?Sized>(PhantomData<T>);
 
 trait Not {
@@ -54,7 +55,7 @@ macro_rules! assert_auto_traits {
     };
 }
 
-// The ends of a ring, whatever its events are.
+// The ends of a ring, for any event.
 assert_auto_traits! { send: true, sync: true:
     SingleProducer<u64>, SingleProducer<Unshared>, MultiProducer<u64>, MultiProducer<Unshared>,
     Poller<u64, Shared>, Poller<u64, Exclusive>, Poller<Unshared, Exclusive>,
@@ -64,17 +65,17 @@ assert_auto_traits! { send: true, sync: true:
     Monitor, Snapshot, StageSnapshot, Stall, Culprit,
 }
 
-// What a ring is made from.
+// Builders.
 assert_auto_traits! { send: true, sync: true:
     Stage, StageId, Workers<Unplaced, u64>, Workers<Unplaced, Unshared>, Placement, Action, Retries, Failure<'static>,
     Cause<'static>, BuildError, StartError, PublishError, BatchError,
 }
 
-// Their closures are only `Send`, and a factory runs on the thread that builds.
+// Their closures are only `Send`, and a factory runs on the building thread.
 assert_auto_traits! { send: true, sync: false: Graph<'static, u64>, Side<'static, 'static, u64>, Chain<'static, 'static, u64> }
 assert_auto_traits! { send: false, sync: false: Builder<'static, u64, Single>, Builder<'static, u64, Multi> }
 
-// What lends events.
+// Guards that borrow events.
 assert_auto_traits! { send: true, sync: true:
     Slots<'static, u64>, SlotsIter<'static, u64>,
     Batch<'static, u64, Shared>, Batch<'static, u64, Exclusive>,
@@ -85,7 +86,8 @@ assert_auto_traits! { send: true, sync: false:
     Batch<'static, Unshared, Exclusive>, IterMut<'static, Unshared>,
 }
 
-// A claim stays on the thread that made it, where a producer that waits looks for it.
+// A claim stays on the thread that made it, because a waiting producer searches that thread's
+// claims.
 assert_auto_traits! { send: false, sync: true:
     Claim<'static, u64, Single>, Claim<'static, u64, Multi>,
     ClaimBatch<'static, u64, Single>, ClaimBatch<'static, u64, Multi>,
@@ -95,7 +97,7 @@ assert_auto_traits! { send: false, sync: false:
     ClaimBatch<'static, Unshared, Single>, ClaimBatch<'static, Unshared, Multi>,
 }
 
-// The ends of a channel, and what lends its values.
+// The ends of a channel, and the guards that borrow its values.
 assert_auto_traits! { send: true, sync: true:
     channel::SingleSender<u64>, channel::SingleSender<Unshared>,
     channel::MultiSender<u64>, channel::MultiSender<Unshared>,
@@ -108,22 +110,23 @@ assert_auto_traits! { send: true, sync: false:
     channel::Values<'static, Unshared>, channel::SendError<Unshared>,
 }
 
-// A tap, which copies.
+// A tap copies its events.
 assert_auto_traits! { send: true, sync: true:
     tap::TapWriter<u64>, tap::TapWriter<Unshared>, tap::TapReader<u64>, tap::TapReader<Unshared>,
     tap::TryIter<'static, u64>, tap::Reading<u64>,
 }
 
-// Ways to wait.
+// Wait strategies.
 assert_auto_traits! { send: true, sync: true:
     wait::Adaptive, wait::Blocking, wait::BusySpin, wait::Sleeping, wait::Yielding,
     wait::PhasedBackoff<wait::Adaptive>, wait::Pacing<'static>,
 }
 
-// What is not `Send` stays on its thread.
+// Types that are not `Send` stay on their thread.
 assert_auto_traits! { send: false, sync: false: SingleProducer<*const u64>, Poller<*const u64>, channel::MultiSender<*const u64>, tap::TapReader<*const u64> }
 
-/// `OnceLock<MultiProducer<_>>` was no type of a static, since a producer's wait strategy was not `Sync`.
+/// A static of type `OnceLock<MultiProducer<_>>` requires that a producer's wait strategy is
+/// `Sync`.
 #[test]
 fn a_static_keeps_a_producer_that_every_thread_clones() {
     static PRODUCER: OnceLock<MultiProducer<u64>> = OnceLock::new();
@@ -144,7 +147,7 @@ fn a_static_keeps_a_producer_that_every_thread_clones() {
     assert_eq!(values, [1, 2, 3]);
 }
 
-/// The same of a channel.
+/// The same for a channel.
 #[test]
 fn a_static_keeps_a_sender_that_every_thread_clones() {
     static SENDER: OnceLock<channel::MultiSender<Unshared>> = OnceLock::new();
@@ -160,7 +163,8 @@ fn a_static_keeps_a_sender_that_every_thread_clones() {
     assert_eq!(values, [1, 2, 3]);
 }
 
-/// `?` did not convert the error of a shutdown, which held a handler that was not `Sync`, into the usual boxed error.
+/// `?` converts the error of a shutdown into the usual boxed error, even if a handler is not
+/// `Sync`.
 #[test]
 fn the_error_of_a_shutdown_is_an_error_that_may_go_anywhere() {
     type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -177,7 +181,7 @@ fn the_error_of_a_shutdown_is_an_error_that_may_go_anywhere() {
     assert!(run().unwrap_err().is::<RunError>());
 }
 
-/// A handler that is not `Sync` still comes back, from a report that is.
+/// A handler that is not `Sync` can be taken from a report, which is `Sync`.
 #[test]
 fn a_handler_that_is_not_sync_comes_back_from_a_report_that_is_shared() {
     struct Sum(Cell<u64>);

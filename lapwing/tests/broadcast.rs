@@ -1,4 +1,4 @@
-//! Decides what the receivers of a broadcast see, whom they hold back, and how long a value lives.
+//! Tests what the receivers of a broadcast see, what they hold back, and how long a value lives.
 
 mod common;
 
@@ -18,20 +18,20 @@ use lapwing::{MAX_CAPACITY, MAX_RECEIVERS};
 
 common::for_both_producers! {
     miri_every_receiver_sees_every_value_in_order,
-    capacity_is_rounded_up_and_an_impossible_one_is_an_error,
+    capacity_is_rounded_up_and_an_invalid_one_is_an_error,
     broadcast_to_too_many_receivers_is_an_error,
     broadcast_without_receivers_is_an_error,
     slowest_receiver_holds_the_sender_back,
-    receiver_that_goes_holds_nobody_back,
+    dropped_receiver_holds_back_no_sender,
     last_receiver_that_goes_disconnects_the_sender,
     blocked_sender_is_woken_when_the_slowest_receiver_goes,
     receivers_drain_before_they_say_disconnected,
     every_call_of_a_receiver_without_sender_says_disconnected,
-    every_call_of_a_receiver_says_that_there_is_nothing,
+    every_call_of_a_receiver_reports_an_empty_channel,
     blocked_receivers_are_woken_when_the_sender_goes,
-    values_can_be_lent_that_cannot_be_cloned,
+    values_that_are_not_clone_can_be_borrowed,
     panic_while_a_value_is_lent_counts_as_received,
-    batch_is_lent_and_what_was_not_looked_at_comes_again,
+    batch_returns_unread_values_to_the_next_batch,
     iterators_clone_each_value_once,
     miri_value_is_dropped_once_a_lap_later_or_with_the_channel,
     panic_of_the_drop_of_a_former_value_does_not_undo_the_send,
@@ -87,7 +87,7 @@ fn two<K: Channels, T: Send + Sync>(
     capacity: usize,
 ) -> (Sender<T, K::Sequencer>, BroadcastReceiver<T>, BroadcastReceiver<T>) {
     let (sender, receivers) = K::open(capacity, 2);
-    let [first, second] = receivers.try_into().expect("there are two");
+    let [first, second] = receivers.try_into().expect("there are two receivers");
     (sender, first, second)
 }
 
@@ -108,7 +108,7 @@ fn miri_every_receiver_sees_every_value_in_order<K: Channels>() {
     }
 }
 
-fn capacity_is_rounded_up_and_an_impossible_one_is_an_error<K: Channels>() {
+fn capacity_is_rounded_up_and_an_invalid_one_is_an_error<K: Channels>() {
     let (sender, receivers) = K::open::<u64>(5, 2);
     assert_eq!((sender.capacity(), receivers[0].capacity(), receivers[1].capacity()), (8, 8, 8));
     for requested in [0, MAX_CAPACITY + 1, usize::MAX] {
@@ -143,7 +143,7 @@ fn slowest_receiver_holds_the_sender_back<K: Channels>() {
     assert!(slow.try_iter().eq([2, 3]));
 }
 
-fn receiver_that_goes_holds_nobody_back<K: Channels>() {
+fn dropped_receiver_holds_back_no_sender<K: Channels>() {
     let (mut sender, gone, mut stays) = two::<K, _>(2);
     sender.send_batch(&mut vec![1, 2]).unwrap();
     drop(gone);
@@ -219,7 +219,7 @@ fn every_call_of_a_receiver_without_sender_says_disconnected<K: Channels>() {
     assert_eq!(receiver.into_iter().next(), None);
 }
 
-fn every_call_of_a_receiver_says_that_there_is_nothing<K: Channels>() {
+fn every_call_of_a_receiver_reports_an_empty_channel<K: Channels>() {
     let (_sender, mut receiver, _other) = two::<K, u64>(8);
     let unseen = |_: &u64| unreachable!("there is no value");
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
@@ -245,7 +245,7 @@ fn blocked_receivers_are_woken_when_the_sender_goes<K: Channels>() {
     }
 }
 
-fn values_can_be_lent_that_cannot_be_cloned<K: Channels>() {
+fn values_that_are_not_clone_can_be_borrowed<K: Channels>() {
     let ledger = Ledger::default();
     let (mut sender, mut first, mut second) = two::<K, (u64, Token)>(2);
     sender.send((7, ledger.token())).unwrap();
@@ -272,7 +272,7 @@ fn panic_while_a_value_is_lent_counts_as_received<K: Channels>() {
     assert_eq!((first.recv(), second.recv()), (Ok(2), Ok(2)));
 }
 
-fn batch_is_lent_and_what_was_not_looked_at_comes_again<K: Channels>() {
+fn batch_returns_unread_values_to_the_next_batch<K: Channels>() {
     let (mut sender, mut first, mut second) = two::<K, _>(8);
     sender.send_batch(&mut (0..6).collect()).unwrap();
     let mut values = first.recv_batch().unwrap();
@@ -329,7 +329,7 @@ fn miri_value_is_dropped_once_a_lap_later_or_with_the_channel<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (7, 7));
 }
 
-/// Panics when it is dropped, if it is told to.
+/// Panics on drop, if told to.
 struct Trap(bool);
 
 impl Drop for Trap {
@@ -359,7 +359,7 @@ fn panic_of_the_drop_of_a_former_value_does_not_undo_the_send<K: Channels>() {
     see(1);
 }
 
-/// Waits, when it is dropped, until the receiver has seen what came after it.
+/// Its drop waits until the receiver has seen the next value.
 struct Patient<'a> {
     number: u64,
     seen: &'a AtomicU64,
@@ -403,7 +403,7 @@ fn receivers_park_each_for_themselves<K: Channels>() {
         for (receiver, seen) in receivers.into_iter().zip(&seen) {
             scope.spawn(move || receiver.into_iter().for_each(|n| seen.store(n, Ordering::SeqCst)));
         }
-        // One value, then silence: a wake-up that is lost is not made up for by the next value.
+        // One value at a time: a later value cannot make up for a lost wake-up.
         for round in 1..=rounds {
             sender.send(round).unwrap();
             common::wait_until(|| seen.iter().all(|seen| seen.load(Ordering::SeqCst) == round));

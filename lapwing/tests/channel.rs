@@ -1,5 +1,6 @@
-//! Decides what the ends of a channel return: values in order, values given back, and errors. Not
-//! here: when values are dropped (`channel_drops`), channels whose receivers see all (`broadcast`).
+//! Tests what the ends of a channel return: values in order, values given back, and errors. Not
+//! here: when values are dropped (`channel_drops`), channels whose receivers each get all values
+//! (`broadcast`).
 
 mod common;
 
@@ -24,33 +25,33 @@ common::for_both_producers! {
     impossible_capacity_is_an_error,
     full_channel_gives_the_value_back,
     send_timeout_gives_the_value_back_when_the_time_has_passed,
-    blocked_calls_of_the_sender_go_on_when_a_value_is_received,
+    blocked_calls_of_the_sender_continue_when_a_value_is_received,
     every_call_of_a_sender_without_receiver_gives_the_value_back,
     full_channel_without_receiver_says_disconnected,
     blocked_sender_is_woken_when_the_receiver_goes,
     receiver_without_sender_drains_before_it_says_disconnected,
     every_call_of_a_receiver_without_sender_says_disconnected,
     blocked_receiver_is_woken_when_the_sender_goes,
-    recv_timeout_says_so_when_the_time_has_passed,
+    recv_timeout_returns_timeout_when_the_time_has_passed,
     recv_timeout_returns_a_value_that_comes_in_time,
     iterators_end_where_their_call_would_fail,
     miri_batch_is_what_is_there_up_to_the_end_of_the_ring,
-    batch_has_all_that_is_there_though_a_look_before_found_nothing,
+    batch_has_all_available_values_after_a_failed_poll,
     values_of_any_size_and_alignment_arrive,
     values_that_are_not_taken_from_a_batch_come_again,
-    batch_lets_go_of_a_quarter_of_the_ring_at_a_time,
+    batch_releases_a_quarter_of_the_ring_at_a_time,
     single_values_and_batches_can_be_mixed,
     send_batch_is_longer_than_the_channel,
-    send_batch_of_nothing_does_nothing,
+    send_batch_of_an_empty_vector_does_nothing,
     send_batch_keeps_the_memory_of_the_vector,
-    try_send_batch_sends_what_there_is_room_for,
+    try_send_batch_sends_as_many_values_as_fit,
     send_batch_leaves_what_was_not_sent,
     every_wait_strategy_works_on_both_sides,
     values_may_borrow,
     ends_move_to_other_threads_and_can_be_printed,
 }
 
-/// A channel with one sender or many: what a test needs to be written once for both.
+/// A channel with one sender or several, for tests that are written once for both.
 trait Channels: Kind {
     fn build<T: Send, R: WaitStrategy, S: WaitStrategy>(
         builder: Builder<R, S>,
@@ -104,7 +105,7 @@ fn impossible_capacity_is_an_error<K: Channels>() {
         let error = K::build::<u64, _, _>(Builder::new(requested)).unwrap_err();
         assert_eq!(error, BuildError::Capacity { requested });
     }
-    // So many of these are more than an address space has, of 64 bits as well as of 32: the allocator refuses.
+    // So many values exceed any address space, of 32 and of 64 bits: the allocator refuses.
     let error = K::build::<[u8; 1 << 20], _, _>(Builder::new(MAX_CAPACITY)).unwrap_err();
     assert!(matches!(error, BuildError::OutOfMemory { capacity: MAX_CAPACITY, .. }), "{error}");
 }
@@ -134,7 +135,7 @@ fn send_timeout_gives_the_value_back_when_the_time_has_passed<K: Channels>() {
     assert_eq!(receiver.recv(), Ok(3));
 }
 
-fn blocked_calls_of_the_sender_go_on_when_a_value_is_received<K: Channels>() {
+fn blocked_calls_of_the_sender_continue_when_a_value_is_received<K: Channels>() {
     let (mut sender, mut receiver) = K::open(1);
     sender.send(0).unwrap();
     thread::scope(|scope| {
@@ -147,7 +148,7 @@ fn blocked_calls_of_the_sender_go_on_when_a_value_is_received<K: Channels>() {
     });
 }
 
-/// Every call of a sender, on a channel without a receiver.
+/// Makes every call of a sender, on a channel without a receiver.
 fn assert_disconnected<K: Channels>(sender: &mut Sender<u64, K::Sequencer>) {
     assert!(sender.is_disconnected());
     assert_eq!(sender.send(7), Err(SendError(7)));
@@ -224,7 +225,7 @@ fn blocked_receiver_is_woken_when_the_sender_goes<K: Channels>() {
     }
 }
 
-fn recv_timeout_says_so_when_the_time_has_passed<K: Channels>() {
+fn recv_timeout_returns_timeout_when_the_time_has_passed<K: Channels>() {
     let (_sender, mut receiver) = K::open::<u64>(8);
     let begin = Instant::now();
     assert_eq!(receiver.recv_timeout(MOMENT), Err(RecvTimeoutError::Timeout));
@@ -278,7 +279,7 @@ fn miri_batch_is_what_is_there_up_to_the_end_of_the_ring<K: Channels>() {
     assert_eq!(receiver.try_recv_batch().err(), Some(TryRecvError::Empty));
 }
 
-fn batch_has_all_that_is_there_though_a_look_before_found_nothing<K: Channels>() {
+fn batch_has_all_available_values_after_a_failed_poll<K: Channels>() {
     let (mut sender, mut receiver) = K::open(8);
     for (round, count) in [3, 8, 1, 5].into_iter().enumerate() {
         assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
@@ -335,17 +336,17 @@ fn values_that_are_not_taken_from_a_batch_come_again<K: Channels>() {
     assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
 }
 
-fn batch_lets_go_of_a_quarter_of_the_ring_at_a_time<K: Channels>() {
+fn batch_releases_a_quarter_of_the_ring_at_a_time<K: Channels>() {
     let (mut sender, mut receiver) = K::open(8);
     sender.send_batch(&mut (0..8).collect()).unwrap();
     let mut values = receiver.recv_batch().unwrap();
     assert_eq!(values.next(), Some(0));
     assert_eq!(sender.try_send(8), Err(TrySendError::Full(8)));
-    assert_eq!(values.next(), Some(1)); // a quarter
+    assert_eq!(values.next(), Some(1)); // released in quarters
     assert_eq!(sender.try_send_batch(&mut vec![8, 9]), Ok(()));
     assert_eq!(sender.try_send(10), Err(TrySendError::Full(10)));
     assert_eq!(values.next(), Some(2));
-    drop(values); // lets go of what was taken
+    drop(values); // releases what was taken
     assert_eq!(sender.try_send(10), Ok(()));
     assert!(receiver.try_iter().eq(3..11));
 }
@@ -398,13 +399,13 @@ fn send_batch_is_longer_than_the_channel<K: Channels>() {
     }
 }
 
-fn send_batch_of_nothing_does_nothing<K: Channels>() {
+fn send_batch_of_an_empty_vector_does_nothing<K: Channels>() {
     let (mut sender, receiver) = K::open::<u64>(1);
     sender.send(1).unwrap();
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // though the channel is full
+    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although the channel is full
     assert_eq!(sender.try_send_batch(&mut Vec::new()), Ok(()));
     drop(receiver);
-    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // though nobody is left
+    assert_eq!(sender.send_batch(&mut Vec::new()), Ok(())); // although no receiver is left
 }
 
 fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
@@ -419,7 +420,7 @@ fn send_batch_keeps_the_memory_of_the_vector<K: Channels>() {
     }
 }
 
-fn try_send_batch_sends_what_there_is_room_for<K: Channels>() {
+fn try_send_batch_sends_as_many_values_as_fit<K: Channels>() {
     for free in 0..=16 {
         let (mut sender, mut receiver) = K::open(16);
         let taken = 16 - free;
@@ -477,7 +478,7 @@ fn values_may_borrow<K: Channels>() {
 
 fn ends_move_to_other_threads_and_can_be_printed<K: Channels>() {
     fn is_send<T: Send>(_: &T) {}
-    /// Neither `Debug` nor `Clone` nor `Sync`.
+    /// Implements neither `Debug` nor `Clone` nor `Sync`.
     struct Opaque(std::cell::Cell<u64>);
     let (mut sender, mut receiver) = K::open(2);
     is_send(&sender);
@@ -489,7 +490,7 @@ fn ends_move_to_other_threads_and_can_be_printed<K: Channels>() {
     assert!(receiver.try_iter().all(|value| value.0.get() == 7));
 }
 
-/// What only senders that can be cloned do.
+/// The calls that only cloneable senders have.
 mod many_senders {
     use super::*;
 
@@ -548,10 +549,10 @@ mod many_senders {
     }
 }
 
-/// Neither `Debug` nor anything else.
+/// Implements no trait, not even `Debug`.
 struct Bare;
 
-/// The texts of an error, as `Display` and as `Debug`.
+/// Returns the texts of an error, as `Display` and as `Debug`.
 fn texts(error: &dyn Error) -> (String, String) {
     (error.to_string(), format!("{error:?}"))
 }
@@ -559,17 +560,21 @@ fn texts(error: &dyn Error) -> (String, String) {
 #[test]
 fn errors_print_whatever_the_value_is() {
     let gone = "the channel is disconnected: no receiver is left";
-    let drained = "the channel is disconnected and everything has been received";
+    let drained = "the channel is disconnected and every value has been received";
     for (error, display, debug) in [
         (&SendError(Bare) as &dyn Error, gone, "SendError { .. }"),
         (&TrySendError::Full(Bare), "the channel is full", "Full(..)"),
         (&TrySendError::Disconnected(Bare), gone, "Disconnected(..)"),
-        (&SendTimeoutError::Timeout(Bare), "the channel was full until the timeout", "Timeout(..)"),
+        (
+            &SendTimeoutError::Timeout(Bare),
+            "the channel stayed full until the timeout",
+            "Timeout(..)",
+        ),
         (&SendTimeoutError::Disconnected(Bare), gone, "Disconnected(..)"),
         (&RecvError, drained, "RecvError"),
-        (&TryRecvError::Empty, "nothing to receive now", "Empty"),
+        (&TryRecvError::Empty, "the channel is empty", "Empty"),
         (&TryRecvError::Disconnected, drained, "Disconnected"),
-        (&RecvTimeoutError::Timeout, "nothing to receive until the timeout", "Timeout"),
+        (&RecvTimeoutError::Timeout, "the channel stayed empty until the timeout", "Timeout"),
         (&RecvTimeoutError::Disconnected, drained, "Disconnected"),
     ] {
         assert_eq!(texts(error), (display.to_owned(), debug.to_owned()));
@@ -577,7 +582,7 @@ fn errors_print_whatever_the_value_is() {
 }
 
 #[test]
-fn errors_hand_out_the_value_and_become_wider_ones() {
+fn errors_return_the_value_and_convert_to_wider_errors() {
     assert_eq!(TrySendError::Full(7).into_inner(), 7);
     assert_eq!(TrySendError::Disconnected(7).into_inner(), 7);
     assert_eq!(SendTimeoutError::Timeout(7).into_inner(), 7);

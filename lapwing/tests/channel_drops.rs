@@ -1,5 +1,5 @@
-//! Decides when the values of a channel are dropped: each once, and none later than the last of its
-//! owner, the receiver that left it, and the error that gave it back.
+//! Tests when the values of a channel are dropped: each once, and not later than its last owner
+//! (the receiver that took it, or the error that gave it back).
 
 mod common;
 
@@ -14,15 +14,15 @@ use lapwing::wait::{WaitStrategy, Waiting};
 
 common::for_both_producers! {
     channel_keeps_nothing_alive_that_was_received,
-    receiver_that_goes_drops_what_is_left_though_the_sender_stays,
+    dropped_receiver_drops_the_remaining_values_although_the_sender_lives,
     ends_may_go_in_either_order,
-    value_that_is_given_back_is_dropped_by_the_caller_alone,
-    panic_amid_a_batch_loses_what_was_taken_and_nothing_else,
+    value_that_is_given_back_is_dropped_only_by_the_caller,
+    panic_in_a_batch_loses_only_the_values_taken,
     miri_batch_that_is_forgotten_delivers_nothing_twice,
-    miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well,
+    miri_panic_of_a_drop_in_a_dropped_receiver_drops_the_rest_too,
     miri_send_that_meets_a_receiver_that_goes_loses_nothing,
     miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing,
-    reply_is_not_waited_for_in_vain,
+    request_without_a_receiver_ends_the_wait_for_its_reply,
     panic_of_a_wait_strategy_leaves_the_values_of_a_batch,
 }
 
@@ -34,7 +34,7 @@ trait Channels: Kind {
         Self::open_with(capacity, lapwing::wait::Adaptive::default())
     }
 
-    /// A sender for one more thread, where there may be one.
+    /// A sender for one more thread, if there may be several.
     fn another<T>(sender: &Sender<T, Self::Sequencer>) -> Option<Sender<T, Self::Sequencer>>;
 }
 
@@ -73,12 +73,12 @@ fn channel_keeps_nothing_alive_that_was_received<K: Channels>() {
     }
 }
 
-fn receiver_that_goes_drops_what_is_left_though_the_sender_stays<K: Channels>() {
+fn dropped_receiver_drops_the_remaining_values_although_the_sender_lives<K: Channels>() {
     for received in 0..4 {
         let ledger = Ledger::default();
         let (mut sender, mut receiver) = K::open(4);
         (0..2).for_each(|_| sender.send(ledger.token()).unwrap());
-        receiver.try_iter().for_each(drop); // so that what is left crosses the end of the ring
+        receiver.try_iter().for_each(drop); // so the remaining values cross the end of the ring
         (0..4).for_each(|_| sender.send(ledger.token()).unwrap());
         drop(receiver.iter().take(received).collect::<Vec<_>>());
         assert_eq!(ledger.dropped(), 2 + received as u64);
@@ -104,7 +104,7 @@ fn ends_may_go_in_either_order<K: Channels>() {
     }
 }
 
-fn value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
+fn value_that_is_given_back_is_dropped_only_by_the_caller<K: Channels>() {
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(1);
     sender.send(ledger.token()).unwrap();
@@ -120,7 +120,7 @@ fn value_that_is_given_back_is_dropped_by_the_caller_alone<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (3, 3));
 }
 
-fn panic_amid_a_batch_loses_what_was_taken_and_nothing_else<K: Channels>() {
+fn panic_in_a_batch_loses_only_the_values_taken<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, mut receiver) = K::open(8);
@@ -146,7 +146,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     let (mut sender, mut receiver) = K::open(16);
     let mut send = |count| (0..count).for_each(|_| sender.send(ledger.token()).unwrap());
     send(8);
-    // Three are taken, of a batch that lets go of none.
+    // Takes three values of a batch that releases none.
     let mut values = receiver.recv_batch().unwrap();
     values.by_ref().take(3).for_each(drop);
     mem::forget(values);
@@ -155,7 +155,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     values.by_ref().take(2).for_each(drop);
     mem::forget(values);
     assert_eq!(receiver.try_iter().count(), 3);
-    // All are taken, of a batch that lets go of none.
+    // Takes all values of a batch that releases none.
     send(3);
     let mut values = receiver.recv_batch().unwrap();
     values.by_ref().for_each(drop);
@@ -169,7 +169,7 @@ fn miri_batch_that_is_forgotten_delivers_nothing_twice<K: Channels>() {
     assert_eq!((ledger.dropped(), ledger.made()), (13, 13));
 }
 
-/// Panics when it is dropped, if it is told to.
+/// Panics on drop, if told to.
 struct Trap {
     _token: Token,
     is_set: bool,
@@ -181,7 +181,7 @@ impl Drop for Trap {
     }
 }
 
-fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well<K: Channels>() {
+fn miri_panic_of_a_drop_in_a_dropped_receiver_drops_the_rest_too<K: Channels>() {
     quiet_panics();
     let ledger = Ledger::default();
     let (mut sender, receiver) = K::open(8);
@@ -194,12 +194,12 @@ fn miri_panic_of_a_drop_in_a_receiver_that_goes_drops_the_rest_as_well<K: Channe
     let given_back = sender.send(Trap { _token: ledger.token(), is_set: false });
     assert!(given_back.is_err());
     drop(given_back);
-    drop(sender); // and the ring with it
+    drop(sender); // also drops the ring
     assert_eq!((ledger.dropped(), ledger.made()), (6, 6));
 }
 
-/// Sends until nobody is left to receive; then every value has been dropped but those that came
-/// back, though the senders are still there.
+/// Sends until no receiver is left. Then every value has been dropped except those given back,
+/// although the senders still exist.
 fn meet_a_receiver_that_goes<K: Channels>(
     send: impl Fn(&mut Sender<Token, K::Sequencer>, &Ledger) -> Vec<Token> + Copy + Send + Sync,
 ) {
@@ -248,9 +248,9 @@ fn miri_send_batch_that_meets_a_receiver_that_goes_loses_nothing<K: Channels>() 
     });
 }
 
-/// Were a question left in a channel without a receiver, it would keep the sender of its reply
-/// alive, and whoever asked would wait for ever.
-fn reply_is_not_waited_for_in_vain<K: Channels>() {
+/// If a question stayed in a channel without a receiver, it would keep the sender of its reply
+/// alive, and the thread that asked would wait for ever.
+fn request_without_a_receiver_ends_the_wait_for_its_reply<K: Channels>() {
     for _ in 0..repeats(1_000) {
         let (mut sender, receiver) = K::open(4);
         thread::scope(|scope| {

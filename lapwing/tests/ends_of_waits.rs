@@ -1,8 +1,8 @@
-//! Decides what ends a wait: an event, the time limit, a close, a halt; for each strategy in each of its phases, at each
-//! place where one can wait, and with both kinds of producer.
+//! Tests what ends a wait: an event, the time limit, a close, a halt. Covers each strategy in each
+//! of its phases, each place that waits, and both kinds of producer.
 //!
-//! "At once" is a promise: a halt is not left waiting for the end of a long sleep. The test of it takes the best of several
-//! tries, so that it fails if no try is quick, and not because a machine is slow or busy.
+//! A halt must end a wait at once, even in a long sleep. The test of this takes the best of several
+//! tries. It fails only if no try is quick, and not because a machine is slow or busy.
 
 mod common;
 
@@ -23,8 +23,8 @@ common::for_both_producers! {
     a_halt_ends_every_wait_at_once_in_each_phase,
     a_close_ends_every_wait_at_once_in_each_phase,
     a_time_limit_ends_every_wait_in_each_phase_and_never_early,
-    a_time_limit_gives_way_to_what_came_meanwhile,
-    a_time_limit_of_no_time_gives_way_to_what_is_there,
+    an_event_that_comes_meanwhile_beats_a_time_limit,
+    an_available_event_beats_a_time_limit_of_zero,
     the_timeout_of_a_stage_is_never_early,
     the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog,
     miri_a_closed_ring_drains_however_long_its_stages_sleep,
@@ -33,30 +33,30 @@ common::for_both_producers! {
     a_time_without_end_is_no_limit,
 }
 
-/// Longest that whoever waits may stay after a halt or a close, in the best of several tries.
+/// Longest time that a wait may continue after a halt or a close, in the best of several tries.
 const AT_ONCE: Duration = Duration::from_millis(100);
 const TRIES: usize = 20;
 
-/// Far longer than anything here takes, and than [`AT_ONCE`].
+/// Far longer than every wait here, and than [`AT_ONCE`].
 const LONG: Duration = Duration::from_secs(3_600);
 
-// ---- what is asked of each strategy ----
+// ---- the requirements on each strategy ----
 
-/// Something that must hold for any strategy.
+/// A requirement on every strategy.
 trait Rule {
     fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W);
 }
 
-/// Every strategy, kept in the phase that its name gives, and left by nothing but the end of the wait.
+/// Checks every strategy in the phase of the given name. Only the end of the wait ends the phase.
 fn each_phase<K: Kind, R: Rule>() {
     each_phase_that_sees_events::<K, R>();
     let asleep = Sleeping { spins: 0, yields: 0, sleep: LONG };
-    R::check::<K, _>("Sleeping, asleep", asleep);
+    R::check::<K, _>("Sleeping, in its sleep", asleep);
     let fallback = PhasedBackoff::new(Duration::ZERO, Duration::ZERO, asleep);
-    R::check::<K, _>("PhasedBackoff over Sleeping, asleep", fallback);
+    R::check::<K, _>("PhasedBackoff over Sleeping, in its sleep", fallback);
 }
 
-/// As [`each_phase`], without sleeps that are too long to wait for.
+/// Like [`each_phase`], without sleeps that are too long to wait for.
 fn each_phase_that_sees_events<K: Kind, R: Rule>() {
     let (no_time, short) = (Duration::ZERO, Sleeping::default());
     R::check::<K, _>("BusySpin", BusySpin);
@@ -64,7 +64,7 @@ fn each_phase_that_sees_events<K: Kind, R: Rule>() {
     R::check::<K, _>("Yielding, yielding", Yielding { spins: 0 });
     R::check::<K, _>("Sleeping, spinning", Sleeping { spins: u32::MAX, ..short });
     R::check::<K, _>("Sleeping, yielding", Sleeping { spins: 0, yields: u32::MAX, ..short });
-    R::check::<K, _>("Sleeping, asleep for short times", Sleeping { spins: 0, yields: 0, ..short });
+    R::check::<K, _>("Sleeping, in short sleeps", Sleeping { spins: 0, yields: 0, ..short });
     R::check::<K, _>("Blocking, yielding", Blocking { yields: u32::MAX });
     R::check::<K, _>("Blocking, parked", PARKED);
     R::check::<K, _>("Adaptive", Adaptive::default());
@@ -78,7 +78,7 @@ fn each_phase_that_sees_events<K: Kind, R: Rule>() {
 
 const PARKED: Blocking = Blocking { yields: 0 };
 
-/// The least that a strategy may do.
+/// The minimal strategy.
 #[derive(Clone)]
 struct ReturnsAtOnce;
 
@@ -88,7 +88,7 @@ impl WaitStrategy for ReturnsAtOnce {
     fn wait(&mut self, _: &Waiting<'_>) {}
 }
 
-/// Says when it begins to wait by `W`.
+/// Reports when it begins to wait with `W`.
 #[derive(Clone)]
 struct Announced<W>(Arc<AtomicBool>, W);
 
@@ -101,7 +101,7 @@ impl<W: WaitStrategy> WaitStrategy for Announced<W> {
     }
 }
 
-// ---- where one can wait ----
+// ---- the places that wait ----
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place {
@@ -120,7 +120,7 @@ enum End {
     Stopped(RingError),
 }
 
-/// A ring of one slot with two stages in a row, all of whose ends wait in the same way.
+/// A ring of one slot with two stages in a row. All threads use the same strategy.
 struct Ends<K: Kind> {
     producer: ProducerOf<u64, K>,
     first: Poller<u64>,
@@ -129,7 +129,7 @@ struct Ends<K: Kind> {
 }
 
 impl<K: Kind> Ends<K> {
-    /// At `place` there is nothing to be had.
+    /// Nothing is available at `place`.
     fn new(strategy: impl WaitStrategy, place: Place) -> Self {
         let (mut producer, mut consumers) = K::ring(1, || 0_u64)
             .wait(strategy.clone())
@@ -148,8 +148,8 @@ impl<K: Kind> Ends<K> {
         Self { producer, first, second, running: consumers.start().unwrap() }
     }
 
-    /// Waits at `place` on another thread, for `limit` if there is one, while this one runs `meanwhile` with what is left.
-    /// Returns how and when the wait ended.
+    /// Waits at `place` on another thread, for at most `limit` if there is one. Meanwhile this
+    /// thread runs `meanwhile` with the other ends. Returns how and when the wait ended.
     fn wait_at(
         self,
         place: Place,
@@ -157,7 +157,7 @@ impl<K: Kind> Ends<K> {
         meanwhile: impl FnOnce(Rest<'_, K>),
     ) -> (End, Instant) {
         let Self { mut producer, mut first, mut second, running } = self;
-        // Dropped when the wait has ended: dropping it closes the ring.
+        // Dropped after the wait, because dropping it closes the ring.
         let (producer, first, second, running) = (&mut producer, &mut first, &mut second, &running);
         thread::scope(|scope| {
             let timed = |end: End| (end, Instant::now());
@@ -181,7 +181,7 @@ impl<K: Kind> Ends<K> {
     }
 }
 
-/// The ends of a ring but for the one that waits.
+/// The ends of a ring except the one that waits.
 struct Rest<'a, K: Kind> {
     producer: Option<&'a mut ProducerOf<u64, K>>,
     first: Option<&'a mut Poller<u64>>,
@@ -190,13 +190,13 @@ struct Rest<'a, K: Kind> {
 }
 
 impl<K: Kind> Rest<'_, K> {
-    /// Brings what is waited for, and nothing else.
+    /// Provides what the wait is for, and nothing else.
     fn bring(&mut self) {
         if let Some(producer) = &mut self.producer {
             producer.publish(|_| {}).unwrap();
         }
         for poller in [&mut self.first, &mut self.second].into_iter().flatten() {
-            // Behind a stage that waits there is nothing yet.
+            // Downstream of a stage that waits, nothing is available.
             let _ = poller.poll().map(|mut batch| batch.consume_all());
         }
     }
@@ -253,7 +253,7 @@ fn an_event_ends_every_wait<K: Kind>() {
 
 // ---- a halt, a close ----
 
-/// Has the wait stopped once its phase has lasted for `phase`; returns how long the waiter stayed.
+/// Stops the wait after its phase has lasted for `phase`. Returns how long the wait continued.
 fn time_to_stop<K: Kind>(
     strategy: impl WaitStrategy,
     place: Place,
@@ -273,7 +273,7 @@ fn time_to_stop<K: Kind>(
     ended_at - stopped_at.expect("`stop` has run")
 }
 
-/// Stops the wait when it has just begun, soon after, and when it is deep in its phase.
+/// Stops the wait at its beginning, soon after, and deep in its phase.
 fn stops_at_once<K: Kind>(
     name: &str,
     strategy: impl WaitStrategy,
@@ -319,7 +319,7 @@ fn a_close_ends_every_wait_at_once_in_each_phase<K: Kind>() {
     each_phase::<K, EndsWithAClose>();
 }
 
-/// What was accepted before the close was handled only when each stage had slept to its end, one after the other.
+/// After a close, the accepted events must be handled before each stage has slept to its end.
 fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
     let is_waiting = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
     let stage = |number: usize| {
@@ -344,7 +344,7 @@ fn miri_a_closed_ring_drains_however_long_its_stages_sleep<K: Kind>() {
     assert!(report.stages().all(|stage| stage.processed() == 5), "{report:?}");
 }
 
-/// As above, for a claim that is published after the close that counted it.
+/// The same for a claim that is published after the close that counted it.
 #[test]
 fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
     watched(|| {
@@ -365,7 +365,7 @@ fn a_closed_ring_drains_a_late_claim_however_long_its_stages_sleep() {
     });
 }
 
-/// Such a thread sleeps at a place of its own.
+/// Such a thread sleeps in a different place.
 fn a_halt_and_a_close_end_a_long_sleep_of_a_thread_of_two_stages<K: Kind>() {
     let stops: [fn(&Running<'static>); 2] = [Running::halt, Running::close];
     for stop in stops {
@@ -434,7 +434,8 @@ fn a_time_limit_ends_every_wait_in_each_phase_and_never_early<K: Kind>() {
     each_phase::<K, EndsWithItsTimeLimit>();
 }
 
-/// Meets the test at the beginning of its wait, meets it again, and only then lets the time limit pass.
+/// Meets the test at the beginning of its wait, meets it again, and only then lets the time limit
+/// pass.
 #[derive(Clone)]
 struct Late(Arc<Barrier>);
 
@@ -450,8 +451,8 @@ impl WaitStrategy for Late {
     }
 }
 
-/// LMAX's strategies threw a timeout without another look.
-fn a_time_limit_gives_way_to_what_came_meanwhile<K: Kind>() {
+/// LMAX's strategies reported a timeout without a last poll.
+fn an_event_that_comes_meanwhile_beats_a_time_limit<K: Kind>() {
     for place in PLACES {
         let barrier = Arc::new(Barrier::new(2));
         let ends = Ends::<K>::new(Late(Arc::clone(&barrier)), place);
@@ -482,13 +483,13 @@ impl Rule for TakesWhatIsThere {
     }
 }
 
-fn a_time_limit_of_no_time_gives_way_to_what_is_there<K: Kind>() {
+fn an_available_event_beats_a_time_limit_of_zero<K: Kind>() {
     each_phase::<K, TakesWhatIsThere>();
 }
 
 // ---- the timeout of a stage ----
 
-/// Counts its timeouts, none of which may come before its time.
+/// Counts its timeouts, and checks that none comes early.
 struct Punctual {
     timeout: Duration,
     last: Instant,
@@ -511,7 +512,8 @@ impl EventHandler<u64> for Punctual {
 struct TimesOutOnTime;
 
 impl Rule for TimesOutOnTime {
-    /// A first stage waits for a publication; a later one for an event that its upstream stage holds.
+    /// A first stage waits for a publication. A later stage waits for an event that its upstream
+    /// stage holds.
     fn check<K: Kind, W: WaitStrategy>(name: &str, strategy: W) {
         let timeouts = [(); 2].map(|()| Arc::<AtomicU64>::default());
         let timeout = Duration::from_millis(1);
@@ -576,7 +578,7 @@ fn the_timeout_of_a_stage_is_not_called_while_there_is_a_backlog<K: Kind>() {
     each_phase::<K, HandlesItsBacklogFirst>();
 }
 
-// ---- times without end ----
+// ---- infinite time limits ----
 
 fn a_time_without_end_is_no_limit<K: Kind>() {
     let forever = Duration::MAX;
@@ -607,9 +609,9 @@ fn a_time_without_end_is_no_limit<K: Kind>() {
     assert_eq!(timeouts.load(Ordering::Relaxed), 0);
 }
 
-// ---- a producer of its own mind ----
+// ---- a producer with its own strategy ----
 
-/// Counts the waits that it was asked for, and parks.
+/// Counts its waits, and parks.
 #[derive(Clone, Default)]
 struct Counted(Arc<AtomicU64>);
 
@@ -622,7 +624,7 @@ impl WaitStrategy for Counted {
     }
 }
 
-/// Nobody looks for sleepers in this ring, so whoever parks must look for itself.
+/// No thread of this ring checks for parked threads, so a parked thread must poll by itself.
 #[test]
 fn each_of_several_producers_waits_in_its_own_way() {
     watched(|| {

@@ -1,5 +1,5 @@
-//! Decides where a ring begins, and that it runs the same from any sequence: across the laps whose stamps come round, and
-//! as high as it may begin.
+//! Tests where a ring begins, and that it behaves the same from any sequence: also where the lap
+//! numbers of stamps wrap, and at the highest possible start.
 
 mod common;
 
@@ -17,16 +17,17 @@ common::for_both_producers! {
     first_sequence_that_is_too_high_is_refused,
     ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any,
     nothing_is_seen_before_it_is_published_wherever_a_ring_begins,
-    miri_events_pass_across_the_laps_whose_stamps_come_round,
+    miri_events_pass_across_the_laps_whose_stamps_wrap,
     graph_drains_wherever_a_ring_begins,
     ring_that_is_closed_before_its_first_event_ends,
     stage_that_left_hands_on_where_the_ring_began,
     acknowledgement_begins_with_the_ring,
     panic_names_the_sequence_and_counts_from_the_first,
-    handler_is_told_of_its_own_full_ring_wherever_it_begins,
+    handler_gets_an_error_on_its_own_full_ring_at_any_first_sequence,
 }
 
-/// Around these, something could come round: the lap of a stamp at 31 and 32 bits, an index at 32 bits, and the end.
+/// Something could wrap near these values: the lap of a stamp at 31 and 32 bits, an index at 32
+/// bits, and the end.
 fn beginnings(capacity: u64) -> Vec<Sequence> {
     let laps = [1, 1 << 31, 1 << 32, (1 << 31) + (1 << 32)];
     let around = laps.into_iter().map(|lap: u64| lap * capacity);
@@ -50,7 +51,7 @@ fn ring_with_poller<K: Kind>(
     (producer, consumers.take_poller("poller").unwrap())
 }
 
-/// Consumes all that is there, past the wrap.
+/// Consumes all available events, also past the wrap.
 fn drain(poller: &mut Poller<u64>) -> Vec<(Sequence, u64)> {
     let mut events = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -100,7 +101,7 @@ fn ring_that_begins_in_the_middle_of_a_lap_is_as_large_as_any<K: Kind>() {
     }
 }
 
-/// Of several producers, a stamp that is 0 looked published in the last of 2^31 laps.
+/// With several producers, a stamp of 0 must not appear published in the last of 2^31 laps.
 fn nothing_is_seen_before_it_is_published_wherever_a_ring_begins<K: Kind>() {
     for capacity in [1, 2, 8] {
         for first in beginnings(capacity as u64) {
@@ -117,8 +118,8 @@ fn nothing_is_seen_before_it_is_published_wherever_a_ring_begins<K: Kind>() {
     }
 }
 
-/// With claims that are given up in between, which of several producers leave tombstones.
-fn miri_events_pass_across_the_laps_whose_stamps_come_round<K: Kind>() {
+/// Some claims are given up, which leave tombstones with several producers.
+fn miri_events_pass_across_the_laps_whose_stamps_wrap<K: Kind>() {
     for capacity in [1, 4] {
         let laps = if cfg!(miri) { 3 } else { 20 };
         for last_lap in [1 << 31, 1 << 32, MAX_FIRST_SEQUENCE / capacity] {
@@ -127,7 +128,7 @@ fn miri_events_pass_across_the_laps_whose_stamps_come_round<K: Kind>() {
             let (mut size, mut published) = (Lcg(last_lap), Vec::new());
             while published.last().is_none_or(|&(sequence, _)| sequence < first + laps * capacity) {
                 drop(producer.claim().unwrap());
-                published.extend(drain(&mut poller)); // nothing, and past the tombstone
+                published.extend(drain(&mut poller)); // passes the tombstone and returns no event
                 let mut batch = producer.claim_up_to(size.below(capacity) as usize + 1).unwrap();
                 let sequences = batch.sequences();
                 for (event, sequence) in batch.slots().iter_mut().zip(sequences.clone()) {
@@ -236,7 +237,7 @@ fn panic_names_the_sequence_and_counts_from_the_first<K: Kind>() {
     assert_eq!(finished.processed(), 2);
 }
 
-fn handler_is_told_of_its_own_full_ring_wherever_it_begins<K: Kind>() {
+fn handler_gets_an_error_on_its_own_full_ring_at_any_first_sequence<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .first_sequence(MAX_FIRST_SEQUENCE - 1)
@@ -253,11 +254,11 @@ fn handler_is_told_of_its_own_full_ring_wherever_it_begins<K: Kind>() {
     consumers.start().unwrap().join().unwrap();
 }
 
-/// A clone knows nothing of what was claimed, and claims the same way.
+/// A clone has no cached state, and claims the same way.
 #[test]
-fn clones_go_on_from_the_first_sequence_together() {
+fn clones_continue_together_from_the_first_sequence() {
     watched(|| {
-        const FIRST: Sequence = (1 << 34) - 3; // the lap comes round after three events
+        const FIRST: Sequence = (1 << 34) - 3; // the lap number wraps after three events
         let events = repeats(5_000);
         let (producer, mut consumers) = Disruptor::multi_producer(8, || 0_u64)
             .first_sequence(FIRST)

@@ -1,5 +1,5 @@
-//! Decides what becomes of an event that is offered to a full ring, by each policy, and that the count of dropped ones
-//! is exact.
+//! Tests what each policy does with an event that is offered to a full ring, and that the count of
+//! dropped events is exact.
 
 mod common;
 
@@ -14,7 +14,7 @@ use lapwing::producer::WhenFull;
 use lapwing::{Disruptor, Poller};
 
 common::for_both_producers! {
-    miri_offer_publishes_where_there_is_room_by_every_policy,
+    miri_offer_publishes_by_every_policy_if_a_slot_is_free,
     offer_that_waits_loses_nothing,
     offer_with_a_timeout_gives_up_in_time,
     offer_with_a_timeout_succeeds_when_a_slot_is_freed_in_time,
@@ -39,7 +39,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, consumers.take_poller("poller").unwrap())
 }
 
-/// Consumes all that is there, past the wrap.
+/// Consumes all available events, also past the wrap.
 fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
     let mut events = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -48,7 +48,7 @@ fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
     events
 }
 
-fn miri_offer_publishes_where_there_is_room_by_every_policy<K: Kind>() {
+fn miri_offer_publishes_by_every_policy_if_a_slot_is_free<K: Kind>() {
     for when_full in POLICIES {
         let (mut producer, mut poller) = ring_with_poller::<K>(4);
         for round in 0..3 {
@@ -147,13 +147,14 @@ fn miri_offer_that_drops_keeps_what_is_in_the_ring_and_counts<K: Kind>() {
     assert_eq!(producer.offer(WhenFull::DropNew, |_| unreachable!()), Ok(None));
     assert_eq!(drain(&mut poller), [1, 5]);
     assert_eq!(producer.dropped(), 4);
-    // The count survives another choice.
+    // The count survives a change of the policy.
     producer.offer_batch(2, WhenFull::Refuse, |_| {}).unwrap();
     assert_eq!(producer.offer(WhenFull::Refuse, |_| unreachable!()), Err(OfferError::Full));
     assert_eq!(producer.dropped(), 4);
 }
 
-/// `DropNew` was a setting of the producer, which most of its calls did not obey.
+/// A policy such as `DropNew` belongs to one call of `offer`, not to the producer: other calls
+/// wait.
 fn policy_holds_for_its_own_call_and_for_no_other<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(1);
     assert_eq!(producer.offer(WhenFull::DropNew, |event| *event = 1), Ok(Some(0)));
@@ -165,7 +166,7 @@ fn policy_holds_for_its_own_call_and_for_no_other<K: Kind>() {
     thread::scope(|scope| {
         let thread = scope.spawn(|| producer.publish(|event| *event = 2));
         poller.poll().unwrap().consume_all();
-        assert_eq!(thread.join().unwrap(), Ok(1)); // it waits, whatever was offered before
+        assert_eq!(thread.join().unwrap(), Ok(1)); // it waits, whatever the earlier offers
     });
     assert_eq!(producer.dropped(), 1);
     assert_eq!(drain(&mut poller), [2]);
@@ -196,7 +197,7 @@ fn batch_of_an_impossible_size_is_an_error_and_not_dropped<K: Kind>() {
     }
 }
 
-/// Offers to a ring that takes nothing any more, full or not, by every policy.
+/// Offers by every policy to a ring that has ended, full or not.
 fn assert_refused<K: Kind>(stop: impl Fn(&ProducerOf<u64, K>, Poller<u64>), error: OfferError) {
     for (when_full, events) in POLICIES.into_iter().flat_map(|policy| [(policy, 0), (policy, 2)]) {
         let (mut producer, poller) = ring_with_poller::<K>(2);
@@ -211,7 +212,7 @@ fn assert_refused<K: Kind>(stop: impl Fn(&ProducerOf<u64, K>, Poller<u64>), erro
 fn closed_ring_is_an_error_by_every_policy<K: Kind>() {
     let close = |producer: &ProducerOf<u64, K>, poller| {
         producer.close();
-        std::mem::forget(poller); // else nobody would be left, which halts
+        std::mem::forget(poller); // otherwise the last consumer leaves, which halts the ring
     };
     assert_refused::<K>(close, OfferError::Closed);
 }
@@ -261,7 +262,7 @@ fn panic_of_a_fill_closure_is_not_a_dropped_event<K: Kind>() {
     assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
     let offer = || producer.offer_batch(1, WhenFull::DropNew, |_| panic!("{ON_PURPOSE}"));
     assert!(catch_unwind(AssertUnwindSafe(offer)).is_err());
-    drain(&mut poller); // past what was given up
+    drain(&mut poller); // past the claims that were given up
     assert!(producer.offer(WhenFull::DropNew, |event| *event = 1).unwrap().is_some());
     assert_eq!((producer.dropped(), drain(&mut poller)), (0, vec![1]));
 }
@@ -280,8 +281,8 @@ fn clone_counts_its_own_dropped_events() {
     assert_eq!((first.dropped(), second.dropped()), (1, 2));
 }
 
-/// Every event that was offered is either received or counted, by whoever offered it; and those of one producer arrive
-/// in its order.
+/// Every offered event is either received or counted as dropped, by the producer that offered it.
+/// The events of each producer arrive in order.
 fn every_offer_is_received_or_counted<K: Kind>(
     producers: Vec<ProducerOf<(usize, u64), K>>,
     poller: Poller<(usize, u64)>,

@@ -1,5 +1,5 @@
-//! Decides whether what a handler knows of a key is with its worker when an event of that key comes, whatever
-//! becomes of the group meanwhile.
+//! Tests that the state of a key is with its worker when an event of that key arrives, however the
+//! group changes.
 
 mod common;
 
@@ -15,7 +15,7 @@ use lapwing::wait::{Adaptive, Blocking, BusySpin, Sleeping, WaitStrategy, Yieldi
 use lapwing::{Action, EventHandler, Report, Running, Sequence, Stage};
 
 common::for_both_producers! {
-    a_state_per_key_began_anew_after_a_resize,
+    a_state_per_key_moves_with_its_key_at_a_resize,
     miri_a_state_per_key_survives_resizes_under_load,
     a_state_per_key_survives_resizes_whatever_the_strategy,
     a_state_per_key_survives_resizes_on_one_thread,
@@ -23,28 +23,28 @@ common::for_both_producers! {
     a_state_per_key_survives_workers_that_stop_at_an_event,
     a_state_per_key_survives_a_panic_with_a_restart,
     a_worker_that_a_policy_detaches_for_an_error_gives_its_states,
-    a_worker_that_a_panic_ended_is_not_asked_for_its_states,
-    a_worker_that_waits_for_nothing_gives_what_it_knows,
+    a_worker_that_panicked_does_not_give_its_states,
+    an_idle_worker_gives_its_states,
     the_last_worker_that_leaves_keeps_all_states,
     a_state_that_need_not_move_comes_back,
     a_panic_of_give_halts_the_ring,
     a_panic_of_take_halts_the_ring,
     a_panic_of_give_of_a_worker_that_leaves_halts_the_ring,
     a_halt_while_keys_move_ends_all_workers,
-    a_give_that_would_wait_for_the_ring_is_told_so,
-    workers_without_keys_are_never_asked,
+    a_give_that_would_wait_for_the_ring_gets_an_error,
+    workers_without_keys_never_give_states,
 }
 
 const KEYS: u64 = 23;
 
-/// An event with a key, and its number among those with that key.
+/// An event with a key, and its number among the events of that key.
 #[derive(Debug, Default)]
 struct Trade {
     account: u64,
     number: u64,
 }
 
-/// What a test does in the calls of a [`Counts`].
+/// The actions of a test in the calls of a [`Counts`].
 type Hook = Arc<dyn Fn(usize, Call, u64) + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +54,7 @@ enum Call {
     Take,
 }
 
-/// Counts the events of each account, and checks that none came before what is known of it.
+/// Counts the events of each account, and checks that none arrives before the state of its account.
 struct Counts {
     worker: usize,
     counts: HashMap<u64, u64>,
@@ -104,7 +104,7 @@ fn account(trade: &Trade) -> u64 {
     trade.account
 }
 
-/// Publishes trades, and knows how many each account has.
+/// Publishes trades, and counts the trades of each account.
 struct Numbers([u64; KEYS as usize]);
 
 impl Numbers {
@@ -131,7 +131,7 @@ impl Numbers {
         }
     }
 
-    /// Each account is with one of `handlers`, and has all its events.
+    /// Checks that each account is with exactly one of `handlers`, and has all its events.
     fn check(&self, handlers: &[Counts]) {
         let states = || handlers.iter().flat_map(|handler| &handler.counts);
         for (account, &published) in (0..).zip(&self.0) {
@@ -147,8 +147,8 @@ fn handlers(report: &mut Report, max: usize) -> Vec<Counts> {
     (0..max).map(|worker| report.take(&format!("work-{worker}")).unwrap()).collect()
 }
 
-/// Without the hook, each account that went to the other worker began at 0.
-fn a_state_per_key_began_anew_after_a_resize<K: Kind>() {
+/// Without the hook, each account that moved to the other worker would begin at 0.
+fn a_state_per_key_moves_with_its_key_at_a_resize<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Trade::default)
         .stage("work")
         .workers(1)
@@ -234,7 +234,7 @@ fn a_state_per_key_survives_workers_that_are_stopped_under_load_and_resizes<K: K
             }
             _ => {}
         });
-        // Some may leave just as the ring is drained.
+        // Some workers may leave while the ring is being drained.
         for leaver in leavers {
             running.stop_handle(&format!("work-{leaver}")).unwrap().stop();
         }
@@ -243,7 +243,7 @@ fn a_state_per_key_survives_workers_that_are_stopped_under_load_and_resizes<K: K
     }
 }
 
-/// A handler whose events end as `act` says.
+/// A handler whose calls return what `act` decides.
 struct Acts<F> {
     counts: Counts,
     act: F,
@@ -274,7 +274,8 @@ impl<F> HandOver for Acts<F> {
     }
 }
 
-/// Runs four workers that do what `act` says with each event, and returns their report and handlers.
+/// Runs four workers that do what `act` decides for each event, and returns their report and
+/// handlers.
 fn run_acts<K: Kind, F, R>(stage: Stage, events: u64, act: F) -> (Report, Vec<Counts>, Numbers)
 where
     F: Fn(&mut Counts, &Trade) -> R + Clone + Send + 'static,
@@ -301,7 +302,7 @@ where
 
 fn a_state_per_key_survives_workers_that_stop_at_an_event<K: Kind>() {
     let act = |counts: &mut Counts, trade: &Trade| {
-        // At its own time each, all but the last.
+        // All but the last stop, at different times.
         if counts.worker > 0 && trade.number == 3 * counts.worker as u64 {
             return Action::Stop;
         }
@@ -343,11 +344,11 @@ fn a_worker_that_a_policy_detaches_for_an_error_gives_its_states<K: Kind>() {
     assert!(handlers[0].counts.is_empty());
 }
 
-fn a_worker_that_a_panic_ended_is_not_asked_for_its_states<K: Kind>() {
+fn a_worker_that_panicked_does_not_give_its_states<K: Kind>() {
     quiet_panics();
     let act = |counts: &mut Counts, trade: &Trade| {
         assert!(counts.worker != 0 || trade.number != 5, "{ON_PURPOSE}");
-        // Its keys begin anew with their next worker.
+        // The keys of that worker begin anew with their next worker.
         *counts.counts.entry(trade.account).or_default() += 1;
     };
     let stage = Stage::new("work").on_panic(Action::Stop);
@@ -359,8 +360,8 @@ fn a_worker_that_a_panic_ended_is_not_asked_for_its_states<K: Kind>() {
     assert_eq!(counted, numbers.0.iter().sum());
 }
 
-/// It had nothing to do, and slept whatever its strategy is, when its keys went to others.
-fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
+/// The worker is idle and asleep, with any strategy, when its keys move to others.
+fn an_idle_worker_gives_its_states<K: Kind>() {
     for strategy in [Blocking { yields: 0 }, Blocking::default()] {
         let (mut producer, consumers) = K::ring(8, Trade::default)
             .wait(strategy)
@@ -375,7 +376,7 @@ fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
         let monitor = running.monitor();
         for round in 0..repeats(300) {
             group.resize(1 + round as usize % 2).unwrap();
-            // For one worker; the other one has nothing to do but to give.
+            // For one worker; the other one only has state to give.
             numbers.publish::<K>(&mut producer, round % KEYS);
             wait_until(|| monitor.snapshot().stages[0].lag == 0);
         }
@@ -384,7 +385,7 @@ fn a_worker_that_waits_for_nothing_gives_what_it_knows<K: Kind>() {
     }
 }
 
-/// Of two workers that left at the same time, the last one left without what the first had given.
+/// Two workers leave at the same time: the last one must keep what the first one gave.
 fn the_last_worker_that_leaves_keeps_all_states<K: Kind>() {
     for _ in 0..repeats(100) {
         let (mut producer, consumers) = K::ring(8, Trade::default)
@@ -406,7 +407,7 @@ fn the_last_worker_that_leaves_keeps_all_states<K: Kind>() {
     }
 }
 
-/// Gives everything, whatever is asked for.
+/// Gives away the state of every key, whatever it is asked for.
 struct GivesAll(Counts);
 
 impl EventHandler<Trade, Exclusive> for GivesAll {
@@ -448,11 +449,11 @@ fn a_state_that_need_not_move_comes_back<K: Kind>() {
     numbers.check(&handlers);
 }
 
-/// Runs two workers whose `call` panics at a resize, or at a stop; returns the report.
+/// Runs two workers whose `call` panics at a resize or at a stop, and returns the report.
 fn panic_in<K: Kind>(call: Call, act: impl Fn(&Running<'_>)) -> Report {
     quiet_panics();
     let hook: Hook = Arc::new(move |_, now, _| assert!(now != call, "{ON_PURPOSE}"));
-    // Of no use: nobody knows what is lost.
+    // The count is useless: the lost state is unknown.
     let stage = Stage::new("work").on_panic(Action::Skip);
     let (mut producer, consumers) = K::ring(64, Trade::default)
         .stage(stage)
@@ -525,7 +526,7 @@ fn a_halt_while_keys_move_ends_all_workers<K: Kind>() {
     assert!(report.stages().all(|worker| *worker.outcome() == Outcome::Halted), "{report:?}");
 }
 
-fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
+fn a_give_that_would_wait_for_the_ring_gets_an_error<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<Trade, K>>();
     let (tell, told) = mpsc::channel();
     let producers = Mutex::new(producers);
@@ -560,7 +561,7 @@ fn a_give_that_would_wait_for_the_ring_is_told_so<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn workers_without_keys_are_never_asked<K: Kind>() {
+fn workers_without_keys_never_give_states<K: Kind>() {
     let calls = Arc::new(AtomicU64::new(0));
     let hook: Hook = Arc::new({
         let calls = Arc::clone(&calls);

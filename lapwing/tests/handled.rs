@@ -1,4 +1,5 @@
-//! How many events a stage has handled: claims that were given up are not among them, though its sequence is past them.
+//! Tests the number of events that a stage has handled. It excludes claims that were given up,
+//! although the stage's sequence passes them.
 
 mod common;
 
@@ -16,8 +17,8 @@ common::for_both_producers! {
     stage_whose_factory_panics_has_handled_nothing,
 }
 
-/// Publishes four events to a ring of 16 and gives up two claims before each of the last two, and three after them;
-/// then runs its stages to their ends, one after another or together.
+/// Publishes four events to a ring of 16. Gives up two claims before each of the last two events,
+/// and three at the end. Then runs the stages to their ends, one after another or together.
 fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Finished> {
     let (mut producer, consumers) = ring.build().unwrap();
     for number in 0..4 {
@@ -31,7 +32,7 @@ fn drain_with_gaps(ring: Builder<'_, u64, Multi>, is_together: bool) -> Vec<Fini
     if is_together {
         return Consumer::run_together(consumers);
     }
-    // Workers wait for each other.
+    // Workers wait for each other, so each needs a thread.
     std::thread::scope(|scope| {
         let running = consumers.into_iter().map(|consumer| scope.spawn(|| consumer.run()));
         let running: Vec<_> = running.collect();
@@ -52,7 +53,7 @@ fn ring() -> Builder<'static, u64, Multi> {
 }
 
 #[test]
-fn claims_that_were_given_up_counted_as_events() {
+fn claims_that_were_given_up_do_not_count_as_events() {
     for is_together in [false, true] {
         let stages = ring()
             .stage("first")
@@ -70,7 +71,7 @@ fn claims_that_were_given_up_counted_as_events() {
 }
 
 #[test]
-fn claims_that_were_given_up_counted_as_events_of_workers() {
+fn claims_that_were_given_up_do_not_count_as_events_of_workers() {
     for is_together in [false, true] {
         for is_by_key in [false, true] {
             let workers = ring().stage("work").workers(3);
@@ -97,7 +98,7 @@ fn a_ring_of_claims_that_were_given_up_has_no_event() {
     }
 }
 
-/// Fails at its first look at the event 2, as `action` says.
+/// Fails at its first attempt of event 2, as `action` decides.
 fn fails_once(action: Action) -> impl FnMut(&u64, Sequence, bool) -> Action + Send + 'static {
     let mut has_failed = false;
     move |_, sequence, _| {

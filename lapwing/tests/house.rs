@@ -1,8 +1,10 @@
-//! Holds the sources to the part of STYLE.md that a program can check: which comment stands at each
-//! `unsafe` and at each atomic ordering, that the tables agree with the code, and file lengths.
+//! Checks the sources against the rules of STYLE.md that a program can check: the comment at each
+//! `unsafe` and at each atomic ordering, the agreement of the tables with the code, and the length
+//! of files.
 //!
-//! It reads tokens, not syntax trees: enough to find a place, and no dependency. Test code, which is what
-//! stands under `#[cfg(test)]` or in a file or folder named `tests` or `loom`, owes no comments.
+//! It reads tokens, not syntax trees: that suffices to find a place and needs no dependency. Test
+//! code, which is under `#[cfg(test)]` or in a file or folder named `tests` or `loom`, needs no
+//! comments.
 #![cfg(not(any(miri, loom)))]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +12,10 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Longest file, in lines without tests.
+/// Maximum length of a file, in lines without tests.
 const MAX_FILE_LINES: usize = 400;
 
-/// Most lines of code between an ordering and the comment that names its row.
+/// Maximum number of code lines between an ordering and the comment that names its row.
 const MAX_LINES_TO_COMMENT: usize = 8;
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
@@ -21,7 +23,7 @@ const ORDERING_TABLE: &str = "docs/memory_ordering.rs";
 const INVARIANT_TABLE: &str = "docs/unsafe_code.rs";
 const LMAX_TABLES: &str = "docs/lmax.rs";
 
-/// Numbers of the scenarios that are asked of LMAX and of Lapwing: behaviours, by their groups.
+/// Numbers of the scenarios for LMAX and Lapwing: behaviours, by group.
 const BEHAVIOURS: [RangeInclusive<u8>; 8] =
     [1..=7, 10..=17, 20..=23, 30..=34, 40..=45, 50..=55, 60..=65, 70..=72];
 /// Numbers of LMAX's defects.
@@ -65,7 +67,7 @@ fn unsafe_stays_in_the_modules_that_lib_rs_allows() {
     report(unsafe_outside_allowed_modules(&sources));
 }
 
-/// Fails with every finding, not only the first.
+/// Fails with all findings, not only the first.
 fn report(findings: Vec<String>) {
     let count = findings.len();
     assert!(findings.is_empty(), "{count} against STYLE.md:\n{}", findings.join("\n"));
@@ -151,7 +153,8 @@ fn models_missing(path: &str, id: &str, row: &Row, models: &BTreeSet<String>) ->
     missing.map(|model| format!("{place}: {id} names {model}, which does not exist")).collect()
 }
 
-/// Each scenario has a row, each row names its tests, and each test is named by its row.
+/// Each scenario must have a row, each row must name its tests, and each test must be named by its
+/// row.
 fn disagreements_with_suite(sources: &[Source], suite: &[Source]) -> Vec<String> {
     let tests: BTreeSet<_> = suite.iter().flat_map(Source::scenarios).collect();
     let mut findings = Vec::new();
@@ -182,7 +185,7 @@ fn disagreements_with_suite(sources: &[Source], suite: &[Source]) -> Vec<String>
     findings
 }
 
-/// The row of a scenario's test: of `c10_...` and of `b03a_...`, C10 and B03.
+/// Returns the row of a scenario's test: C10 for `c10_...`, B03 for `b03a_...`.
 fn scenario_id(test: &str) -> Option<String> {
     let (head, _) = test.split_once('_')?;
     let id = head.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_ascii_uppercase();
@@ -212,7 +215,8 @@ fn unsafe_outside_allowed_modules(sources: &[Source]) -> Vec<String> {
     findings
 }
 
-/// Whether the module of the file `path`, or one that it is in, is declared as one that may be unsafe.
+/// Whether `lib.rs` or a `mod.rs` allows unsafe code in the module of the file `path`, or in a
+/// module that contains it.
 fn is_unsafe_allowed(sources: &[Source], path: &str) -> bool {
     let mut parent = "lib.rs".to_owned();
     let mut folder = String::new();
@@ -230,14 +234,15 @@ fn is_unsafe_allowed(sources: &[Source], path: &str) -> bool {
 
 // ---- the tables ----
 
-/// Where an id is defined, and the tests that its row names.
+/// The place where an id is defined, and the tests that its row names.
 struct Row {
     line: usize,
     models: Vec<String>,
     scenarios: Vec<String>,
 }
 
-/// The ids that `path` defines: the first cell of a table row, or the first word of a heading.
+/// Returns the ids that `path` defines: the first cell of a table row, or the first word of a
+/// heading.
 fn table(sources: &[Source], path: &str, letter: char) -> BTreeMap<String, Row> {
     let mut rows = BTreeMap::new();
     let lines = sources.iter().find(|source| source.path == path).map(|source| &source.lines);
@@ -257,7 +262,7 @@ fn table(sources: &[Source], path: &str, letter: char) -> BTreeMap<String, Row> 
     rows
 }
 
-/// The ids of `letter` in `text`: the letter and a number, as a whole word.
+/// Returns the ids of `letter` in `text`: the letter and a number, as a whole word.
 fn ids(text: &str, letter: char) -> BTreeSet<String> {
     let number = |word: &str| word.strip_prefix(letter).map(str::to_owned);
     let is_number = |rest: &String| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
@@ -272,7 +277,8 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// What follows the mark of a safety comment, or the heading that states a contract instead.
+/// Returns the text after the marker of a safety comment, or after the heading that states a
+/// contract.
 fn safety_reason(comment: &str, is_contract: bool) -> Option<String> {
     let after =
         |marker| comment.split_once(marker).map(|(_, reason): (&str, &str)| reason.to_owned());
@@ -281,21 +287,21 @@ fn safety_reason(comment: &str, is_contract: bool) -> Option<String> {
 
 // ---- a source file ----
 
-/// A file under `lapwing/src`, read into lines and marked.
+/// A file under `lapwing/src`, split into lines and marked.
 struct Source {
     /// Relative to `lapwing/src`, with `/`.
     path: String,
     lines: Vec<Line>,
 }
 
-/// A line, its code apart from its comments. Strings are empty in `code`.
+/// A line, with its code separated from its comments. Strings are empty in `code`.
 #[derive(Debug, Default)]
 struct Line {
     code: String,
     comment: String,
-    /// Belongs to a test.
+    /// Whether the line belongs to a test.
     is_test: bool,
-    /// Is nothing but an attribute, or a part of one.
+    /// Whether the line contains only an attribute or a part of one.
     is_attribute: bool,
 }
 
@@ -308,7 +314,7 @@ impl Line {
         self.code.trim().is_empty() && self.comment.is_empty()
     }
 
-    /// Whether the statement of this line goes on in the next one.
+    /// Whether the statement of this line continues in the next one.
     fn is_open(&self) -> bool {
         let code = self.code.trim();
         !code.is_empty() && !self.is_attribute && !code.ends_with([';', '{', '}', ','])
@@ -318,11 +324,12 @@ impl Line {
 /// An `unsafe` that needs a reason.
 struct UnsafeSite {
     line: usize,
-    /// A function or a trait, which states duties (`# Safety`) rather than why they are met.
+    /// Whether it is a function or a trait, which states duties (`# Safety`) instead of why they
+    /// are met.
     is_contract: bool,
 }
 
-/// A word or a sign of the code.
+/// A word or a symbol of the code.
 #[derive(Clone, Copy)]
 struct Token<'a> {
     line: usize,
@@ -422,7 +429,8 @@ impl Source {
         sites
     }
 
-    /// The comment directly above the statement of `line`; attributes may stand between or above.
+    /// Returns the comment directly above the statement of `line`. Attributes may be between or
+    /// above.
     fn comment_above(&self, line: usize) -> String {
         let mut first = line;
         while first > 0 && self.lines[first - 1].is_open() {
@@ -435,7 +443,7 @@ impl Source {
         comments.join("\n")
     }
 
-    /// The lines with an atomic ordering, imports aside.
+    /// Returns the lines with an atomic ordering, except imports.
     fn ordering_lines(&self) -> BTreeSet<usize> {
         let tokens = self.tokens();
         let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
@@ -459,8 +467,9 @@ impl Source {
         lines
     }
 
-    /// The rows named on `line`, or by the nearest comment above it that names any: in the same
-    /// function and without a blank line between, so that a comment covers its own paragraph.
+    /// Returns the rows named on `line`, or by the nearest comment above it that names any. That
+    /// comment must be in the same function without a blank line in between, so that it covers its
+    /// own paragraph.
     fn rows_named_for(&self, line: usize) -> BTreeSet<String> {
         let mut named = ids(&self.lines[line].comment, 'O');
         let mut lines_of_code = 0;
@@ -487,7 +496,7 @@ impl Source {
         models.map(|pair| pair[1].text.to_owned()).collect()
     }
 
-    /// The functions of a suite that are scenarios.
+    /// Returns the functions of a suite that are scenarios.
     fn scenarios(&self) -> Vec<String> {
         let tokens = self.tokens();
         let functions = tokens.windows(2).filter(|pair| pair[0].text == "fn");
@@ -500,7 +509,7 @@ impl Source {
         code.flat_map(|line| ids(&line.comment, letter)).collect()
     }
 
-    /// The modules declared under `#[allow(unsafe_code)]`.
+    /// Returns the modules declared under `#[allow(unsafe_code)]`.
     fn modules_that_allow_unsafe(&self) -> BTreeSet<&str> {
         let tokens = self.tokens();
         let mut modules = BTreeSet::new();
@@ -535,7 +544,7 @@ fn attributes(tokens: &[Token]) -> Vec<Attribute> {
     attributes
 }
 
-/// Whether an attribute is `#[test]`, or a `cfg` that holds only in tests.
+/// Whether an attribute is `#[test]`, or a `cfg` that only tests satisfy.
 fn is_for_tests(attribute: &[Token]) -> bool {
     let texts = attribute.iter().map(|token| token.text);
     let texts: Vec<_> = texts.skip_while(|text| !text.starts_with(is_word)).collect();
@@ -546,7 +555,7 @@ fn is_for_tests(attribute: &[Token]) -> bool {
     }
 }
 
-/// Whether a `cfg` predicate is false wherever `test` is not set.
+/// Whether a `cfg` predicate is false without `test`.
 fn needs_test(predicate: &[&str]) -> bool {
     match predicate {
         ["test"] => true,
@@ -556,7 +565,7 @@ fn needs_test(predicate: &[&str]) -> bool {
     }
 }
 
-/// The parts of a list, at the commas outside parentheses.
+/// Splits a list at the commas outside parentheses.
 fn split_at_commas<'a, 'b>(list: &'a [&'b str]) -> impl Iterator<Item = &'a [&'b str]> {
     let mut depth = 0;
     list.split(move |text| {
@@ -579,7 +588,7 @@ fn is_in_trait_impl(before: &[Token]) -> bool {
     header.iter().any(|token| token.text == "impl") && header.windows(2).any(is_for)
 }
 
-/// The last token of the item, statement or field that begins at `start`.
+/// Returns the last token of the item, statement or field that begins at `start`.
 fn item_end(tokens: &[Token], start: usize) -> usize {
     const ITEMS: [&str; 15] = [
         "pub", "fn", "mod", "impl", "struct", "enum", "trait", "use", "const", "static", "type",
@@ -615,7 +624,7 @@ fn read_sources() -> Vec<Source> {
     read_folder("src")
 }
 
-/// The files under a folder of the crate.
+/// Reads the files under a folder of the crate.
 fn read_folder(folder: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut sources = Vec::new();
@@ -648,10 +657,10 @@ fn split(text: &str) -> Vec<Line> {
     splitter.lines
 }
 
-/// Tells code from comments, strings and characters.
+/// Separates code from comments, strings and characters.
 struct Splitter<'a> {
     rest: &'a str,
-    /// The character of code before `rest`.
+    /// The code character before `rest`.
     previous: char,
     lines: Vec<Line>,
 }
@@ -715,7 +724,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Takes the opening of a raw string, if one begins here; returns its hashes.
+    /// Takes the opening of a raw string, if one begins here, and returns its hashes.
     fn raw_string(&mut self) -> Option<&'a str> {
         if is_word(self.previous) {
             return None;
@@ -728,7 +737,7 @@ impl<'a> Splitter<'a> {
         Some(hashes)
     }
 
-    /// Takes a string up to `end`, its opening being taken; leaves two quotes in the code.
+    /// Takes a string up to `end`, after its opening, and leaves two quotes in the code.
     fn string(&mut self, end: &str, has_escapes: bool) {
         self.code('"');
         while !self.rest.is_empty() && !self.rest.starts_with(end) {
@@ -744,7 +753,7 @@ impl<'a> Splitter<'a> {
         self.code('"');
     }
 
-    /// Length of the character literal that begins here; `None` for a lifetime.
+    /// Returns the length of the character literal that begins here; `None` for a lifetime.
     fn character(&self) -> Option<usize> {
         let body = self.rest.strip_prefix('\'')?;
         if let Some(escape) = body.strip_prefix('\\') {
@@ -756,7 +765,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Length of the first character.
+/// Returns the length of the first character.
 fn first_length(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
@@ -767,7 +776,7 @@ fn source(path: &str, text: &str) -> Source {
     Source::new(path, text)
 }
 
-/// Tables that define I1 to I3 and O1 to O2, and a model for each row of the second.
+/// Returns tables that define I1 to I3 and O1 to O2, and a model for each row of the second.
 fn tables() -> Vec<Source> {
     vec![
         source(
@@ -788,7 +797,7 @@ fn with_tables(path: &str, text: &str) -> Vec<Source> {
     sources
 }
 
-/// Checks where the findings are: `file:line`, the file relative to `lapwing/src`.
+/// Checks the places of the findings: `file:line`, relative to `lapwing/src`.
 #[track_caller]
 fn assert_places(findings: &[String], expected: &[&str]) {
     let place = |finding: &String| finding.splitn(3, ':').take(2).collect::<Vec<_>>().join(":");
@@ -887,7 +896,7 @@ fn f(a: &AtomicU64) {
     a.store(next, Ordering::Release);
 
     a.compare_exchange(0, 1, Ordering::AcqRel, Relaxed);
-    // Relaxed (O7): nobody else writes.
+    // Relaxed (O7): the only writer.
     a.load(Relaxed);
     fence(SeqCst);
 }
@@ -912,7 +921,7 @@ fn a_comment_far_above_an_ordering_does_not_count() {
 }
 
 #[test]
-fn test_code_is_left_alone() {
+fn test_code_is_not_checked() {
     let text = "struct A {
     #[cfg(test)]
     hook: Option<u8>,

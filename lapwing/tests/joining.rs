@@ -1,5 +1,5 @@
-//! Decides what happens when consumers come and go while others publish: where one starts, that nobody misses an
-//! event, that the others go on, and who is told what when it cannot be had.
+//! Tests consumers that join and leave while others publish: where one starts, that no consumer
+//! misses an event, that the others continue, and the errors of a refused join.
 
 mod common;
 
@@ -25,32 +25,32 @@ common::for_both_producers! {
     miri_consumers_come_and_go_under_load,
     consumer_that_joins_now_starts_at_the_cursor,
     consumer_that_joins_at_the_oldest_gets_what_the_ring_holds,
-    consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is,
+    consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range,
     consumer_in_a_seat_holds_the_producer_back_until_it_leaves,
-    producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves,
-    consumer_in_a_seat_parks_and_is_woken_where_others_spin,
+    producer_that_waits_for_a_seat_continues_when_its_consumer_leaves,
+    consumer_in_a_seat_parks_and_is_woken_although_others_spin,
     seat_and_name_are_free_again_when_their_consumer_leaves,
-    seat_that_cannot_be_had_says_why,
+    seat_that_is_refused_returns_the_reason,
     closed_ring_can_be_joined_to_drain_it,
     halted_ring_cannot_be_joined,
-    ring_goes_on_as_long_as_somebody_sits_in_a_seat,
+    ring_stays_alive_as_long_as_a_seat_is_taken,
     consumer_in_a_seat_that_never_ran_leaves,
     consumer_in_a_seat_that_panics_halts_the_ring,
     consumer_in_a_seat_drains_what_was_accepted,
     stage_that_is_stopped_leaves_its_siblings_running,
-    stage_after_one_that_is_stopped_goes_on_with_what_that_came_after,
-    stopped_handler_is_handed_back,
+    stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages,
+    stopped_handler_is_returned,
     last_stage_that_is_stopped_halts_the_ring,
     late_stop_does_not_meet_the_next_consumer_of_a_seat,
     stage_that_is_stopped_leaves_those_on_its_thread_running,
     stage_that_tries_an_event_for_ever_can_be_stopped,
     consumer_in_a_seat_may_stop_skip_and_survive_a_panic,
-    consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer,
+    consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer,
     consumer_in_a_seat_learns_which_events_failed_before_it,
-    strategy_whose_copying_takes_a_seat_hung,
+    strategy_may_take_a_seat_in_its_clone,
 }
 
-/// An event that tells whether two writers have met in it.
+/// An event that shows whether two writers have accessed it at the same time.
 #[derive(Debug, Default, Clone, Copy)]
 struct Page([u64; 12]);
 
@@ -65,7 +65,7 @@ impl Page {
     }
 }
 
-/// Checks that sequences come one by one, from the first one on.
+/// Checks that sequences have no gap, from the first one on.
 #[derive(Default)]
 struct Contiguous(Option<Sequence>);
 
@@ -79,14 +79,14 @@ impl Contiguous {
     }
 }
 
-/// Publishes the event of whatever sequence it gets; false once the ring takes no more.
+/// Publishes an event that equals its sequence. Returns false once the ring has ended.
 fn publish<S: Sequencer>(producer: &mut Producer<Page, S>) -> bool {
     let Ok(mut claim) = producer.claim() else { return false };
     *claim = Page::of(claim.sequence());
     claim.publish().is_ok()
 }
 
-/// A ring of pages with one poller, its seats, and the poller.
+/// Returns a ring of pages with one poller, its seats, and the poller.
 fn ring_with_poller<K: Kind>(
     capacity: usize,
     seats: usize,
@@ -108,8 +108,8 @@ fn pass<S: Sequencer>(producer: &mut Producer<Page, S>, poller: &mut Poller<Page
 
 // ---- under load ----
 
-/// Consumers that join again and again until each of `joiners` threads has done so `times` times, each to read
-/// up to 60 events by whichever way it is; returns how many events they saw.
+/// Each of `joiners` threads joins `times` times, in every possible way, and reads up to 60 events
+/// each time. Returns how many events they saw.
 fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) -> u64 {
     let seen = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -141,7 +141,7 @@ fn join_again_and_again(seats: &Seats<Page>, joiners: u64, times: u64) -> u64 {
     seen.into_inner()
 }
 
-/// Joins now, at the oldest event, or at some sequence between the two.
+/// Joins at the next event, at the oldest event, or at a sequence between the two.
 fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<Page> {
     let mut start = [StartAt::Now, StartAt::Oldest, StartAt::Sequence(0)][random.below(3) as usize];
     loop {
@@ -161,8 +161,8 @@ fn join_somewhere(seats: &Seats<Page>, name: &str, random: &mut Lcg) -> Poller<P
     }
 }
 
-/// Runs `consumers`, whose stage "all" checks every event, and a producer that publishes for as long as `body`
-/// runs; then checks that the stage has seen every event.
+/// Runs `consumers`, whose stage "all" checks every event, and a producer that publishes while
+/// `body` runs. Then checks that the stage has seen every event.
 fn under_load<K: Kind, R>(
     mut producer: ProducerOf<Page, K>,
     consumers: Consumers<'_, Page>,
@@ -192,8 +192,8 @@ fn under_load<K: Kind, R>(
     })
 }
 
-/// A consumer that joined was written over while it read, or began past its first event. In a small ring, a
-/// producer reads the gate all the time.
+/// A consumer that joins must not be overwritten while it reads, nor start past its first event. In
+/// a small ring, a producer reads the gate all the time.
 fn consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(4, Page::default)
@@ -230,7 +230,7 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
                 let (mut producer, is_done, published) = (producer.clone(), &is_done, &published);
                 scope.spawn(move || {
                     while !is_done.load(Ordering::Relaxed) {
-                        drop(producer.claim().unwrap()); // given up: to be skipped
+                        drop(producer.claim().unwrap()); // given up, so consumers skip it
                         assert!(publish(&mut producer));
                         published.fetch_add(1, Ordering::Relaxed);
                     }
@@ -251,7 +251,7 @@ fn consumers_that_join_among_several_producers_are_never_overrun() {
     });
 }
 
-/// A seat beside a stage that writes would be a data race.
+/// A seat parallel to a stage that writes would be a data race.
 fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
     let (mut first, mut all) = (Contiguous::default(), Contiguous::default());
     let mut ring = K::ring(16, Page::default).seats(2).stage("first").read(|page, _, _| _ = page);
@@ -274,7 +274,7 @@ fn consumers_that_join_after_a_writer_see_what_it_wrote<K: Kind>() {
     under_load::<K, _>(producer, consumers, || join_again_and_again(&seats, 2, repeats(500)));
 }
 
-/// Pollers that hold events, or half a batch, and go.
+/// Pollers that leave with unconsumed events, or in the middle of a batch.
 fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(8, Page::default)
@@ -290,13 +290,13 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
         for time in 0..repeats(500) {
             let mut leaves = seats.take("leaves", StartAt::Oldest).unwrap().poller();
             let held = leaves.sequence();
-            // The producer comes to a halt a lap after `leaves`, which holds its first event.
+            // The producer stops one lap after `leaves`, which holds its first event.
             assert_eq!(leaves.wait().unwrap().first_sequence(), held);
             if time % 2 == 0 {
                 leaves.poll().unwrap().consume(1);
             }
             drop(leaves);
-            // Un-gated: what it held is overwritten.
+            // No consumer gates it any longer, so the event it held is overwritten.
             while stays.sequence() < held + 10 {
                 for (sequence, page) in stays.wait().unwrap().iter() {
                     contiguous.see(page, sequence);
@@ -306,7 +306,7 @@ fn consumers_that_leave_under_load_take_no_event_from_others<K: Kind>() {
     });
 }
 
-/// As above with handlers on threads.
+/// The same with handlers on threads.
 fn handlers_that_are_stopped_under_load_take_no_event_from_others<K: Kind>() {
     let mut all = Contiguous::default();
     let (producer, consumers) = K::ring(8, Page::default)
@@ -369,7 +369,7 @@ fn consumer_that_joins_now_starts_at_the_cursor<K: Kind>() {
 fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 5);
-    // Finished by all, and still there: no producer was allowed to overwrite it.
+    // Finished by all consumers and still available: no producer could overwrite it.
     assert_eq!(seats.take("late", StartAt::Oldest).unwrap().sequence(), 0);
     pass(&mut producer, &mut stays, 95);
     let late = seats.take("late", StartAt::Oldest).unwrap();
@@ -382,7 +382,7 @@ fn consumer_that_joins_at_the_oldest_gets_what_the_ring_holds<K: Kind>() {
     }
 }
 
-fn consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is<K: Kind>() {
+fn consumer_that_joins_at_a_sequence_starts_there_or_gets_the_valid_range<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
     pass(&mut producer, &mut stays, 20);
     for _ in 0..4 {
@@ -392,7 +392,7 @@ fn consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is<K: Kin
     let SeatError::OutOfRange { requested: 3, oldest, newest: 24 } = error else {
         panic!("{error:?}");
     };
-    assert!((16..=20).contains(&oldest), "what a consumer has not finished is there: {oldest}");
+    assert!((16..=20).contains(&oldest), "unfinished events are still available: {oldest}");
     for granted in oldest..=24 {
         let seat = seats.take("late", StartAt::Sequence(granted)).unwrap();
         assert_eq!(seat.sequence(), granted);
@@ -410,8 +410,8 @@ fn consumer_that_joins_at_a_sequence_starts_there_or_learns_what_there_is<K: Kin
     assert_eq!(seats.free(), 1);
 }
 
-/// It started at the claim counter, past a claim that was still held; and once it was the only consumer, that
-/// claim's slot was handed out a second time.
+/// A consumer must not start at the claim counter, past a claim that is still held. If it were the
+/// only consumer, the slot of that claim would be granted a second time.
 #[test]
 fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
     let (mut first, stays, seats) = ring_with_poller::<Many>(2, 1);
@@ -427,7 +427,7 @@ fn consumer_that_joins_now_starts_at_a_claim_that_is_held() {
     assert_eq!(second.try_publish(|_| {}), Ok(2));
 }
 
-// ---- who waits for it, and who wakes it ----
+// ---- what waits for it, and what wakes it ----
 
 fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 1);
@@ -443,7 +443,7 @@ fn consumer_in_a_seat_holds_the_producer_back_until_it_leaves<K: Kind>() {
     assert_eq!(producer.try_publish(|_| {}), Ok(5));
 }
 
-fn producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves<K: Kind>() {
+fn producer_that_waits_for_a_seat_continues_when_its_consumer_leaves<K: Kind>() {
     for _ in 0..repeats(200) {
         let (mut producer, consumers) = K::ring(2, Page::default)
             .producer_wait(Blocking::default())
@@ -462,8 +462,8 @@ fn producer_that_waits_for_a_seat_goes_on_when_its_consumer_leaves<K: Kind>() {
     }
 }
 
-/// In a ring where nobody parked, nobody looked for sleepers.
-fn consumer_in_a_seat_parks_and_is_woken_where_others_spin<K: Kind>() {
+/// The other threads of this ring never park, so they do not check for parked threads by default.
+fn consumer_in_a_seat_parks_and_is_woken_although_others_spin<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, Page::default)
         .wait(Yielding::default())
         .producer_wait(BusySpin)
@@ -499,7 +499,7 @@ fn seat_and_name_are_free_again_when_their_consumer_leaves<K: Kind>() {
     }
 }
 
-fn seat_that_cannot_be_had_says_why<K: Kind>() {
+fn seat_that_is_refused_returns_the_reason<K: Kind>() {
     let (_producer, _stays, seats) = ring_with_poller::<K>(4, 2);
     let take = |stage: Stage| seats.take(stage, StartAt::Now).err();
     let named = |name: &str| Stage::new(name);
@@ -559,7 +559,7 @@ fn halted_ring_cannot_be_joined<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::NoConsumers)));
 }
 
-fn ring_goes_on_as_long_as_somebody_sits_in_a_seat<K: Kind>() {
+fn ring_stays_alive_as_long_as_a_seat_is_taken<K: Kind>() {
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(4, 2);
     pass(&mut producer, &mut stays, 10);
     let mut one = seats.take("one", StartAt::Now).unwrap().poller();
@@ -614,7 +614,7 @@ fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
     for _ in 0..8 {
         assert!(publish(&mut producer));
     }
-    running.shutdown().unwrap(); // does not wait for it
+    running.shutdown().unwrap(); // does not wait for the poller
     drop(go_on);
     let finished = late.join().unwrap();
     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Drained, 8));
@@ -622,7 +622,7 @@ fn consumer_in_a_seat_drains_what_was_accepted<K: Kind>() {
 
 // ---- stopping one stage ----
 
-/// One processor of a group that was halted left its siblings in an endless loop.
+/// In LMAX, halting one processor of a group left its siblings in an endless loop.
 fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
     let names = ["left", "middle", "right"];
     for stopped in names {
@@ -636,7 +636,7 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
         assert!((0..20).all(|_| publish(&mut producer)));
         running.stop_handle(stopped).unwrap().stop();
         assert!((0..20).all(|_| publish(&mut producer)));
-        assert!(running.stop_handle("nobody").is_none());
+        assert!(running.stop_handle("unknown").is_none());
         for stage in running.shutdown().unwrap().stages() {
             let expected =
                 if stage.name() == stopped { Outcome::Stopped } else { Outcome::Drained };
@@ -646,7 +646,7 @@ fn stage_that_is_stopped_leaves_its_siblings_running<K: Kind>() {
     }
 }
 
-fn stage_after_one_that_is_stopped_goes_on_with_what_that_came_after<K: Kind>() {
+fn stage_downstream_of_a_stopped_one_depends_on_its_upstream_stages<K: Kind>() {
     let seen = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, Page::default)
         .stage("write")
@@ -670,7 +670,7 @@ fn stage_after_one_that_is_stopped_goes_on_with_what_that_came_after<K: Kind>() 
     assert_eq!(seen.into_inner(), 40);
 }
 
-/// Counts the calls that it gets.
+/// Counts its calls.
 #[derive(Default)]
 struct Counting {
     events: u64,
@@ -688,7 +688,7 @@ impl EventHandler<Page> for Counting {
     }
 }
 
-fn stopped_handler_is_handed_back<K: Kind>() {
+fn stopped_handler_is_returned<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, Page::default)
         .seats(1)
         .stage("counting")
@@ -774,7 +774,7 @@ fn stage_that_tries_an_event_for_ever_can_be_stopped<K: Kind>() {
     assert_eq!(ends, [(&Outcome::Stopped, 0), (&Outcome::Drained, 1)]);
 }
 
-/// A seat has no marks for those after it: there are none.
+/// A seat needs no marks of failed events, because no stage depends on it.
 fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
     quiet_panics();
     let (mut producer, mut stays, seats) = ring_with_poller::<K>(8, 1);
@@ -792,7 +792,7 @@ fn consumer_in_a_seat_may_stop_skip_and_survive_a_panic<K: Kind>() {
     pass(&mut producer, &mut stays, 10);
 }
 
-fn consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer<K: Kind>() {
+fn consumer_in_a_seat_waits_for_the_acknowledgement_of_a_writer<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, Page::default)
         .seats(1)
         .stage("write")
@@ -819,7 +819,7 @@ fn consumer_in_a_seat_comes_after_the_acknowledgement_of_a_writer<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// Counts events that failed and those that did not.
+/// Counts failed and other events.
 #[derive(Default)]
 struct Judging {
     good: u64,
@@ -855,7 +855,7 @@ fn consumer_in_a_seat_learns_which_events_failed_before_it<K: Kind>() {
     assert_eq!((judging.good, judging.failed), (10, 20));
 }
 
-/// A strategy whose copying takes a seat.
+/// A strategy whose `clone` takes a seat.
 struct Sits {
     seats: Arc<Mutex<Option<Seats<Page>>>>,
     waits: Blocking,
@@ -882,8 +882,8 @@ impl WaitStrategy for Sits {
     }
 }
 
-/// It waited for a lock that its own thread had.
-fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
+/// The call must not wait for a lock that its own thread holds.
+fn strategy_may_take_a_seat_in_its_clone<K: Kind>() {
     let shared = Arc::default();
     let wait = Sits { seats: Arc::clone(&shared), waits: Blocking::default() };
     let ring = K::ring(8, Page::default).wait(wait).seats(2);
@@ -892,7 +892,7 @@ fn strategy_whose_copying_takes_a_seat_hung<K: Kind>() {
     let seats = consumers.seats();
     *shared.lock().unwrap() = Some(seats.clone());
     let mut late = seats.take("late", StartAt::Now).unwrap().poller();
-    assert_eq!(seats.free(), 1, "the other seat was left again");
+    assert_eq!(seats.free(), 1, "the other seat is free again");
     assert!(publish(&mut producer));
     assert_eq!(late.poll().unwrap().len(), 1);
     *shared.lock().unwrap() = None;

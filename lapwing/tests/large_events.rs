@@ -1,6 +1,7 @@
-//! Events of 512 KiB on threads of 2 MiB: a ring is built, filled and read in place, with one event on the stack at a time.
+//! Events of 512 KiB on threads with a stack of 2 MiB: a ring is built, filled and read in place,
+//! with at most one event on the stack.
 //!
-//! A stack that overflows ends the process, and all tests of this file with it.
+//! A stack overflow ends the process, and with it all tests of this file.
 #![cfg(not(any(miri, loom)))]
 
 use std::hint;
@@ -11,7 +12,7 @@ use lapwing::{Disruptor, channel, tap};
 
 const STACK_BYTES: usize = 2 << 20;
 const EVENT_BYTES: usize = 512 << 10;
-/// What frames may take beside events.
+/// Stack space for frames, in addition to events.
 const FRAMES_BYTES: usize = EVENT_BYTES / 2;
 
 type Large = [u8; EVENT_BYTES];
@@ -26,21 +27,21 @@ fn on_a_small_stack<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// As a factory makes an event that is not all zeros: it has one of its own.
+/// Makes an event that is not all zeros, as a factory would: with one copy on the stack.
 fn large(first: u8) -> Large {
     let mut event = [0; EVENT_BYTES];
     event[0] = first;
     event
 }
 
-/// Where the stack ends just now.
+/// Returns the current stack pointer, approximately.
 #[inline(never)]
 fn stack_pointer() -> usize {
     let here = 0_u8;
     hint::black_box(&raw const here).addr()
 }
 
-/// There were three of each event, and a factory that had one of its own needed all of 2 MiB.
+/// A factory that has one event on the stack must fit: the library adds no copy.
 #[test]
 fn an_event_is_on_the_stack_once_while_its_ring_is_built() {
     on_a_small_stack(|| {
@@ -118,7 +119,7 @@ fn stages_of_large_events_are_built_on_a_small_stack() {
     assert_eq!(sum, 4);
 }
 
-/// Each of these had its empty slots on the stack, some of them twice.
+/// None of these types has its empty slots on the stack.
 #[test]
 fn a_channel_of_values_larger_than_the_stack_is_built() {
     on_a_small_stack(|| {

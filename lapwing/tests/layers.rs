@@ -1,22 +1,22 @@
-//! Holds the sources to the layers of ARCHITECTURE.md: what the protocol may import, and that no two modules import each
-//! other.
+//! Checks the sources against the layers of ARCHITECTURE.md: what the protocol may import, and that
+//! no two modules import each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules that the protocol may import: what lies below it.
+/// Modules that the protocol may import, because they are below it.
 const BELOW_THE_PROTOCOL: [&str; 7] =
     ["activity", "description", "error", "open_claim", "padded", "sync", "turns"];
 
-/// What hands out consumers also hands out the seats of their ring, which are made of stages.
+/// The module that returns consumers also returns the seats of their ring, which consist of stages.
 const SEATS: (&str, &str) = ("lifecycle", "topology");
 
-/// Which modules of the crate each one imports, and one file that does.
+/// For each module of the crate, the modules that it imports, each with one file that does.
 type Imports = BTreeMap<(String, String), String>;
 
 #[test]
-fn the_protocol_imports_nothing_that_is_only_fast_nor_anything_above_it() {
+fn the_protocol_imports_no_tuning_and_no_higher_layer() {
     let wrong: Vec<_> = imports()
         .into_iter()
         .filter(|((from, to), _)| from == "protocol" && !BELOW_THE_PROTOCOL.contains(&to.as_str()))
@@ -26,7 +26,8 @@ fn the_protocol_imports_nothing_that_is_only_fast_nor_anything_above_it() {
 
 #[test]
 fn tuning_is_reached_through_the_advice_of_the_ends_only() {
-    // What a strategy learns from, the events of a batch, and how much a worker claims are no part of the protocol.
+    // What a strategy learns from, the events of a batch, and the size of a worker's claim are not
+    // part of the protocol.
     let allowed = ["chosen", "consumer", "topology", "wait"];
     let wrong: Vec<_> = imports()
         .into_iter()
@@ -61,7 +62,8 @@ fn imports_are_found_in_code_and_not_in_comments_or_tests() {
     assert_eq!(imported(text), BTreeSet::from(["life".into(), "gate".into()]));
 }
 
-/// All imports between the modules of the crate, apart from those of tests and of the crate's own root.
+/// Returns all imports between the modules of the crate, except those of tests and of the crate's
+/// root.
 fn imports() -> Imports {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut imports = Imports::new();
@@ -88,7 +90,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The first names of all paths that begin with `crate::`, outside comments and tests.
+/// Returns the first names of all paths that begin with `crate::`, outside comments and tests.
 fn imported(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(all(test").next().unwrap_or_default();
     let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Decides what happens to a ring whose surroundings are left early: by the end of a scope, by `?`, by a panic, with a
-//! claim in hand, or after a shutdown that ran out of time.
+//! Tests a ring whose surroundings are left early: by the end of a scope, by `?`, by a panic, with
+//! a claim held, or after a shutdown that timed out.
 
 mod common;
 
@@ -16,29 +16,29 @@ use lapwing::lifecycle::ShutdownError;
 use lapwing::{Consumers, Running};
 
 common::for_both_producers! {
-    accepted_events_are_lost_when_running_goes_out_of_scope,
-    accepted_events_are_lost_when_an_error_leaves_the_function,
+    accepted_events_are_handled_when_running_goes_out_of_scope,
+    accepted_events_are_handled_when_an_error_leaves_the_function,
     drop_waits_for_a_stage_after_a_halt,
-    drop_ends_at_its_time_limit_and_the_stages_go_on,
-    drop_ends_at_its_time_limit_though_a_poller_outside_holds_events,
+    drop_ends_at_its_time_limit_and_the_stages_continue,
+    drop_ends_at_its_time_limit_although_a_poller_outside_holds_events,
     drop_without_a_time_to_wait_only_closes,
     drop_in_a_panic_halts_and_does_not_wait,
     drop_in_a_handler_closes_and_does_not_wait_for_itself,
-    drop_after_a_shutdown_that_ran_out_of_time_waited_again,
+    drop_after_a_shutdown_that_timed_out_does_not_wait_again,
     detach_leaves_the_ring_open_and_does_not_wait,
-    shutdown_timeout_in_a_handler_waited_for_itself,
-    second_shutdown_timeout_returned_an_empty_report_as_a_success,
-    join_returned_an_empty_report_after_a_shutdown_timeout,
+    shutdown_timeout_in_a_handler_does_not_wait_for_itself,
+    second_shutdown_timeout_is_an_error,
+    join_after_a_shutdown_timeout_is_an_error,
     scope_that_is_left_by_an_error_drains_and_ends,
-    scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events,
-    claim_that_is_held_across_a_halt_says_so,
+    scope_that_is_left_by_a_panic_ends_although_a_poller_outside_holds_events,
+    claim_that_is_held_across_a_halt_returns_halted,
     detached_stages_end_with_the_last_producer,
-    shutdown_that_ran_out_of_time_can_be_halted_in_a_scope,
+    ring_can_be_halted_in_a_scope_after_a_shutdown_that_timed_out,
 }
 
 // ---- dropping `Running` ----
 
-/// A ring with one stage, which takes its time for the first event and then sends each event on.
+/// A ring with one stage, which is slow at the first event and sends each event to the test.
 fn slow_ring<K: Kind>() -> (ProducerOf<u64, K>, Consumers<'static, u64>, Receiver<u64>) {
     let (number, numbers) = mpsc::channel();
     let handle = move |event: &u64, sequence, _| {
@@ -52,8 +52,8 @@ fn slow_ring<K: Kind>() -> (ProducerOf<u64, K>, Consumers<'static, u64>, Receive
     (producer, consumers, numbers)
 }
 
-/// A ring of 8 with one stage, whose handler begins with the first event and returns when the sender is dropped; and
-/// then sends each event on. Two events are published, and the first is being handled.
+/// A ring of 8 with one stage. Its handler blocks at the first event until the sender is dropped,
+/// and then sends each event to the test. Two events are published, and the first is being handled.
 fn stuck_ring<K: Kind>() -> (ProducerOf<u64, K>, Running<'static>, Sender<()>, Receiver<u64>) {
     let (go, gate) = mpsc::channel::<()>();
     let (begun, has_begun) = mpsc::channel();
@@ -75,7 +75,7 @@ fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, numbers: std::ops::Range<
     numbers.for_each(|number| _ = producer.publish(|event| *event = number).unwrap());
 }
 
-fn accepted_events_are_lost_when_running_goes_out_of_scope<K: Kind>() {
+fn accepted_events_are_handled_when_running_goes_out_of_scope<K: Kind>() {
     watched(|| {
         let (mut producer, consumers, numbers) = slow_ring::<K>();
         {
@@ -86,7 +86,7 @@ fn accepted_events_are_lost_when_running_goes_out_of_scope<K: Kind>() {
     });
 }
 
-fn accepted_events_are_lost_when_an_error_leaves_the_function<K: Kind>() {
+fn accepted_events_are_handled_when_an_error_leaves_the_function<K: Kind>() {
     fn run<K: Kind>(
         mut producer: ProducerOf<u64, K>,
         consumers: Consumers<'static, u64>,
@@ -111,13 +111,13 @@ fn drop_waits_for_a_stage_after_a_halt<K: Kind>() {
         publish::<K>(&mut producer, 0..1);
         running.halt();
         drop(running);
-        // The handler has sent the event or will never do so, since its end is gone.
+        // The handler has sent the event, or has dropped its sender and never will.
         assert!(numbers.try_iter().count() <= 1);
         assert_eq!(numbers.try_recv(), Err(mpsc::TryRecvError::Disconnected));
     });
 }
 
-fn drop_ends_at_its_time_limit_and_the_stages_go_on<K: Kind>() {
+fn drop_ends_at_its_time_limit_and_the_stages_continue<K: Kind>() {
     watched(|| {
         let (mut producer, mut running, go, numbers) = stuck_ring::<K>();
         running.set_drop_timeout(MOMENT);
@@ -130,7 +130,7 @@ fn drop_ends_at_its_time_limit_and_the_stages_go_on<K: Kind>() {
 }
 
 /// The stage waits for a poller that is dropped after `Running`.
-fn drop_ends_at_its_time_limit_though_a_poller_outside_holds_events<K: Kind>() {
+fn drop_ends_at_its_time_limit_although_a_poller_outside_holds_events<K: Kind>() {
     watched(|| {
         let (number, numbers) = mpsc::channel();
         let (mut producer, mut consumers) = K::ring(8, || 0_u64)
@@ -196,7 +196,7 @@ fn drop_in_a_handler_closes_and_does_not_wait_for_itself<K: Kind>() {
     });
 }
 
-fn drop_after_a_shutdown_that_ran_out_of_time_waited_again<K: Kind>() {
+fn drop_after_a_shutdown_that_timed_out_does_not_wait_again<K: Kind>() {
     watched(|| {
         let (_producer, mut running, go, numbers) = stuck_ring::<K>();
         running.set_drop_timeout(Duration::MAX);
@@ -220,7 +220,7 @@ fn detach_leaves_the_ring_open_and_does_not_wait<K: Kind>() {
     });
 }
 
-fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
+fn shutdown_timeout_in_a_handler_does_not_wait_for_itself<K: Kind>() {
     watched(|| {
         let (hand_over, handed_over) = mpsc::channel::<Running<'static>>();
         let (result, results) = mpsc::channel();
@@ -240,7 +240,7 @@ fn shutdown_timeout_in_a_handler_waited_for_itself<K: Kind>() {
     });
 }
 
-fn second_shutdown_timeout_returned_an_empty_report_as_a_success<K: Kind>() {
+fn second_shutdown_timeout_is_an_error<K: Kind>() {
     let (_producer, consumers) =
         K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let mut running = consumers.start().unwrap();
@@ -250,7 +250,7 @@ fn second_shutdown_timeout_returned_an_empty_report_as_a_success<K: Kind>() {
     assert_eq!(error.to_string(), "the report of this ring was returned by an earlier call");
 }
 
-fn join_returned_an_empty_report_after_a_shutdown_timeout<K: Kind>() {
+fn join_after_a_shutdown_timeout_is_an_error<K: Kind>() {
     let calls: [fn(Running<'static>) -> _; 2] = [Running::join, Running::shutdown];
     for call in calls {
         let (_producer, consumers) =
@@ -281,8 +281,8 @@ fn scope_that_is_left_by_an_error_drains_and_ends<K: Kind>() {
     });
 }
 
-/// The stage waits for a poller that nobody asks any more, and the scope for the stage.
-fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Kind>() {
+/// The stage waits for a poller that is no longer polled, and the scope waits for the stage.
+fn scope_that_is_left_by_a_panic_ends_although_a_poller_outside_holds_events<K: Kind>() {
     quiet_panics();
     watched(|| {
         let (mut producer, mut consumers) = K::ring(8, || 0_u64)
@@ -304,7 +304,7 @@ fn scope_that_is_left_by_a_panic_ends_though_a_poller_outside_holds_events<K: Ki
     });
 }
 
-fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
+fn claim_that_is_held_across_a_halt_returns_halted<K: Kind>() {
     let (mut producer, consumers) =
         K::ring(8, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
     let running = consumers.start().unwrap();
@@ -313,7 +313,7 @@ fn claim_that_is_held_across_a_halt_says_so<K: Kind>() {
     assert_eq!(
         claim.publish(),
         Err(RingError::Halted(HaltCause::Requested)),
-        "nobody will handle it"
+        "no stage will handle it"
     );
     assert!(running.join().is_err());
 }
@@ -334,7 +334,7 @@ fn detached_stages_end_with_the_last_producer<K: Kind>() {
     });
 }
 
-fn shutdown_that_ran_out_of_time_can_be_halted_in_a_scope<K: Kind>() {
+fn ring_can_be_halted_in_a_scope_after_a_shutdown_that_timed_out<K: Kind>() {
     watched(|| {
         let (go_on, gate) = mpsc::channel::<()>();
         let (mut producer, consumers) = K::ring(8, || 0_u64)

@@ -1,5 +1,5 @@
-//! Decides how stages start and end, on whose threads, and what the report says. Not here: who is woken by an end, and a
-//! handler's calls (`stopping.rs`).
+//! Tests how stages start and end, on which threads, and what the report says. Not here: which
+//! threads an end wakes, and the calls of a handler (`stopping.rs`).
 
 mod common;
 
@@ -32,14 +32,14 @@ common::for_both_producers! {
     consumers_that_are_dropped_halt_the_ring,
     detached_stages_stay_at_work,
     dropping_running_closes_the_ring_and_lets_the_stages_drain,
-    shutdown_timeout_says_what_is_left_and_hands_back_the_stages,
+    shutdown_timeout_reports_what_is_left_and_returns_the_stages,
     shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it,
-    backlog_tells_of_stages_and_not_of_pollers,
-    report_hands_back_handlers_by_name_and_type,
+    backlog_lists_stages_and_no_pollers,
+    report_returns_handlers_by_name_and_type,
     report_lists_stages_in_the_order_of_the_graph,
 }
 
-/// A handler that counts the calls it gets.
+/// A handler that counts its calls.
 #[derive(Debug, Default)]
 struct Calls {
     starts: u64,
@@ -63,7 +63,7 @@ impl EventHandler<u64> for Calls {
     }
 }
 
-/// Tells the handler of an exclusive stage from that of a shared one.
+/// Distinguishes the handler of an exclusive stage from that of a shared one.
 #[derive(Debug, Default, PartialEq)]
 struct Doubles(u64);
 
@@ -74,7 +74,7 @@ impl EventHandler<u64, Exclusive> for Doubles {
     }
 }
 
-/// LMAX loses these events: a processor that has not begun to run counts as stopped (issue 517).
+/// LMAX loses these events: a processor that has not started counts as stopped (issue 517).
 fn miri_shutdown_at_once_loses_nothing<K: Kind>() {
     for round in 0..repeats(1_000) {
         let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -152,7 +152,7 @@ fn threads_have_the_names_of_their_stages_and_end<K: Kind>() {
     let running = consumers.start().unwrap();
     producer.publish(|_| {}).unwrap();
     assert_eq!(names.recv().unwrap(), Some(stage));
-    // The system's list can miss one while threads of other tests come and go.
+    // The system's list can miss a thread while threads of other tests start and end.
     let expected = usize::from(cfg!(all(target_os = "linux", not(miri))));
     wait_until(|| threads_named(&prefix) == expected);
     running.shutdown().unwrap();
@@ -160,7 +160,7 @@ fn threads_have_the_names_of_their_stages_and_end<K: Kind>() {
 }
 
 fn failing_to_pin_is_an_error_that_leaves_no_thread<K: Kind>() {
-    // The second one has no bit among its lowest 31: it must not be cut to a CPU that is there.
+    // The second mask has none of its lowest 31 bits set: it must not be cut to a CPU that exists.
     for absurd in [usize::MAX, usize::MAX / 2 + 1, 1023] {
         let prefix = unique_prefix();
         let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -198,7 +198,7 @@ fn pinning_to_a_cpu_of_ours_works<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// The CPUs that this thread may run on, as Linux lists them: "0-3,5".
+/// Returns the CPUs that this thread may run on, as Linux lists them: "0-3,5".
 fn allowed_cpus() -> String {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -231,7 +231,7 @@ fn miri_scoped_stages_borrow<K: Kind>() {
     assert_eq!((sum, count), (55, 10));
 }
 
-/// A function that was given stages could not run them beside threads that borrow its own variables.
+/// A function that gets stages can run them beside threads that borrow its local variables.
 fn scope_of_the_stages_may_be_shorter_than_what_they_borrow<K: Kind>() {
     fn publish_beside<S: Sequencer>(mut producer: Producer<u64, S>, consumers: Consumers<'_, u64>) {
         let published = AtomicU64::new(0);
@@ -346,7 +346,7 @@ fn dropping_running_closes_the_ring_and_lets_the_stages_drain<K: Kind>() {
 
 // ---- stopping ----
 
-fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
+fn shutdown_timeout_reports_what_is_left_and_returns_the_stages<K: Kind>() {
     let (may_go_on, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
@@ -367,7 +367,7 @@ fn shutdown_timeout_says_what_is_left_and_hands_back_the_stages<K: Kind>() {
     let error = running.shutdown_timeout(MOMENT).unwrap_err();
     assert!(error.to_string().contains("stage=\"slow\" events=3"), "{error}");
     let ShutdownError::TimedOut { backlog } = error else { panic!("{error}") };
-    // The first stage may or may not have left its result by now.
+    // The first stage may or may not have left its result by this time.
     assert_eq!(backlog.last(), Some(&Backlog { stage: "slow".to_owned(), events: 3 }));
     assert!(backlog.iter().all(|left| left.stage == "slow" || left.events == 0));
     assert_eq!(producer.publish(|_| {}), Err(PublishError::Closed));
@@ -395,7 +395,8 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
         .read(|_, _, _| {})
         .build()
         .unwrap();
-    // Before anybody runs, since a call that is still under way when the ring is halted returns an error.
+    // Published before the stages run, because a call in progress when the ring is halted returns
+    // an error.
     producer.publish(|_| {}).unwrap();
     hand_over.send(consumers.start().unwrap()).unwrap();
     let ends = told.recv_timeout(PATIENCE).unwrap();
@@ -405,8 +406,8 @@ fn shutdown_by_a_handler_of_the_ring_is_an_error_that_halts_it<K: Kind>() {
     while producer.publish(|_| {}).is_ok() {}
 }
 
-/// As `Running::backlog` promises.
-fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
+/// As documented at `Running::backlog`.
+fn backlog_lists_stages_and_no_pollers<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .side_by_side(|side| side.stage("stage").read(|_, _, _| {}).stage("poller").poller())
         .build()
@@ -422,7 +423,7 @@ fn backlog_tells_of_stages_and_not_of_pollers<K: Kind>() {
 
 // ---- the report ----
 
-fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
+fn report_returns_handlers_by_name_and_type<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("doubles")
         .write_handler(Doubles::default())
@@ -441,7 +442,7 @@ fn report_hands_back_handlers_by_name_and_type<K: Kind>() {
     assert_eq!(report.take::<Doubles>("doubles"), Ok(Doubles(3)));
     assert!(matches!(report.take::<Doubles>("doubles"), Err(TakeError::AlreadyTaken { .. })));
     assert_eq!(report.take::<Calls>("calls").unwrap().events, [0, 2, 4]);
-    assert!(matches!(report.take::<Calls>("nobody").err(), Some(TakeError::UnknownName { .. })));
+    assert!(matches!(report.take::<Calls>("unknown").err(), Some(TakeError::UnknownName { .. })));
     assert!(matches!(report.take::<Calls>("closure").err(), Some(TakeError::WrongType { .. })));
     assert!(matches!(report.take::<Calls>("local").err(), Some(TakeError::WrongType { .. })));
 }

@@ -1,5 +1,4 @@
-//! Decides what a monitor shows of each state that a ring and its stages can be in, and how that
-//! reads.
+//! Tests what a monitor shows of each state of a ring and its stages, and the texts that it prints.
 
 mod common;
 
@@ -17,12 +16,12 @@ use lapwing::wait::{Blocking, Yielding};
 use lapwing::{Action, Consumers, Disruptor, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
-    a_new_ring_shows_nothing_done,
+    a_new_ring_shows_no_progress,
     a_ring_without_a_name_is_called_ring,
     a_handler_that_does_not_return_shows_in_its_handler,
     every_method_of_a_handler_shows_as_its_handler,
-    the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch,
-    a_batch_that_was_released_early_was_not_counted,
+    the_call_after_a_release_shows_as_the_handler_and_its_panic_loses_no_batch,
+    a_batch_that_was_released_early_is_counted,
     a_batch_of_a_poller_counts_when_it_is_dropped,
     a_stage_that_sleeps_shows_parked_and_counts_its_wakes,
     a_stage_that_yields_shows_waiting,
@@ -30,14 +29,14 @@ common::for_both_producers! {
     a_stage_that_stopped_shows_left,
     a_stage_whose_handler_returned_an_error_shows_failed,
     stages_that_share_a_thread_show_parked_together,
-    what_is_acknowledged_shows_beside_what_is_finished,
+    acknowledged_and_finished_sequences_are_both_shown,
     events_that_were_dropped_are_counted,
     a_ring_that_begins_elsewhere_shows_its_own_sequences,
     a_stage_that_panicked_shows_failed,
     a_consumer_that_was_dropped_shows_failed,
     a_stage_that_has_drained_shows_drained,
     a_stage_that_was_halted_shows_halted,
-    a_poller_shows_what_is_done_with_it,
+    a_poller_shows_its_states,
     miri_a_poller_that_left_shows_what_those_before_it_have_finished,
     a_consumer_in_a_seat_hides_no_worker_that_stands_still,
     a_consumer_in_a_seat_shows_its_own_name_and_figures,
@@ -49,16 +48,16 @@ common::for_both_producers! {
     a_diamond_is_drawn_in_the_direction_of_the_events,
 }
 
-/// The figures of the stage `name`.
+/// Returns the figures of the stage `name`.
 fn stage<'a>(snapshot: &'a Snapshot, name: &str) -> &'a StageSnapshot {
-    snapshot.stages.iter().find(|stage| stage.name == name).expect("there is such a stage")
+    snapshot.stages.iter().find(|stage| stage.name == name).expect("the stage exists")
 }
 
 fn state(monitor: &Monitor, name: &str) -> StageState {
     stage(&monitor.snapshot(), name).state
 }
 
-/// Two stages side by side, and a third after both; pollers all.
+/// Two parallel stages, and a third one after both. All are pollers.
 fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
     let [left, right, join] = names;
     K::ring(8, || 0)
@@ -70,7 +69,7 @@ fn diamond<K: Kind>(names: [&str; 3]) -> (ProducerOf<u64, K>, Consumers<'static,
         .unwrap()
 }
 
-fn a_new_ring_shows_nothing_done<K: Kind>() {
+fn a_new_ring_shows_no_progress<K: Kind>() {
     let (producer, consumers) = K::ring(8, || 0_u64)
         .name("orders")
         .stage("decode")
@@ -124,7 +123,7 @@ fn a_handler_that_does_not_return_shows_in_its_handler<K: Kind>() {
     assert!(snapshot.stages.iter().all(|stage| stage.sequence == 2 && stage.batches >= 1));
 }
 
-/// Blocks wherever it is.
+/// Blocks in each of its calls.
 struct Slow<F>(F);
 
 impl<F: FnMut(u64)> EventHandler<u64> for Slow<F> {
@@ -178,7 +177,7 @@ impl<F: FnMut(u64)> EventHandler<u64> for SlowlyReleased<F> {
     }
 }
 
-fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: Kind>() {
+fn the_call_after_a_release_shows_as_the_handler_and_its_panic_loses_no_batch<K: Kind>() {
     common::quiet_panics();
     let (turnstile, pass) = Turnstile::new();
     let slow = Stage::new("slow").max_batch(2).on_panic(Action::Continue);
@@ -199,8 +198,8 @@ fn the_call_after_a_release_shows_as_the_handler_and_its_panic_lost_no_batch<K: 
     assert_eq!(stage(&monitor.snapshot(), "slow").batches, 2);
 }
 
-/// A stage that released each event, or a whole batch, had finished no batch at all.
-fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
+/// A stage that releases each event early also finishes batches.
+fn a_batch_that_was_released_early_is_counted<K: Kind>() {
     let release = |at: Sequence| if at == 1 { Action::ReleaseNow } else { Action::Continue };
     let (mut producer, consumers) = K::ring(16, || 0_u64)
         .stage("early")
@@ -220,7 +219,7 @@ fn a_batch_that_was_released_early_was_not_counted<K: Kind>() {
     consumers.into_iter().for_each(|consumer| drop(consumer.run()));
     let snapshot = monitor.snapshot();
     let batches: Vec<_> = snapshot.stages.iter().map(|stage| stage.batches).collect();
-    // 0..2, 2..6, 6..8; 0..4, 4..8; and without the one that failed, 2..6, 6..8.
+    // 0..2, 2..6, 6..8; 0..4, 4..8; and without the part that failed, 2..6, 6..8.
     assert_eq!(batches, [3, 2, 2], "{snapshot}");
 }
 
@@ -251,7 +250,7 @@ fn a_stage_that_sleeps_shows_parked_and_counts_its_wakes<K: Kind>() {
     let running = consumers.start().unwrap();
     let monitor = running.monitor();
     let mut published = 0;
-    // It shows parked a moment before it sleeps, and an event in that moment wakes nobody.
+    // It shows as parked a moment before it sleeps. An event in that moment needs no wake-up.
     while stage(&monitor.snapshot(), "sleeper").wakes == 0 {
         wait_until(|| state(&monitor, "sleeper") == StageState::Parked);
         producer.publish(|_| {}).unwrap();
@@ -351,7 +350,7 @@ fn stages_that_share_a_thread_show_parked_together<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
+fn acknowledged_and_finished_sequences_are_both_shown<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .name("orders")
         .stage("journal")
@@ -372,9 +371,9 @@ fn what_is_acknowledged_shows_beside_what_is_finished<K: Kind>() {
     reply.poll_max(1).unwrap().consume_all();
     let text = "\
 ring \"orders\": open, 5 of 8 slots free, 4 published
-stage    after      sequence  acknowledged  lag  available  state      for at least  batches  parks  wakes
-journal  producers         3             3    1          1  not asked          0 ms        1      0      0
-reply    journal           1                  3          2  not asked          0 ms        1      0      0";
+stage    after      sequence  acknowledged  lag  available  state       for at least  batches  parks  wakes
+journal  producers         3             3    1          1  not polled          0 ms        1      0      0
+reply    journal           1                  3          2  not polled          0 ms        1      0      0";
     let snapshot = producer.monitor().snapshot();
     assert_eq!(snapshot.to_string(), text);
     assert!(snapshot.to_dot().contains("label=\"journal\\nsequence 3, lag 1, acknowledged 3\\n"));
@@ -412,7 +411,7 @@ fn a_ring_that_begins_elsewhere_shows_its_own_sequences<K: Kind>() {
         all.poll_max(2).unwrap().consume_all();
         let sequence = all.sequence();
         check(first + 7, sequence, 1 + (sequence - first) as usize);
-        drop(all); // and with it everybody who has a sequence
+        drop(all); // also drops every consumer that has a sequence
         check(first + 7, first + 7, 8);
     }
 }
@@ -476,7 +475,7 @@ fn a_stage_that_was_halted_shows_halted<K: Kind>() {
     assert_eq!(state(&monitor, "ticks"), StageState::Halted);
 }
 
-fn a_poller_shows_what_is_done_with_it<K: Kind>() {
+fn a_poller_shows_its_states<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(8, || 0_u64).stage("ticks").poller().build().unwrap();
     let monitor = producer.monitor();
@@ -517,7 +516,7 @@ fn miri_a_poller_that_left_shows_what_those_before_it_have_finished<K: Kind>() {
     let leaves = stage(&snapshot, "leaves");
     assert_eq!((leaves.state, leaves.sequence, leaves.available), (StageState::Left, 2, 0));
     assert_eq!((stage(&snapshot, "last").available, snapshot.free_slots), (2, 5));
-    // Without anybody before it, what is published.
+    // Without upstream stages, the limit is what is published.
     drop((first, consumers.take_poller("last").unwrap()));
     let snapshot = monitor.snapshot();
     assert_eq!(snapshot.state, RingState::Halted);
@@ -550,7 +549,7 @@ fn a_consumer_in_a_seat_shows_its_own_name_and_figures<K: Kind>() {
     assert_eq!(names(), ["all"]);
 }
 
-/// A consumer that joins has finished nothing of what came before it, and says nothing of others.
+/// A consumer that joins has not finished earlier events, and does not change what others show.
 fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
     let (go, gate) = mpsc::channel::<()>();
     let gate = Mutex::new(gate);
@@ -560,7 +559,9 @@ fn a_consumer_in_a_seat_hides_no_worker_that_stands_still<K: Kind>() {
         .workers(2)
         .read(|_| {
             let gate = &gate;
-            move |_: &u64, _, _| assert!(gate.lock().unwrap().recv().is_err(), "nobody sends")
+            move |_: &u64, _, _| {
+                assert!(gate.lock().unwrap().recv().is_err(), "the sender sends nothing")
+            }
         })
         .build()
         .unwrap();
@@ -610,7 +611,7 @@ fn a_closed_ring_shows_closed_and_a_halted_one_halted<K: Kind>() {
     assert_eq!(monitor.snapshot().state, RingState::Halted);
 }
 
-/// What holds in every snapshot, whenever it is taken.
+/// What holds in every snapshot, at any time.
 fn check(snapshot: &Snapshot, before: &Snapshot) {
     assert!(snapshot.free_slots <= snapshot.capacity, "{snapshot}");
     assert!(snapshot.published <= snapshot.claimed, "{snapshot}");
@@ -694,7 +695,7 @@ fn a_monitor_may_go_to_other_threads() {
     check(&producer.monitor());
 }
 
-/// A claim that is held, behind one that is not, and ahead of one that is published.
+/// A held claim, after an event that is published and before one that is published.
 #[test]
 fn miri_what_is_published_ends_at_the_first_claim_that_is_held() {
     let (mut producer, mut consumers) =
@@ -749,7 +750,7 @@ fn an_event_that_came_too_late_is_not_published() {
     assert_eq!((snapshot.published, snapshot.claimed, snapshot.free_slots), (0, 0, 8));
     let running = {
         let _all = consumers.take_poller("all").unwrap();
-        consumers.start().unwrap() // without a thread
+        consumers.start().unwrap() // has no stage, so it starts no thread
     };
     running.close();
     assert!(claim.publish().is_err());
@@ -757,7 +758,7 @@ fn an_event_that_came_too_late_is_not_published() {
     assert_eq!((snapshot.published, snapshot.claimed), (0, 0));
 }
 
-// ---- how it reads ----
+// ---- the texts ----
 
 fn the_table_has_a_line_for_each_stage<K: Kind>() {
     let (mut producer, mut consumers) = diamond::<K>(["left", "right", "join\nboth"]);
@@ -765,10 +766,10 @@ fn the_table_has_a_line_for_each_stage<K: Kind>() {
     consumers.take_poller("left").unwrap().poll().unwrap().consume_all();
     let text = "\
 ring \"orders\": open, 5 of 8 slots free, 3 published
-stage       after        sequence  lag  available  state      for at least  batches  parks  wakes
-left        producers           3    0          0  left               0 ms        1      0      0
-right       producers           0    3          3  not asked          0 ms        0      0      0
-join\\nboth  left, right         0    3          0  not asked          0 ms        0      0      0";
+stage       after        sequence  lag  available  state       for at least  batches  parks  wakes
+left        producers           3    0          0  left                0 ms        1      0      0
+right       producers           0    3          3  not polled          0 ms        0      0      0
+join\\nboth  left, right         0    3          0  not polled          0 ms        0      0      0";
     assert_eq!(producer.monitor().snapshot().to_string(), text);
 }
 
@@ -783,9 +784,9 @@ fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
     rankdir=LR;
     node [shape=box];
     producers [shape=ellipse, label="producers\npublished 3"];
-    stage0 [label="left\nsequence 2, lag 1\nnot asked"];
-    stage1 [label="right\nsequence 0, lag 3\nnot asked"];
-    stage2 [label="join\nsequence 0, lag 3\nnot asked"];
+    stage0 [label="left\nsequence 2, lag 1\nnot polled"];
+    stage1 [label="right\nsequence 0, lag 3\nnot polled"];
+    stage2 [label="join\nsequence 0, lag 3\nnot polled"];
     producers -> stage0;
     producers -> stage1;
     stage0 -> stage2;
@@ -795,9 +796,9 @@ fn a_diamond_is_drawn_in_the_direction_of_the_events<K: Kind>() {
     assert_eq!(snapshot.to_dot(), dot);
     let mermaid = r#"flowchart LR
     producers(["producers<br/>published 3"])
-    stage0["left<br/>sequence 2, lag 1<br/>not asked"]
-    stage1["right<br/>sequence 0, lag 3<br/>not asked"]
-    stage2["join<br/>sequence 0, lag 3<br/>not asked"]
+    stage0["left<br/>sequence 2, lag 1<br/>not polled"]
+    stage1["right<br/>sequence 0, lag 3<br/>not polled"]
+    stage2["join<br/>sequence 0, lag 3<br/>not polled"]
     producers --> stage0
     producers --> stage1
     stage0 --> stage2
@@ -818,7 +819,8 @@ fn a_claim_that_is_held_is_in_the_table_and_in_the_drawings() {
     assert!(snapshot.to_mermaid().contains("[\"producers<br/>published 0<br/>claimed 3\"]"));
 }
 
-/// Names that end strings, lines, labels and comments, or mean something to either language.
+/// Names that contain the ends of strings, lines, labels and comments, or syntax of either
+/// language.
 #[test]
 fn any_name_gives_a_valid_drawing() {
     let mut graph = Graph::new();
@@ -835,11 +837,11 @@ fn any_name_gives_a_valid_drawing() {
     rankdir=LR;
     node [shape=box];
     producers [shape=ellipse, label="producers\npublished 0"];
-    stage0 [label="\"]; evil -> x [label=\"\nsequence 0, lag 0\nnot asked"];
-    stage1 [label="a\\\nsequence 0, lag 0\nnot asked"];
-    stage2 [label="two\\nlines\\r\\t\nsequence 0, lag 0\nnot asked"];
-    stage3 [label="&amp;lt;b>%%{init}%% `x` #quot; end\nsequence 0, lag 0\nnot asked"];
-    stage4 [label="1. Überblick_ → 價格\nsequence 0, lag 0\nnot asked"];
+    stage0 [label="\"]; evil -> x [label=\"\nsequence 0, lag 0\nnot polled"];
+    stage1 [label="a\\\nsequence 0, lag 0\nnot polled"];
+    stage2 [label="two\\nlines\\r\\t\nsequence 0, lag 0\nnot polled"];
+    stage3 [label="&amp;lt;b>%%{init}%% `x` #quot; end\nsequence 0, lag 0\nnot polled"];
+    stage4 [label="1. Überblick_ → 價格\nsequence 0, lag 0\nnot polled"];
     producers -> stage0;
     stage0 -> stage1;
     producers -> stage2;
@@ -850,12 +852,12 @@ fn any_name_gives_a_valid_drawing() {
     assert_eq!(snapshot.to_dot(), dot);
     let mermaid = "flowchart LR
     producers([\"producers<br/>published 0\"])
-    stage0[\"#34;#93;#59; evil #45;#62; x #91;label#61;#34;<br/>sequence 0, lag 0<br/>not asked\"]
-    stage1[\"a#92;<br/>sequence 0, lag 0<br/>not asked\"]
-    stage2[\"two#92;nlines#92;r#92;t<br/>sequence 0, lag 0<br/>not asked\"]
+    stage0[\"#34;#93;#59; evil #45;#62; x #91;label#61;#34;<br/>sequence 0, lag 0<br/>not polled\"]
+    stage1[\"a#92;<br/>sequence 0, lag 0<br/>not polled\"]
+    stage2[\"two#92;nlines#92;r#92;t<br/>sequence 0, lag 0<br/>not polled\"]
     stage3[\"#38;lt#59;b#62;#37;#37;#123;init#125;#37;#37; #96;x#96; #35;quot#59; end<br/>\
-sequence 0, lag 0<br/>not asked\"]
-    stage4[\"1#46; Überblick#95; #8594; 價格<br/>sequence 0, lag 0<br/>not asked\"]
+sequence 0, lag 0<br/>not polled\"]
+    stage4[\"1#46; Überblick#95; #8594; 價格<br/>sequence 0, lag 0<br/>not polled\"]
     producers --> stage0
     stage0 --> stage1
     producers --> stage2
@@ -868,9 +870,9 @@ sequence 0, lag 0<br/>not asked\"]
     assert_eq!(snapshot.to_string().lines().count(), 7);
 }
 
-/// A gate that nobody waits at leaves the watchdog nothing to do.
+/// If nothing waits at the gate, the watchdog reports nothing.
 #[test]
-fn a_look_waits_for_nobody() {
+fn a_snapshot_never_waits() {
     watched(|| {
         let (turnstile, mut pass) = Turnstile::new();
         let (mut producer, consumers) = Disruptor::single_producer(1, || 0_u64)

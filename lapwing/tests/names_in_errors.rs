@@ -1,4 +1,4 @@
-//! Decides what an error says of the name that was asked for: which it was, and which there are.
+//! Tests that an error about an unknown name says which name was requested, and which exist.
 
 mod common;
 
@@ -7,9 +7,9 @@ use lapwing::error::TakeError;
 use lapwing::{EventHandler, Sequence};
 
 common::for_both_producers! {
-    error_of_a_poller_did_not_say_which_name_was_asked_for,
-    error_of_a_handler_did_not_say_which_name_was_asked_for,
-    handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time,
+    error_of_a_poller_contains_the_requested_name,
+    error_of_a_handler_contains_the_requested_name,
+    taking_a_handler_a_second_time_says_that_it_was_taken_before,
 }
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ fn says(error: &TakeError, texts: &[&str]) {
     assert!(texts.iter().all(|text| message.contains(text)), "{message}");
 }
 
-fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_poller_contains_the_requested_name<K: Kind>() {
     let (_producer, mut consumers) = K::ring(8, || 0_u64)
         .stage("ticks")
         .poller()
@@ -43,10 +43,10 @@ fn error_of_a_poller_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&consumers.take_poller_mut("ticks").unwrap_err(), &["name=\"ticks\"", "Exclusive"]);
     says(&consumers.take_acknowledger("log").unwrap_err(), &["name=\"log\"", "Acknowledger"]);
     let _ticks = consumers.take_poller("ticks").unwrap();
-    says(&consumers.take_poller("ticks").unwrap_err(), &["before", "name=\"ticks\""]);
+    says(&consumers.take_poller("ticks").unwrap_err(), &["already taken", "name=\"ticks\""]);
 }
 
-fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
+fn error_of_a_handler_contains_the_requested_name<K: Kind>() {
     let (_producer, consumers) = K::ring(8, || 0_u64)
         .stage("log")
         .read_handler(Log)
@@ -61,15 +61,15 @@ fn error_of_a_handler_did_not_say_which_name_was_asked_for<K: Kind>() {
     says(&report.take::<String>("log").unwrap_err(), &["name=\"log\"", "String"]);
     says(&report.take::<Log>("work-0").unwrap_err(), &["name=\"work-0\"", "Log"]);
     let _: Log = report.take("log").unwrap();
-    says(&report.take::<Log>("log").unwrap_err(), &["before", "name=\"log\""]);
-    says(&report.take::<String>("log").unwrap_err(), &["before", "name=\"log\""]);
+    says(&report.take::<Log>("log").unwrap_err(), &["already taken", "name=\"log\""]);
+    says(&report.take::<String>("log").unwrap_err(), &["already taken", "name=\"log\""]);
 }
 
-fn handler_that_was_taken_from_its_stage_was_of_the_wrong_type_the_second_time<K: Kind>() {
+fn taking_a_handler_a_second_time_says_that_it_was_taken_before<K: Kind>() {
     let (producer, consumers) =
         K::ring(8, || 0_u64).stage("log").read_handler(Log).build().unwrap();
     drop(producer);
     let mut finished = consumers.into_iter().next().unwrap().run();
     let _: Log = finished.take_handler().unwrap();
-    says(&finished.take_handler::<Log>().unwrap_err(), &["before", "name=\"log\""]);
+    says(&finished.take_handler::<Log>().unwrap_err(), &["already taken", "name=\"log\""]);
 }

@@ -1,5 +1,6 @@
-//! When a strategy is asked to pace its consumer: between a batch and the look for more, and only where
-//! nobody is held up by it. And when it is not asked at all: while its consumer looks by itself.
+//! Tests when a strategy is called to pace its consumer: between a batch and the next poll, and
+//! only if that holds up no other thread. Also tests when it is not called at all: while its
+//! consumer polls by itself.
 
 mod common;
 
@@ -15,12 +16,12 @@ use lapwing::wait::{Adaptive, Pacing, WaitStrategy, Waiting, Yielding};
 use lapwing::{Consumers, Poller, Producer, Stage};
 
 common::for_both_producers! {
-    miri_consumer_is_paced_by_what_its_last_look_found,
-    consumer_is_not_paced_while_it_knows_of_more,
-    consumer_is_paced_when_all_that_its_last_look_has_shown_is_done,
-    what_a_cursor_has_shown_is_done_before_it_is_looked_at_again,
-    consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there,
-    consumer_that_found_nothing_is_not_paced_again,
+    miri_consumer_is_paced_by_the_result_of_its_last_poll,
+    consumer_is_not_paced_while_more_events_are_known,
+    consumer_is_paced_after_all_events_of_its_last_poll,
+    events_that_a_cursor_has_shown_are_handled_before_the_next_poll,
+    consumer_counts_as_late_if_a_quarter_of_the_ring_is_available,
+    consumer_is_not_paced_again_after_a_failed_poll,
     claims_that_were_given_up_do_not_disturb_the_pace,
     stage_is_paced_and_gets_every_event,
     adaptive_stage_that_just_keeps_up_gets_every_event,
@@ -30,16 +31,16 @@ common::for_both_producers! {
     thread_of_several_stages_is_late_if_one_of_them_is,
     panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread,
     panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread,
-    miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so,
-    panic_before_the_own_looks_is_the_outcome_of_the_stage,
-    miri_consumer_that_spins_looks_by_itself_until_its_time_is_over,
+    miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so,
+    panic_before_the_own_polls_is_the_outcome_of_the_stage,
+    miri_consumer_that_spins_polls_by_itself_until_its_time_limit,
 }
 
-/// Notes what it is told of.
+/// Records its calls.
 #[derive(Clone, Default)]
 struct Noted(Arc<Mutex<Vec<u64>>>);
 
-/// What it adds to the number of events of a look that came late.
+/// Added to the number of events of a poll that came late.
 const LATE: u64 = 1 << 32;
 
 impl Noted {
@@ -61,7 +62,7 @@ impl WaitStrategy for Noted {
     }
 }
 
-/// A ring with one poller, which is limited to batches of `longest`.
+/// A ring with one poller, whose batches have at most `longest` events.
 fn ring<K: Kind>(
     capacity: usize,
     longest: usize,
@@ -78,7 +79,7 @@ fn publish<S: Sequencer>(producer: &mut Producer<u64, S>, events: usize) {
     producer.publish_batch(events, |slots| slots.iter_mut().for_each(|slot| *slot = 7)).unwrap();
 }
 
-/// Waits for a batch, and finishes it; its length.
+/// Waits for a batch, finishes it, and returns its length.
 fn finish(poller: &mut Poller<u64>) -> usize {
     let mut batch = poller.wait().unwrap();
     let length = batch.len();
@@ -86,18 +87,18 @@ fn finish(poller: &mut Poller<u64>) -> usize {
     length
 }
 
-fn miri_consumer_is_paced_by_what_its_last_look_found<K: Kind>() {
+fn miri_consumer_is_paced_by_the_result_of_its_last_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     for events in [3, 1, 15] {
         publish(&mut producer, events);
         assert_eq!(finish(&mut poller), events);
-        assert_eq!(paces.take(), [], "not before it looks again");
+        assert_eq!(paces.take(), [], "not before it polls again");
         assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
         assert_eq!(paces.take(), [events as u64]);
     }
 }
 
-fn consumer_is_not_paced_while_it_knows_of_more<K: Kind>() {
+fn consumer_is_not_paced_while_more_events_are_known<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     publish(&mut producer, 5);
     poller.wait().unwrap().consume(2);
@@ -108,18 +109,18 @@ fn consumer_is_not_paced_while_it_knows_of_more<K: Kind>() {
     assert_eq!(paces.take(), [5]);
 }
 
-fn consumer_is_paced_when_all_that_its_last_look_has_shown_is_done<K: Kind>() {
+fn consumer_is_paced_after_all_events_of_its_last_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 2);
     publish(&mut producer, 5);
     assert_eq!([(); 3].map(|()| finish(&mut poller)), [2, 2, 1]);
-    assert_eq!(paces.take(), [], "whether there is more is asked next");
+    assert_eq!(paces.take(), [], "the next poll shows whether there is more");
     publish(&mut producer, 1);
     assert_eq!(finish(&mut poller), 1);
-    // A cursor has shown all of them, stamps as many as a batch may have.
+    // A cursor has shown all of them, stamps only as many as a batch may have.
     assert_eq!(paces.take(), if K::IS_MULTI { vec![1] } else { vec![5] });
 }
 
-fn what_a_cursor_has_shown_is_done_before_it_is_looked_at_again<K: Kind>() {
+fn events_that_a_cursor_has_shown_are_handled_before_the_next_poll<K: Kind>() {
     let (mut producer, mut poller, _) = ring::<K>(64, 4);
     publish(&mut producer, 6);
     assert_eq!(finish(&mut poller), 4);
@@ -128,8 +129,8 @@ fn what_a_cursor_has_shown_is_done_before_it_is_looked_at_again<K: Kind>() {
     assert_eq!([(); 2].map(|()| finish(&mut poller)), rest);
 }
 
-fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kind>() {
-    // Whether it has seen all that there was, or as many as it may have.
+fn consumer_counts_as_late_if_a_quarter_of_the_ring_is_available<K: Kind>() {
+    // Whether the poll has shown all available events, or as many as it may show.
     for longest in [16, 4] {
         let (mut producer, mut poller, paces) = ring::<K>(16, longest);
         for (events, paced) in [(3, vec![3]), (4, vec![LATE + 4]), (1, vec![1])] {
@@ -141,7 +142,7 @@ fn consumer_is_told_that_it_is_late_where_a_quarter_of_the_ring_was_there<K: Kin
     }
 }
 
-fn consumer_that_found_nothing_is_not_paced_again<K: Kind>() {
+fn consumer_is_not_paced_again_after_a_failed_poll<K: Kind>() {
     let (mut producer, mut poller, paces) = ring::<K>(64, 64);
     let look = |poller: &mut Poller<u64>| poller.wait_timeout(Duration::ZERO).map(drop).is_ok();
     assert_eq!([look(&mut poller), look(&mut poller)], [false, false]);
@@ -196,13 +197,13 @@ fn adaptive_stage_that_just_keeps_up_gets_every_event<K: Kind>() {
     let running = consumers.start().unwrap();
     for number in 0..events {
         producer.publish(|event| *event = number).unwrap();
-        // About as slow as the consumer is.
+        // About as slow as the consumer.
         (0..number % 4).for_each(|_| std::hint::spin_loop());
     }
     assert_eq!(running.shutdown().unwrap().stages().next().unwrap().processed(), events);
 }
 
-/// Panics when it is to pace its consumer.
+/// Panics when it is called to pace its consumer.
 #[derive(Clone)]
 struct Panics;
 
@@ -218,12 +219,13 @@ impl WaitStrategy for Panics {
     }
 }
 
-/// Publishes three events, and asserts that the first stage ended by the panic of [`Panics`].
+/// Publishes three events, and checks that the first stage ends by the panic of [`Panics`].
 fn assert_panics_between_batches<S: Sequencer>(
     mut producer: Producer<u64, S>,
     consumers: Consumers<'static, u64>,
 ) {
-    // Before anybody runs, since a call that is still under way when the ring is halted returns an error.
+    // Published before the stages run, because a call in progress when the ring is halted returns
+    // an error.
     publish(&mut producer, 3);
     let report = consumers.start().unwrap().join().unwrap_err().into_report();
     let outcome = report.stages().next().unwrap().outcome().clone();
@@ -238,7 +240,7 @@ fn panic_of_a_pace_is_the_outcome_of_its_stage<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-/// A stage of a ring of 64 slots with so many events, which is closed already.
+/// A stage of a ring of 64 slots with that many events, which is already closed.
 fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
     let ring = K::ring(64, || 0_u64).stage(stage).read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
@@ -246,8 +248,9 @@ fn closed_ring<K: Kind>(stage: Stage, events: usize) -> Consumer<'static> {
     consumers.into_iter().next().unwrap()
 }
 
-/// What the strategy of two stages is told, which share this thread until their rings are drained; so many events
-/// in each, taken by `longest` at most.
+/// Returns the calls of the strategy of two stages that share this thread until their rings are
+/// drained. Each ring has the given number of events, and the stages take at most `longest` of them
+/// at a time.
 fn paces_together<K: Kind>(events: [usize; 2], longest: usize) -> Vec<u64> {
     let paces = Noted::default();
     let stage = || Stage::new("all").wait(paces.clone()).max_batch(longest);
@@ -262,9 +265,13 @@ fn miri_stages_of_one_thread_are_paced_by_the_most_that_one_of_them_found<K: Kin
 }
 
 fn stages_of_one_thread_are_not_paced_while_one_of_them_has_more<K: Kind>() {
-    // 1 and 2 of 5, 2, and 1, of which a cursor has shown that it is the last.
+    // 1 and 2 of 5, 2, and 1: a cursor has shown that this one is the last.
     let paces = paces_together::<K>([1, 5], 2);
-    assert_eq!(paces, if K::IS_MULTI { [1] } else { [5] }, "while the other has more: no word");
+    assert_eq!(
+        paces,
+        if K::IS_MULTI { [1] } else { [5] },
+        "no call while the other stage has more events"
+    );
 }
 
 fn thread_of_several_stages_is_late_if_one_of_them_is<K: Kind>() {
@@ -284,7 +291,7 @@ fn panic_of_a_pace_is_the_outcome_of_the_first_stage_of_its_thread<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-/// Panics when it is copied, once it is told to.
+/// Panics on `clone`, once it is told to.
 #[derive(Default)]
 struct PanicsInCopy(Arc<AtomicBool>);
 
@@ -317,7 +324,7 @@ fn panic_of_a_copy_of_a_strategy_is_the_outcome_of_the_first_stage_of_its_thread
     assert_eq!(outcomes.collect::<Vec<_>>(), [panicked, Outcome::Drained]);
 }
 
-/// Is never asked how to wait.
+/// Its wait must never be called.
 #[derive(Clone)]
 struct OnlyLooks;
 
@@ -326,11 +333,12 @@ impl WaitStrategy for OnlyLooks {
     const SPINS: bool = true;
 
     fn wait(&mut self, _: &Waiting<'_>) {
-        panic!("called, though its consumer only looks");
+        panic!("called, although its consumer only polls");
     }
 }
 
-/// Has its consumer look first, and publishes beforehand what that sees first. Notes in which order it is called.
+/// Makes its consumer poll first, and publishes an event before those polls. Records the order of
+/// its calls.
 struct Glance<S: Sequencer> {
     producer: Arc<Mutex<Option<Producer<u64, S>>>>,
     calls: Arc<Mutex<Vec<&'static str>>>,
@@ -370,7 +378,7 @@ impl<S: Sequencer + 'static> WaitStrategy for Glance<S> {
     }
 }
 
-fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: Kind>() {
+fn miri_consumer_polls_by_itself_before_it_waits_if_its_strategy_says_so<K: Kind>() {
     let (shared, calls) = (Arc::default(), Arc::default());
     let glance = Glance { producer: Arc::clone(&shared), calls: Arc::clone(&calls) };
     let ring = K::ring(8, || 0_u64).wait(glance).stage("all").poller();
@@ -378,14 +386,14 @@ fn miri_consumer_looks_by_itself_before_it_waits_where_its_strategy_says_so<K: K
     let mut poller = consumers.take_poller("all").unwrap();
     *shared.lock().unwrap() = Some(producer);
     assert_eq!(finish(&mut poller), 1);
-    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the looks have seen it");
+    assert_eq!(*calls.lock().unwrap(), ["spins_first"], "the polls have seen it");
     let end = poller.wait_timeout(Duration::ZERO).err();
     assert_eq!(end, Some(WaitTimeoutError::TimedOut));
     assert_eq!(calls.lock().unwrap()[..4], ["spins_first", "pace", "spins_first", "wait"]);
     drop(shared.lock().unwrap().take());
 }
 
-/// As [`Panics`], but before it waits.
+/// Like [`Panics`], but panics before it waits.
 #[derive(Clone)]
 struct PanicsFirst;
 
@@ -399,7 +407,7 @@ impl WaitStrategy for PanicsFirst {
     fn wait(&mut self, _: &Waiting<'_>) {}
 }
 
-fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
+fn panic_before_the_own_polls_is_the_outcome_of_the_stage<K: Kind>() {
     common::quiet_panics();
     let stage = Stage::new("all").wait(PanicsFirst);
     let (producer, consumers) =
@@ -407,7 +415,7 @@ fn panic_before_the_own_looks_is_the_outcome_of_the_stage<K: Kind>() {
     assert_panics_between_batches(producer, consumers);
 }
 
-fn miri_consumer_that_spins_looks_by_itself_until_its_time_is_over<K: Kind>() {
+fn miri_consumer_that_spins_polls_by_itself_until_its_time_limit<K: Kind>() {
     let ring = K::ring(8, || 0_u64).wait(OnlyLooks).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("all").unwrap();

@@ -1,5 +1,5 @@
-//! Decides what a panic of a stage's code leaves: nobody hangs, the error says where it was, the other stages end,
-//! and no thread stays. Not here: panics on the caller's side (`panics_of_callers.rs`).
+//! Tests the effects of a panic in a stage's code: no thread hangs, the error names the place, the
+//! other stages end, and no thread remains. Not here: panics of callers (`panics_of_callers.rs`).
 
 mod common;
 
@@ -24,17 +24,17 @@ common::for_both_producers! {
     panic_in_on_shutdown_is_reported,
     panic_in_a_local_factory_ends_every_stage,
     panic_in_the_destructor_of_a_handler_is_reported,
-    panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well,
+    panic_in_on_event_is_reported_even_if_the_destructor_panics_too,
     panic_with_a_payload_that_panics_when_dropped_is_reported,
     panic_without_a_text_is_reported,
     panic_of_a_wait_strategy_ends_every_stage,
     panic_in_the_destructor_of_a_wait_strategy_is_reported,
     panic_of_a_producers_wait_strategy_claims_nothing,
     panics_of_two_stages_are_both_reported,
-    panicked_handler_is_handed_back,
+    panicked_handler_is_returned,
 }
 
-/// Where a handler panics.
+/// The call in which a handler panics.
 #[derive(Clone, Copy, PartialEq)]
 enum Point {
     Start,
@@ -87,8 +87,8 @@ impl Drop for Bad {
 
 type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// Runs a ring of which the stage that `add` adds is to panic, among others, until the producer is told. Returns how
-/// the bad stage ended.
+/// Runs a ring in which the stage that `add` adds panics, beside other stages, until the producer
+/// gets an error. Returns how the bad stage ended.
 fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
     quiet_panics();
     let prefix = unique_prefix();
@@ -112,7 +112,7 @@ fn run_until_halted<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Out
     outcome_of(&failed, &bad)
 }
 
-/// How `stage` ended, which the error's text must tell as well.
+/// Returns how `stage` ended, which the error's text must also contain.
 fn outcome_of(failed: &RunError, stage: &str) -> Outcome {
     let outcome = failed.report().stages().find(|each| each.name() == stage).unwrap().outcome();
     if let Outcome::Panicked { message, sequence } = outcome {
@@ -163,7 +163,7 @@ fn panic_in_on_batch_start_ends_every_stage<K: Kind>() {
 }
 
 fn panic_in_on_timeout_ends_every_stage<K: Kind>() {
-    // The producer goes on until it is told, so the stage has to wait for one that is slow.
+    // The producer continues until it gets the error, so the stage has to wait for a slow one.
     let outcome = run_until_halted::<K>(|ring, stage| {
         let stage = stage.timeout(Duration::from_micros(1)).wait(Blocking { yields: 0 });
         ring.stage("slow")
@@ -181,7 +181,7 @@ fn panic_in_a_local_factory_ends_every_stage<K: Kind>() {
     assert_eq!(outcome, panicked_at(0));
 }
 
-/// Runs a ring whose one stage panics when the ring is closed and drained.
+/// Runs a ring whose only stage panics when the ring is closed and drained.
 fn run_until_closed<K: Kind>(add: impl FnOnce(Ring<K>, Stage) -> Ring<K>) -> Outcome {
     quiet_panics();
     let prefix = unique_prefix();
@@ -213,15 +213,16 @@ fn panic_in_the_destructor_of_a_handler_is_reported<K: Kind>() {
     assert!(matches!(run_until_closed::<K>(closure), Outcome::Panicked { .. }));
 }
 
-/// The text of the destructor's panic took the place of the text that says what went wrong.
-fn panic_in_on_event_is_reported_even_if_the_destructor_panics_as_well<K: Kind>() {
+/// A panic of the payload's destructor must not replace the text that says what failed.
+fn panic_in_on_event_is_reported_even_if_the_destructor_panics_too<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
         ring.stage(stage).read_local(|| Bad(Point::EventAndDrop))
     });
     assert_eq!(outcome, panicked_at(0));
 }
 
-/// Such a payload took the stage's thread with it before it had left its result, and `join` waited for ever.
+/// Such a payload must not end the stage's thread before it has left its result, because `join`
+/// waits for the result.
 fn panic_with_a_payload_that_panics_when_dropped_is_reported<K: Kind>() {
     let outcome = run_until_halted::<K>(|ring, stage| {
         ring.stage(stage).read(|_, _, _| panic_any(Bad(Point::Drop)))
@@ -240,7 +241,7 @@ fn panic_without_a_text_is_reported<K: Kind>() {
     assert!(matches!(outcome, Outcome::Panicked { sequence: 2, .. }), "{outcome:?}");
 }
 
-/// A strategy that panics as soon as it is asked to wait.
+/// A strategy that panics when it is first called to wait.
 #[derive(Clone)]
 struct PanicsWaiting;
 
@@ -252,7 +253,7 @@ impl WaitStrategy for PanicsWaiting {
     }
 }
 
-/// A strategy that panics when it is dropped, on the thread of its stage only.
+/// A strategy whose drop panics, only on the thread of its stage.
 #[derive(Clone)]
 struct PanicsDropped;
 
@@ -271,7 +272,8 @@ impl Drop for PanicsDropped {
     }
 }
 
-/// It took the stage's thread with it, and `join` waited for its result for ever.
+/// It must not end the stage's thread before it has left its result, because `join` waits for the
+/// result.
 fn panic_in_the_destructor_of_a_wait_strategy_is_reported<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("destructor of a strategy").wait(PanicsDropped);
@@ -322,11 +324,12 @@ fn panics_of_two_stages_are_both_reported<K: Kind>() {
     );
 }
 
-fn panicked_handler_is_handed_back<K: Kind>() {
+fn panicked_handler_is_returned<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).stage("bad").read_handler(Bad(Point::Event(0))).build().unwrap();
-    // Before the stage runs: it halts the ring at once, and who publishes meanwhile is told so.
+    // Published before the stage runs: the stage halts the ring at once, and a concurrent
+    // publication would fail.
     producer.publish(|_| {}).unwrap();
     let running = consumers.start().unwrap();
     let mut report = running.shutdown().unwrap_err().into_report();

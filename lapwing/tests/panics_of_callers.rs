@@ -1,5 +1,5 @@
-//! Decides what a panic on the caller's side leaves: in a fill closure, in a factory, in an event's destructor, amid a
-//! poller's batch. Not here: panics of stages (`panics.rs`).
+//! Tests the effects of a panic in the caller's code: in a fill closure, in a factory, in an
+//! event's destructor, in the middle of a poller's batch. Not here: panics of stages (`panics.rs`).
 
 mod common;
 
@@ -12,9 +12,9 @@ common::for_both_producers! {
     miri_panic_in_a_publish_closure_publishes_nothing_and_leaves_the_ring_usable,
     panic_in_a_batch_closure_publishes_none_of_it_and_leaves_the_ring_usable,
     miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer,
-    event_factory_that_panics_leaves_nothing_behind,
-    miri_event_destructor_that_panics_in_a_publish_closure_is_met_once,
-    miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others,
+    event_factory_that_panics_leaks_no_event,
+    miri_event_destructor_that_panics_in_a_publish_closure_runs_once,
+    miri_panic_in_a_pollers_batch_consumes_yielded_events_and_frees_the_others,
 }
 
 // ---- producers ----
@@ -72,11 +72,12 @@ fn miri_panic_in_a_publish_closure_does_not_hang_the_drop_of_the_producer<K: Kin
         let _ = producer.publish(|_| panic!("{ON_PURPOSE}"));
     });
     let report = running.join().unwrap();
-    let processed = 1 + u64::from(K::IS_MULTI); // a claim given up by one of several producers has a sequence
+    // With several producers, a claim that is given up keeps its sequence.
+    let processed = 1 + u64::from(K::IS_MULTI);
     assert!(report.stages().all(|stage| stage.processed() == processed));
 }
 
-fn event_factory_that_panics_leaves_nothing_behind<K: Kind>() {
+fn event_factory_that_panics_leaks_no_event<K: Kind>() {
     let ledger = Ledger::default();
     let factory = || {
         assert!(ledger.made() < 5, "{ON_PURPOSE}");
@@ -98,7 +99,7 @@ impl Drop for Bomb {
     }
 }
 
-fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>() {
+fn miri_event_destructor_that_panics_in_a_publish_closure_runs_once<K: Kind>() {
     let ledger = Ledger::default();
     let bomb = |is_armed| Bomb { is_armed, _token: ledger.token() };
     let (mut producer, mut consumers) =
@@ -111,7 +112,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
             let _ = producer.publish(|event| *event = bomb(false));
         });
         assert_eq!(poller.poll().err(), Some(PollError::Empty));
-        // The old event is gone, and the new one is in its place.
+        // The old event is dropped, and the new one is in its place.
         producer.publish(|event| *event = bomb(false)).unwrap();
         poller.poll().unwrap().consume_all();
     }
@@ -121,7 +122,7 @@ fn miri_event_destructor_that_panics_in_a_publish_closure_is_met_once<K: Kind>()
 
 // ---- pollers ----
 
-fn miri_panic_amid_a_pollers_batch_consumes_what_was_yielded_and_frees_the_others<K: Kind>() {
+fn miri_panic_in_a_pollers_batch_consumes_yielded_events_and_frees_the_others<K: Kind>() {
     let (mut producer, mut consumers) =
         K::ring(4, || 0_u64).stage("bad").poller().stage("good").poller().build().unwrap();
     let mut bad = consumers.take_poller("bad").unwrap();

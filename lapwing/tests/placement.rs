@@ -1,5 +1,5 @@
-//! Decides which thread runs which stage, whatever asks for it: the ring's placement, its groups, or the
-//! stages themselves; and that a ring does the same however its stages are placed.
+//! Tests which thread runs which stage, for a placement of the ring, its groups, and settings of
+//! the stages. Also tests that a ring does the same for every placement.
 
 mod common;
 
@@ -27,42 +27,42 @@ common::for_both_producers! {
     automatic_leaves_a_cpu_to_each_producer_and_each_named_thread,
     groups_and_stages_that_say_their_thread_are_not_spread,
     a_group_may_name_one_worker,
-    a_stage_whose_name_is_said_to_be_a_thread_runs_there,
+    a_stage_on_the_thread_of_its_own_name_runs_there,
     blocking_stages_keep_a_thread_of_their_own,
     stages_that_ask_for_a_cpu_keep_a_thread_of_their_own,
     pollers_have_no_thread,
-    the_last_look_runs_where_its_stage_runs,
-    names_after_the_ring_pass_over_those_that_are_taken,
-    names_after_a_ring_are_such_as_a_thread_can_have,
-    stages_of_a_graph_are_placed_as_well,
+    the_last_poll_runs_on_the_thread_of_its_stage,
+    names_derived_from_the_ring_skip_taken_names,
+    names_derived_from_a_ring_are_valid_thread_names,
+    stages_of_a_graph_are_placed_too,
     consumers_that_are_run_one_by_one_know_their_thread_and_cpu,
     faults_of_a_placement_are_errors,
-    somebody_on_the_thread_of_a_blocking_stage_is_an_error,
+    sharing_the_thread_of_a_blocking_stage_is_an_error,
     faults_of_pins_are_errors,
-    messages_say_what_is_allowed,
+    messages_contain_the_allowed_values,
     miri_threads_are_those_that_were_announced,
     failing_to_pin_a_thread_of_a_placement_leaves_no_thread,
     a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch,
     batches_of_a_shared_thread_fit_the_first_level_cache,
-    batches_of_a_shared_thread_are_no_longer_than_asked,
+    batches_of_a_shared_thread_respect_their_maximum,
     the_next_stage_gets_what_the_one_before_has_just_handled,
     a_panic_of_one_stage_halts_the_others_on_its_thread,
     policies_are_those_of_each_stage,
     a_stage_that_is_stopped_leaves_its_thread_to_the_others,
-    a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread,
+    a_shutdown_that_times_out_names_the_stages_of_the_thread,
     a_halt_ends_every_stage_of_a_thread,
     acknowledgements_hold_back_the_next_stage_on_the_thread,
-    a_stage_that_publishes_to_its_own_full_ring_is_told,
+    a_stage_that_publishes_to_its_own_full_ring_gets_an_error,
     workers_by_key_keep_their_order_on_few_threads_through_resizes,
     consumers_join_and_leave_beside_stages_that_share_a_thread,
     the_monitor_shows_the_threads,
-    a_worker_group_on_a_taken_thread_is_not_to_blame,
+    a_worker_group_on_an_occupied_thread_is_not_the_culprit,
     every_placement_loses_nothing,
 }
 
 fn nothing(_: &u64, _: Sequence, _: bool) {}
 
-/// A ring of 8 with stages of these names, one after the other.
+/// A ring of 8 with stages of these names in a row.
 fn pipeline<'env, K: Kind>(
     placement: Placement,
     stages: impl IntoIterator<Item = impl Into<Stage>>,
@@ -76,10 +76,10 @@ fn consumers_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> Consumers
 }
 
 fn error_of<K: Kind>(ring: Builder<'static, u64, K::Sequencer>) -> BuildError {
-    ring.build().expect_err("it is refused")
+    ring.build().expect_err("the placement is refused")
 }
 
-/// The threads as text: "ring-0: a b; c: c".
+/// Formats the threads as text: "ring-0: a b; c: c".
 fn threads_of(consumers: &Consumers<'_, u64>) -> String {
     let of_thread = |(thread, stages): (&str, Vec<&str>)| format!("{thread}: {}", stages.join(" "));
     consumers.threads().map(of_thread).collect::<Vec<_>>().join("; ")
@@ -98,7 +98,7 @@ fn workers_after<K: Kind>(
     ring.stage(stage).workers(workers).read(|_| nothing)
 }
 
-// ---- who runs where ----
+// ---- which thread runs which stage ----
 
 fn stages_are_split_in_their_order_and_evenly<K: Kind>() {
     let five = |threads| pipeline::<K>(Placement::threads(threads), ["a", "b", "c", "d", "e"]);
@@ -146,7 +146,7 @@ fn automatic_leaves_a_cpu_to_each_producer_and_each_named_thread<K: Kind>() {
             .count()
     };
     let automatic = Placement::automatic;
-    // And one for "disk", which is not counted.
+    // And one thread for "disk", which is not counted.
     assert_eq!(count(automatic().producers(0)), cpus + 1);
     assert_eq!(count(automatic()), (cpus - 1).max(1) + 1);
     assert_eq!(count(automatic().producers(2)), cpus.saturating_sub(2).max(1) + 1);
@@ -162,7 +162,7 @@ fn groups_and_stages_that_say_their_thread_are_not_spread<K: Kind>() {
     };
     assert_threads::<K>(ring(Placement::thread_per_stage()), "x: a d e; b: b; c: c; y: f");
     assert_threads::<K>(ring(Placement::threads(1)), "x: a d e; ring-0: b c; y: f");
-    // What is said twice is said once.
+    // A repeated setting has no further effect.
     let again = Placement::threads(1).group("x", ["e"]).group("y", ["f", "f"]);
     assert_threads::<K>(ring(again), "x: a d e; ring-0: b c; y: f");
 }
@@ -175,7 +175,7 @@ fn a_group_may_name_one_worker<K: Kind>() {
     assert_threads::<K>(ring(one), "x: a w-1; ring-0: b w-0");
 }
 
-fn a_stage_whose_name_is_said_to_be_a_thread_runs_there<K: Kind>() {
+fn a_stage_on_the_thread_of_its_own_name_runs_there<K: Kind>() {
     let placement = Placement::threads(1).group("b", ["d"]);
     assert_threads::<K>(pipeline::<K>(placement, ["a", "b", "c", "d"]), "ring-0: a c; b: b d");
 }
@@ -211,7 +211,7 @@ fn pollers_have_no_thread<K: Kind>() {
     assert_threads::<K>(ring, "ring-0: a b");
 }
 
-fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
+fn the_last_poll_runs_on_the_thread_of_its_stage<K: Kind>() {
     let ring = |placement, last: Stage| {
         pipeline::<K>(placement, ["a", "b"]).stage(last).read(nothing).clear(|event| *event = 0)
     };
@@ -221,19 +221,19 @@ fn the_last_look_runs_where_its_stage_runs<K: Kind>() {
     assert_threads::<K>(ring(each().group("x", ["a", "c"]), c()), "x: a c clear; b: b");
     assert_threads::<K>(ring(each().group("x", ["clear"]), c()), "a: a; b: b; c: c; x: clear");
     assert_threads::<K>(ring(each(), c().on_thread("y")), "a: a; b: b; y: c clear");
-    // A look is no work that a blocking stage would have to be kept from.
+    // A poller does no work on the thread, so a blocking stage cannot hold it up.
     let disk = ring(Placement::threads(1), c().blocking());
     assert_threads::<K>(disk, "ring-0: a b; c: c clear");
 }
 
-fn names_after_the_ring_pass_over_those_that_are_taken<K: Kind>() {
+fn names_derived_from_the_ring_skip_taken_names<K: Kind>() {
     let placement = Placement::threads(2).group("ring-2", ["e"]);
     let stages = ["ring-0", "b", "c", "d", "e", "f"];
     let ring = pipeline::<K>(placement, stages).stage("ring-3").poller();
     assert_threads::<K>(ring, "ring-1: ring-0 b c; ring-4: d f; ring-2: e");
 }
 
-fn names_after_a_ring_are_such_as_a_thread_can_have<K: Kind>() {
+fn names_derived_from_a_ring_are_valid_thread_names<K: Kind>() {
     for (name, expected) in
         [("", "ring-0: a b"), ("\0", "ring-0: a b"), ("or\0ders", "orders-0: a b")]
     {
@@ -245,12 +245,12 @@ fn names_after_a_ring_are_such_as_a_thread_can_have<K: Kind>() {
     }
 }
 
-fn stages_of_a_graph_are_placed_as_well<K: Kind>() {
+fn stages_of_a_graph_are_placed_too<K: Kind>() {
     let mut graph = Graph::new();
     let first = graph.stage("first").read(nothing);
     graph.stage("left").after(first).read(nothing);
     graph.stage("right").after(first).read(nothing);
-    // Said before the graph is there.
+    // Set before the graph exists.
     let ring = K::ring(8, || 0).placement(Placement::threads(2).group("x", ["right"])).graph(graph);
     assert_threads::<K>(
         ring.stage("last").read(nothing),
@@ -276,7 +276,7 @@ fn consumers_that_are_run_one_by_one_know_their_thread_and_cpu<K: Kind>() {
     assert_eq!(places, expected);
 }
 
-// ---- what is refused ----
+// ---- refused placements ----
 
 fn faults_of_a_placement_are_errors<K: Kind>() {
     let text = str::to_owned;
@@ -317,7 +317,7 @@ fn faults_of_a_placement_are_errors<K: Kind>() {
     assert_eq!(error_of::<K>(workers_after::<K>(pipeline::<K>(group, ["a"]), "w", 2)), two);
 }
 
-fn somebody_on_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
+fn sharing_the_thread_of_a_blocking_stage_is_an_error<K: Kind>() {
     let text = str::to_owned;
     let each = Placement::thread_per_stage;
     let shares = BuildError::Placement(PlacementError::BlockingShares {
@@ -367,7 +367,7 @@ fn faults_of_pins_are_errors<K: Kind>() {
     assert_eq!(error_of::<K>(ring.read(|_| nothing)), two("x", (4, 5)));
 }
 
-fn messages_say_what_is_allowed<K: Kind>() {
+fn messages_contain_the_allowed_values<K: Kind>() {
     let text = str::to_owned;
     let (thread, stage) = (text("x"), text("a"));
     let threads = (text("x"), text("y"));
@@ -375,11 +375,11 @@ fn messages_say_what_is_allowed<K: Kind>() {
         (PlacementError::ZeroThreads, "a placement must have at least one thread: threads=0"),
         (
             PlacementError::UnknownStage { thread: thread.clone(), stage: stage.clone() },
-            "a group may name only stages of its ring: stage=\"a\", thread=\"x\"",
+            "a group names a stage that the ring does not have: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::Poller { thread: thread.clone(), stage: stage.clone() },
-            "a poller runs where it is asked, and has no thread: stage=\"a\", thread=\"x\"",
+            "a group cannot name a poller, which runs on the thread that polls it: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::TwoThreads { stage: stage.clone(), threads },
@@ -387,11 +387,11 @@ fn messages_say_what_is_allowed<K: Kind>() {
         ),
         (
             PlacementError::BlockingShares { thread: thread.clone(), stage },
-            "a blocking stage must have its thread for itself: stage=\"a\", thread=\"x\"",
+            "a blocking stage must not share its thread: stage=\"a\", thread=\"x\"",
         ),
         (
             PlacementError::UnknownThread { thread },
-            "only a thread that the ring has can be pinned: thread=\"x\"",
+            "the ring does not have the thread to pin: thread=\"x\"",
         ),
     ];
     for (error, message) in messages {
@@ -492,7 +492,8 @@ fn a_pipeline_on_one_thread_has_its_order_at_every_size_of_ring_and_batch<K: Kin
     }
 }
 
-/// The lengths of the batches of two stages over a ring of `E` that was full before they began.
+/// Returns the lengths of the batches of two stages over a ring of `E` that was full before they
+/// began.
 fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
     placement: Placement,
     capacity: usize,
@@ -522,17 +523,17 @@ fn batches_of<K: Kind, E: Clone + Default + Send + Sync + 'static>(
 fn batches_of_a_shared_thread_fit_the_first_level_cache<K: Kind>() {
     let one = || Placement::threads(1);
     let turns = |events: usize, count: usize| [("a", events), ("b", events)].repeat(count);
-    // 16 KiB of events at a time, 16 events at least.
+    // 16 KiB of events at a time, at least 16 events.
     assert_eq!(batches_of::<K, u64>(one(), 8192, 8192), turns(2048, 4));
     assert_eq!(batches_of::<K, [u64; 16]>(one(), 512, 512), turns(128, 4));
     assert_eq!(batches_of::<K, [[u64; 32]; 16]>(one(), 64, 64), turns(16, 4));
     assert_eq!(batches_of::<K, ()>(one(), 1 << 15, 1 << 15), turns(1 << 14, 2));
-    // A thread of its own hands nothing on in its cache.
+    // A stage alone on its thread passes nothing to another one through the cache.
     let each = batches_of::<K, u64>(Placement::thread_per_stage(), 8192, 8192);
     assert_eq!(each, [("a", 8192), ("b", 8192)]);
 }
 
-fn batches_of_a_shared_thread_are_no_longer_than_asked<K: Kind>() {
+fn batches_of_a_shared_thread_respect_their_maximum<K: Kind>() {
     let turns = batches_of::<K, u64>(Placement::threads(1), 64, 10);
     assert!(turns.iter().all(|&(_, events)| events <= 10), "{turns:?}");
     assert_eq!(turns.iter().map(|&(_, events)| events).sum::<usize>(), 128);
@@ -561,7 +562,7 @@ fn the_next_stage_gets_what_the_one_before_has_just_handled<K: Kind>() {
     assert_eq!(*order.lock().unwrap(), [turn(0), turn(16), turn(32)].concat());
 }
 
-// ---- a ring does the same however its stages are placed ----
+// ---- a ring does the same for every placement ----
 
 fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
     quiet_panics();
@@ -584,7 +585,7 @@ fn a_panic_of_one_stage_halts_the_others_on_its_thread<K: Kind>() {
     );
 }
 
-/// Notes which events it is told have failed.
+/// Records which events came as failed.
 #[derive(Default)]
 struct Failures(Vec<Sequence>);
 
@@ -658,7 +659,7 @@ fn a_stage_that_is_stopped_leaves_its_thread_to_the_others<K: Kind>() {
     assert_eq!(handled.load(SeqCst), 104);
 }
 
-fn a_shutdown_that_runs_out_of_time_names_the_stages_of_the_thread<K: Kind>() {
+fn a_shutdown_that_times_out_names_the_stages_of_the_thread<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = pipeline::<K>(Placement::threads(1), ["a"])
         .stage("stuck")
@@ -706,13 +707,13 @@ fn acknowledgements_hold_back_the_next_stage_on_the_thread<K: Kind>() {
     }
     for sequence in 0..2 {
         assert!(told.try_recv().is_err(), "nothing is on disk yet");
-        disk.acknowledge(sequence + 1).unwrap(); // which wakes the thread
+        disk.acknowledge(sequence + 1).unwrap(); // wakes the thread
         assert_eq!(told.recv_timeout(PATIENCE), Ok(("reply", sequence)));
     }
     running.shutdown().unwrap();
 }
 
-fn a_stage_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
+fn a_stage_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
     let (give, gift) = mpsc::channel();
     let (tell, told) = mpsc::channel();
     let mut own = None;
@@ -815,7 +816,7 @@ fn the_monitor_shows_the_threads<K: Kind>() {
     assert_eq!(snapshot.stages[3].state, StageState::NotAsked);
 }
 
-fn a_worker_group_on_a_taken_thread_is_not_to_blame<K: Kind>() {
+fn a_worker_group_on_an_occupied_thread_is_not_the_culprit<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .placement(Placement::threads(1))
@@ -842,7 +843,7 @@ fn a_worker_group_on_a_taken_thread_is_not_to_blame<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// A graph of reading, writing, sharing, blocking and leaving, on threads that chance chooses.
+/// A graph of stages that read, write, share, block and leave, on random threads.
 fn every_placement_loses_nothing<K: Kind>() {
     let events = repeats(2_000);
     let mut random = Lcg(7);
@@ -864,7 +865,7 @@ fn every_placement_loses_nothing<K: Kind>() {
         let right = if random.below(2) == 0 { right.blocking() } else { right };
         let leaves = |sequence| if sequence == leaves_at { Action::Stop } else { Action::Continue };
         let placement = match round % placements.len() {
-            4 => Placement::threads(2), // "right" may be blocking: not in a group
+            4 => Placement::threads(2), // "right" may be blocking, so it is in no group
             _ => placement,
         };
         let ring = K::ring(1 << random.below(8), || 0_u64)
@@ -894,7 +895,8 @@ fn every_placement_loses_nothing<K: Kind>() {
     }
 }
 
-/// Everything on one CPU, the producer as well: nobody waits for somebody who waits for the CPU.
+/// All threads run on one CPU, including the producer: none waits for a thread that waits for the
+/// CPU.
 #[cfg(all(target_os = "linux", not(miri)))]
 mod one_cpu {
     use super::*;
@@ -903,7 +905,8 @@ mod one_cpu {
         everything_moves_on_one_cpu,
     }
 
-    /// Runs `body` on a thread of its own, with all that it starts, on one of the CPUs that there are.
+    /// Runs `body` on a thread of its own. That thread and all that it starts use one of the
+    /// available CPUs.
     fn on_one_cpu<R: Send>(body: impl FnOnce() -> R + Send) -> R {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -941,7 +944,7 @@ mod one_cpu {
     }
 }
 
-/// Consumers of a placement may be run by the user, as any.
+/// User code can run the consumers of a placement, like any consumer.
 #[test]
 fn consumers_of_a_placement_may_be_run_on_one_thread_by_hand() {
     common::watched(|| {

@@ -1,4 +1,4 @@
-//! Decides what a poller shows, what it lets go of and when, and what becomes of the graph when it leaves.
+//! Tests what a poller shows, what it releases and when, and the graph after it has left.
 
 mod common;
 
@@ -19,26 +19,26 @@ use lapwing::{Disruptor, Poller, Stage};
 common::for_both_producers! {
     miri_poll_shows_events_in_order_and_is_empty_without_any,
     poll_max_limits_the_batch_and_shows_the_rest_later,
-    poll_max_of_any_number_never_shows_more_than_there_is,
+    poll_max_of_any_number_shows_only_available_events,
     poll_ends_a_batch_at_the_wrap,
     poll_respects_max_batch_of_its_stage,
     full_ring_is_shown_whole,
     wait_returns_when_an_event_is_published,
-    wait_timeout_waits_as_long_as_asked_and_no_event_is_lost,
+    wait_timeout_waits_for_its_timeout_and_loses_no_event,
     wait_ends_when_the_ring_is_closed,
-    miri_batch_lets_go_of_what_was_consumed_only,
+    miri_batch_releases_only_consumed_events,
     miri_batch_releases_early_and_keeps_the_rest,
     miri_forgotten_batch_comes_again,
     exclusive_poller_changes_events_for_the_stages_after_it,
     poller_is_closed_only_when_drained,
-    miri_dropped_poller_holds_nobody_back,
+    miri_dropped_poller_holds_back_nothing,
     last_poller_to_leave_halts_the_ring,
     pipeline_of_pollers_survives_the_one_in_the_middle,
     miri_poller_shares_a_thread_with_its_producer,
     poller_that_was_not_taken_fails_the_start,
     taking_a_poller_says_why_it_cannot,
     poller_after_a_stage_sees_its_events_when_it_has_finished,
-    poller_that_spins_behind_one_that_leaves_reads_what_that_one_left,
+    poller_that_spins_downstream_of_one_that_leaves_reads_its_events,
 }
 
 fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64>) {
@@ -55,12 +55,12 @@ fn publish<K: Kind>(producer: &mut ProducerOf<u64, K>, sequences: std::ops::Rang
     }
 }
 
-/// What a poll shows, not consumed.
+/// Returns what a poll shows, without consuming it.
 fn shown(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
     poller.poll().map(|batch| batch.as_slice().to_vec())
 }
 
-/// Consumes what there is.
+/// Consumes the available events.
 fn consume(poller: &mut Poller<u64>) -> Result<Vec<u64>, PollError> {
     poller.poll().map(|mut batch| batch.iter().map(|(_, event)| *event).collect())
 }
@@ -102,8 +102,9 @@ fn poll_max_limits_the_batch_and_shows_the_rest_later<K: Kind>() {
     rest.consume_all();
 }
 
-/// Past sequence 0, a huge number wrapped around and made a slice of nearly all memory.
-fn poll_max_of_any_number_never_shows_more_than_there_is<K: Kind>() {
+/// A sequence below 0 must not wrap around to a huge number, which would make a slice of nearly all
+/// memory.
+fn poll_max_of_any_number_shows_only_available_events<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(8);
     for max in [usize::MAX, usize::MAX - 1, usize::MAX >> 1, 1 << 62] {
         let first = poller.sequence();
@@ -165,7 +166,7 @@ fn wait_returns_when_an_event_is_published<K: Kind>() {
     assert_eq!(thread.join().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-fn wait_timeout_waits_as_long_as_asked_and_no_event_is_lost<K: Kind>() {
+fn wait_timeout_waits_for_its_timeout_and_loses_no_event<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let begin = Instant::now();
     assert_eq!(poller.wait_timeout(MOMENT).err(), Some(WaitTimeoutError::TimedOut));
@@ -186,7 +187,7 @@ fn wait_ends_when_the_ring_is_closed<K: Kind>() {
     assert_eq!(thread.join().unwrap(), Some(RingError::Closed));
 }
 
-fn miri_batch_lets_go_of_what_was_consumed_only<K: Kind>() {
+fn miri_batch_releases_only_consumed_events<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     publish::<K>(&mut producer, 0..4);
     drop(poller.poll().unwrap());
@@ -272,7 +273,7 @@ fn poller_is_closed_only_when_drained<K: Kind>() {
     assert_eq!(poller.poll_max(0).err(), Some(PollError::Closed));
 }
 
-fn miri_dropped_poller_holds_nobody_back<K: Kind>() {
+fn miri_dropped_poller_holds_back_nothing<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(2, || 0_u64)
         .side_by_side(|side| side.stage("goes").poller().stage("stays").poller())
         .build()
@@ -313,7 +314,7 @@ fn pipeline_of_pollers_survives_the_one_in_the_middle<K: Kind>() {
     middle.poll().unwrap().consume(1);
     assert_eq!(shown(&mut last), Ok(vec![0]));
     drop(middle);
-    // Now the last one comes after the first one.
+    // Now the last stage depends on the first.
     assert_eq!(consume(&mut last), Ok(vec![0, 1, 2]));
     assert_eq!(shown(&mut last), Err(PollError::Empty));
     drop(first);
@@ -356,7 +357,7 @@ fn taking_a_poller_says_why_it_cannot<K: Kind>() {
         .read(|_, _, _| {})
         .build()
         .unwrap();
-    assert!(matches!(consumers.take_poller("nobody").err(), Some(TakeError::UnknownName { .. })));
+    assert!(matches!(consumers.take_poller("unknown").err(), Some(TakeError::UnknownName { .. })));
     assert!(matches!(consumers.take_poller("handler").err(), Some(TakeError::WrongType { .. })));
     assert!(matches!(consumers.take_poller("writes").err(), Some(TakeError::WrongType { .. })));
     assert!(matches!(consumers.take_poller_mut("reads").err(), Some(TakeError::WrongType { .. })));
@@ -390,8 +391,8 @@ fn poller_after_a_stage_sees_its_events_when_it_has_finished<K: Kind>() {
     assert_eq!(shown(&mut poller), Err(PollError::Closed));
 }
 
-/// Across the wrap, in batches that have a limit, and to the end of a ring that is closed.
-fn poller_that_spins_behind_one_that_leaves_reads_what_that_one_left<K: Kind>() {
+/// Across the wrap, in limited batches, and to the end of a closed ring.
+fn poller_that_spins_downstream_of_one_that_leaves_reads_its_events<K: Kind>() {
     const EVENTS: u64 = 100;
     const LEFT_AT: u64 = 41;
     let graph = K::ring(8, || 0_u64)

@@ -1,5 +1,5 @@
-//! Decides who is held up by a thread that stands still: by a claim that it keeps, or by a batch. The page
-//! `docs::preemption` says so to users. Not here: what a monitor says of each (`stalls`).
+//! Tests which threads a stopped thread holds up: by a claim that it holds, or by a batch. The page
+//! `docs::preemption` documents this. Not here: what a monitor shows in each case (`stalls`).
 
 mod common;
 
@@ -10,12 +10,12 @@ use lapwing::Disruptor;
 use lapwing::error::{PollError, TryPublishError};
 
 common::for_both_producers! {
-    miri_a_consumer_that_keeps_its_batch_holds_up_those_after_it_and_a_full_ring,
+    miri_a_held_batch_holds_up_downstream_stages_and_a_full_ring,
     a_worker_that_stands_still_leaves_the_other_events_to_the_others,
 }
 
 #[test]
-fn miri_a_claim_that_a_single_producer_keeps_holds_up_nobody() {
+fn miri_a_held_claim_of_a_single_producer_holds_up_no_thread() {
     let (mut producer, mut consumers) =
         One::ring(4, || 0_u64).stage("first").poller().stage("second").poller().build().unwrap();
     let monitor = producer.monitor();
@@ -28,12 +28,12 @@ fn miri_a_claim_that_a_single_producer_keeps_holds_up_nobody() {
     second.poll().unwrap().consume_all();
     assert_eq!(second.sequence(), 3);
     let _ = monitor.snapshot();
-    assert!(monitor.stall().is_none(), "there is nothing new");
+    assert!(monitor.stall().is_none(), "there is no new event");
     drop(claim);
 }
 
 #[test]
-fn miri_other_producers_go_on_behind_a_claim_that_is_kept_until_the_ring_is_full() {
+fn miri_other_producers_continue_after_a_held_claim_until_the_ring_is_full() {
     let (mut slow, mut consumers) =
         Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
     let mut all = consumers.take_poller("all").unwrap();
@@ -44,7 +44,7 @@ fn miri_other_producers_go_on_behind_a_claim_that_is_kept_until_the_ring_is_full
     all.poll().unwrap().consume_all();
     quick.publish(|event| *event = 3).unwrap();
     quick.publish(|event| *event = 4).unwrap();
-    assert_eq!(all.poll().err(), Some(PollError::Empty), "all of it is behind the gap");
+    assert_eq!(all.poll().err(), Some(PollError::Empty), "the whole batch is after the gap");
     assert_eq!(quick.try_publish(|_| {}), Err(TryPublishError::Full));
     *claim = 1;
     claim.publish().unwrap();
@@ -57,7 +57,7 @@ fn miri_other_producers_go_on_behind_a_claim_that_is_kept_until_the_ring_is_full
 }
 
 #[test]
-fn miri_of_a_batch_that_is_kept_nothing_is_seen_before_all_of_it() {
+fn miri_a_held_batch_shows_no_event_before_it_is_published() {
     for is_up_to in [false, true] {
         let (mut slow, mut consumers) =
             Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build().unwrap();
@@ -73,7 +73,7 @@ fn miri_of_a_batch_that_is_kept_nothing_is_seen_before_all_of_it() {
     }
 }
 
-fn miri_a_consumer_that_keeps_its_batch_holds_up_those_after_it_and_a_full_ring<K: Kind>() {
+fn miri_a_held_batch_holds_up_downstream_stages_and_a_full_ring<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .side_by_side(|side| side.stage("slow").poller().stage("beside").poller())
         .stage("after")
@@ -124,7 +124,7 @@ fn a_worker_that_stands_still_leaves_the_other_events_to_the_others<K: Kind>() {
     let others: Vec<u64> = (0..3).map(|_| handled.recv().unwrap()).collect();
     assert_eq!(others, [1, 2, 3]);
     let after = || monitor.snapshot().stages.iter().find(|s| s.name == "after").unwrap().sequence;
-    assert_eq!(after(), 0, "behind the worker that stands still");
+    assert_eq!(after(), 0, "after the event of the stopped worker");
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     turnstile.let_go();
     wait_until(|| after() == 4);

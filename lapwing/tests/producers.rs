@@ -1,4 +1,5 @@
-//! Decides where one producer and several differ: claims that are forgotten or held, and how many threads share a ring.
+//! Tests the differences between one producer and several: claims that are forgotten or held, and
+//! several threads on one ring.
 
 mod common;
 
@@ -41,7 +42,7 @@ fn miri_forgotten_claim_of_a_single_producer_is_claimed_again() {
     }
 }
 
-/// Documented: it might still be published, so nobody may pass it.
+/// Documented: the claim might still be published, so no consumer may pass it.
 #[test]
 fn miri_forgotten_claim_of_several_producers_stops_consumers_there() {
     let (mut producer, mut consumers) =
@@ -89,7 +90,7 @@ fn batch_of_a_single_producer_is_refused_whole_when_the_ring_was_closed_meanwhil
 }
 
 #[test]
-fn claim_of_several_producers_is_accepted_though_the_ring_was_closed_meanwhile() {
+fn claim_of_several_producers_is_accepted_although_the_ring_was_closed_meanwhile() {
     watched(|| {
         let (mut producer, consumers) = Disruptor::multi_producer(4, || 0_u64)
             .stage("count")
@@ -132,7 +133,7 @@ fn miri_claim_of_a_stalled_producer_holds_back_the_events_after_it() {
 }
 
 #[test]
-fn full_ring_is_full_for_every_producer_and_lent_to_the_first_that_asks() {
+fn full_ring_is_full_for_every_producer_and_a_free_slot_goes_to_the_first() {
     let (mut first, mut consumers) =
         Disruptor::multi_producer(2, || 0_u64).stage("poller").poller().build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -147,7 +148,8 @@ fn full_ring_is_full_for_every_producer_and_lent_to_the_first_that_asks() {
     assert!(first.try_claim().is_err() && second.try_claim().is_err());
 }
 
-/// Each event of four threads arrives once, in the order of its thread, and in one order for all consumers.
+/// Each event of four threads arrives once, in the order of its thread, and in the same order at
+/// all consumers.
 #[test]
 fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
     watched(|| {
@@ -192,9 +194,9 @@ fn miri_events_of_many_threads_arrive_once_and_in_one_order() {
     });
 }
 
-/// The same with batches that do not divide the ring, and claims that are given up in between.
+/// The same with batches that do not divide the ring, and some claims given up.
 #[test]
-fn batches_of_many_threads_stay_whole_though_others_give_up_claims() {
+fn batches_of_many_threads_stay_whole_although_others_give_up_claims() {
     watched(|| {
         const BATCH: u64 = 5;
         let batches = repeats(4_000);

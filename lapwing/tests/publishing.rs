@@ -1,4 +1,4 @@
-//! Decides what a producer may claim, what comes of a claim, and which error says why it may not.
+//! Tests what a producer may claim, the result of a claim, and which error a refused claim returns.
 
 mod common;
 
@@ -22,8 +22,8 @@ common::for_both_producers! {
     batch_of_any_possible_size_is_published_whole,
     batch_waits_until_all_of_it_fits,
     miri_batch_across_the_wrap_shows_two_slices,
-    miri_claim_is_seen_by_nobody_before_it_is_published,
-    claim_on_a_ring_that_was_full_is_seen_by_nobody_before_it_is_published,
+    miri_claim_is_invisible_before_it_is_published,
+    claim_on_a_previously_full_ring_is_invisible_before_it_is_published,
     miri_claim_that_is_dropped_is_given_up,
     batch_that_is_dropped_is_given_up,
     claim_that_is_given_up_last_does_not_hold_a_close,
@@ -42,7 +42,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, poller)
 }
 
-/// Consumes all that is there, past the wrap.
+/// Consumes all available events, also past the wrap.
 fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
     let mut events = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -51,7 +51,7 @@ fn drain(poller: &mut Poller<u64>) -> Vec<u64> {
     events
 }
 
-/// Consumes all that is there, sequences only.
+/// Consumes all available events, and returns only their sequences.
 fn drain_sequences(poller: &mut Poller<u64>) -> Vec<u64> {
     let mut sequences = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -70,7 +70,7 @@ fn miri_publish_numbers_events_from_zero_and_writes_in_place<K: Kind>() {
             _ => producer.publish_timeout(PATIENCE, |event| *event += sequence).unwrap(),
         };
         assert_eq!(result, sequence);
-        // The event of a lap ago is still there when it is written again.
+        // The slot still holds the event of the last lap when it is written again.
         let of_this_slot = (0..=sequence).rev().step_by(2).sum::<u64>();
         assert_eq!(drain(&mut poller), [of_this_slot]);
     }
@@ -230,7 +230,7 @@ fn miri_batch_across_the_wrap_shows_two_slices<K: Kind>() {
     assert_eq!(drain(&mut poller), [3, 4, 5, 6]);
 }
 
-fn miri_claim_is_seen_by_nobody_before_it_is_published<K: Kind>() {
+fn miri_claim_is_invisible_before_it_is_published<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     for round in 0..3 {
         let mut claim = producer.claim().unwrap();
@@ -242,8 +242,8 @@ fn miri_claim_is_seen_by_nobody_before_it_is_published<K: Kind>() {
     }
 }
 
-/// LMAX's single producer moved its cursor to the claim when it had to look at the gate (issue 477).
-fn claim_on_a_ring_that_was_full_is_seen_by_nobody_before_it_is_published<K: Kind>() {
+/// LMAX's single producer moved its cursor to the claim when it had to read the gate (issue 477).
+fn claim_on_a_previously_full_ring_is_invisible_before_it_is_published<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(4);
     let mut next = 0;
     for _ in 0..10 {
@@ -272,7 +272,7 @@ fn miri_claim_that_is_dropped_is_given_up<K: Kind>() {
         expected.push(claim.publish().unwrap());
         assert_eq!(drain(&mut poller), [round]);
     }
-    // A single producer claims the same sequence again; of several, each claim has its own.
+    // A single producer claims the same sequence again. With several, each claim has its own.
     let gap = if K::IS_MULTI { 3 } else { 1 };
     assert_eq!(expected, (0..5).map(|round| round * gap + gap - 1).collect::<Vec<_>>());
 }
@@ -312,11 +312,12 @@ fn claim_that_is_given_up_last_does_not_hold_a_close<K: Kind>() {
     running.join().unwrap();
 }
 
-/// What the calls that wait, never wait, wait for a while, and the batch calls were refused with.
+/// The errors of the waiting, `try_`, `_timeout` and batch calls.
 type Refusals =
     ([PublishError; 2], [TryPublishError; 2], [PublishTimeoutError; 2], [BatchError; 6]);
 
-/// Makes every call that could publish, none of which may run its closure; the reasons, in the order of the calls.
+/// Makes every publishing call, none of which may run its closure. Returns the errors, in the order
+/// of the calls.
 fn refusals<K: Kind>(producer: &mut ProducerOf<u64, K>) -> Refusals {
     (
         [producer.publish(|_| unreachable!()).unwrap_err(), producer.claim().unwrap_err()],

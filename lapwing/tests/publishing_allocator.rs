@@ -1,4 +1,4 @@
-//! Decides what happens under a global allocator that publishes: each allocation and each release is an event of a ring.
+//! Tests a global allocator that publishes: each allocation and each release is an event of a ring.
 //! Not here: handlers that publish to their own ring (`self_deadlock.rs`).
 
 mod common;
@@ -19,7 +19,8 @@ use lapwing::{Disruptor, Poller, Producer};
 #[global_allocator]
 static ALLOCATOR: Publishing = Publishing;
 
-/// Where allocations are published. It is locked while one is, so an allocation within it is not published.
+/// The producer for allocations. It is locked during a publication, so an allocation within it is
+/// not published.
 static LOG: Mutex<Option<Producer<u64, Multi>>> = Mutex::new(None);
 
 static PUBLISHED: AtomicU64 = AtomicU64::new(0);
@@ -31,10 +32,11 @@ thread_local! {
     static IS_LOGGED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The system's allocator, which publishes the size of each allocation and release of the threads that are logged.
+/// The system's allocator, which also publishes the size of each allocation and release on threads
+/// that are logged.
 struct Publishing;
 
-// SAFETY: memory comes from the system's allocator, and goes back there. No panic leaves `publish`.
+// SAFETY: memory comes from the system's allocator and returns there. No panic leaves `publish`.
 unsafe impl GlobalAlloc for Publishing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         publish(layout.size());
@@ -59,7 +61,7 @@ fn publish(bytes: usize) {
     let Some(producer) = &mut *log else {
         return;
     };
-    // On a full ring this looks at the list of what the thread runs, and then gives up.
+    // On a full ring this reads the list of stages that the thread runs, and then returns an error.
     let result = catch_unwind(AssertUnwindSafe(|| {
         producer.publish_timeout(Duration::ZERO, |event| *event = bytes as u64).map(drop)
     }));
@@ -72,7 +74,8 @@ fn publish(bytes: usize) {
     figure.fetch_add(1, Ordering::Relaxed);
 }
 
-/// While it lives, allocations of all logged threads are published to one ring, with `poller` at its end. Only one at a time.
+/// While it lives, allocations of all logged threads are published to one ring, with `poller` at
+/// its end. Only one may exist at a time.
 struct Logged {
     poller: Poller<u64>,
     _turn: MutexGuard<'static, ()>,
@@ -100,8 +103,8 @@ impl Logged {
         result
     }
 
-    /// Numbers of allocations that were published, refused since the ring was full, and panicked; and of those that
-    /// the poller gets.
+    /// The numbers of allocations that were published, refused because the ring was full, and
+    /// panicked, and of those that the poller got.
     fn figures(mut self) -> (u64, u64, u64, u64) {
         drop(LOG.lock().unwrap().take());
         let mut polled = 0;
@@ -114,7 +117,8 @@ impl Logged {
     }
 }
 
-/// Runs `stages` stages of a ring on this thread until they have handled one event; returns how many handlers ran.
+/// Runs `stages` stages of a ring on this thread until they have handled one event. Returns how
+/// many handlers ran.
 fn run_stages(stages: usize) -> usize {
     let handled = AtomicU64::new(0);
     let mut ring = Disruptor::single_producer(2, || 0_u64).stage("0").read(|_, _, _| {});
@@ -130,7 +134,8 @@ fn run_stages(stages: usize) -> usize {
     handled.into_inner() as usize + 1
 }
 
-/// Has three workers of a ring handle 100 numbers on this thread, each in a `Box`; returns the sum.
+/// Makes three workers of a ring handle 100 numbers on this thread, each in a `Box`. Returns the
+/// sum.
 fn run_workers() -> u64 {
     let sum = AtomicU64::new(0);
     let (mut producer, consumers) = Disruptor::multi_producer(128, || 0_u64)
@@ -146,7 +151,7 @@ fn run_workers() -> u64 {
 }
 
 #[test]
-fn allocator_that_publishes_to_a_full_ring_panicked_where_a_stage_began() {
+fn allocator_may_publish_to_a_full_ring_when_a_stage_begins() {
     watched(|| {
         let logged = Logged::new(1);
         assert_eq!(logged.within(|| run_stages(20)), 20);

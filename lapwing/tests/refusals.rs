@@ -1,4 +1,4 @@
-//! Decides which rings are not built, and that nothing is left of them.
+//! Tests which rings are refused by `build`, and that nothing of them remains.
 
 mod common;
 
@@ -14,7 +14,7 @@ common::for_both_producers! {
     a_ring_without_consumers_is_refused,
     a_longest_batch_of_no_events_is_refused,
     a_capacity_must_be_a_power_of_two_in_bounds,
-    memory_that_cannot_be_had_is_an_error,
+    failed_allocation_is_an_error,
     a_refused_ring_has_made_no_event,
 }
 
@@ -66,8 +66,8 @@ fn a_capacity_must_be_a_power_of_two_in_bounds<K: Kind>() {
     }
 }
 
-/// More than an address space: refused before a factory could be called.
-fn memory_that_cannot_be_had_is_an_error<K: Kind>() {
+/// More than an address space: refused before the factory is called.
+fn failed_allocation_is_an_error<K: Kind>() {
     type Huge = [u64; 1 << 30];
     let ring = K::ring(1 << 30, || -> Huge { unreachable!() }).stage("a").read(|_, _, _| {});
     let expected = BuildError::OutOfMemory { capacity: 1 << 30, bytes_per_slot: 1 << 33 };

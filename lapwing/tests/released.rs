@@ -1,4 +1,5 @@
-//! Decides when a handler is told of a release, and that a publisher it notifies then finds room.
+//! Tests when a handler is notified of a release, and that a publisher that it notifies then finds
+//! a free slot.
 
 mod common;
 
@@ -16,19 +17,19 @@ use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free,
-    a_publisher_that_was_notified_before_the_release_slept_for_ever,
+    a_publisher_is_notified_after_the_release,
     a_publisher_is_notified_by_a_stage_that_writes,
     a_publisher_is_notified_by_stages_that_share_a_thread,
     a_publisher_is_notified_by_whichever_stage_is_the_last,
     a_publisher_is_notified_by_whichever_worker_is_the_last,
     a_publisher_is_notified_by_workers_by_key,
-    a_publisher_is_notified_by_workers_that_hand_keys_over,
-    of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement,
-    each_release_is_told_once,
+    a_publisher_is_notified_by_workers_that_give_keys_away,
+    the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement,
+    each_release_is_notified_once,
     an_event_that_comes_a_third_time_releases_nothing_more,
-    a_panic_of_the_call_gives_no_event_again,
+    a_panic_of_the_call_repeats_no_event,
     a_panic_of_the_call_loses_no_pause_and_no_restart,
-    a_panic_of_the_call_after_a_failed_event_is_a_failure_of_its_own,
+    a_panic_in_the_call_after_a_failed_event_is_a_separate_failure,
 }
 
 const ZERO: Duration = Duration::ZERO;
@@ -40,12 +41,12 @@ impl<A: Access> EventHandler<u64, A> for Bell {
     fn on_event(&mut self, _: A::Ref<'_, u64>, _: Sequence, _: bool) {}
 
     fn on_released(&mut self, next_sequence: Sequence) {
-        // The publisher may be done.
+        // The publisher may have finished.
         let _ = self.0.send(next_sequence);
     }
 }
 
-/// Publishes `events` events, and on a full ring goes on only when the bell rings.
+/// Publishes `events` events. On a full ring it continues only when the bell rings.
 fn publish_by_the_bell<S: Sequencer>(
     producer: &mut lapwing::Producer<u64, S>,
     bell: &Receiver<Sequence>,
@@ -53,7 +54,7 @@ fn publish_by_the_bell<S: Sequencer>(
 ) {
     for value in 0..events {
         while producer.try_publish(|event| *event = value) == Err(TryPublishError::Full) {
-            bell.recv_timeout(PATIENCE).expect("a release that makes room is told");
+            bell.recv_timeout(PATIENCE).expect("a release that frees a slot is notified");
         }
     }
 }
@@ -67,7 +68,7 @@ fn run_by_the_bell<K: Kind>(ring: Builder<'static, u64, K::Sequencer>, bell: &Re
     running.shutdown().unwrap();
 }
 
-/// Asks a publisher to try, in the middle of its own calls.
+/// Tells a publisher to try, in the middle of its own calls.
 struct Asks {
     questions: Sender<&'static str>,
     answers: Receiver<Result<Sequence, TryPublishError>>,
@@ -96,8 +97,8 @@ impl EventHandler<u64> for Asks {
     }
 }
 
-/// What a publisher finds whom the handler of `stage` asks, in a ring of one slot. Acknowledges by
-/// `acknowledge` what is released.
+/// Returns what a publisher finds in a ring of one slot when the handler of `stage` tells it to
+/// try. Acknowledges released events by `acknowledge`.
 fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
     let (questions, asked) = mpsc::channel();
     let (answer, answers) = mpsc::channel();
@@ -127,7 +128,7 @@ fn what_is_found<K: Kind>(is_acknowledged: bool) -> Vec<(&'static str, bool)> {
     common::wait_until(|| seen.lock().unwrap().len() == 6);
     running.close();
     let report = running.join();
-    // The handler goes with the report, and so ends the publisher.
+    // The handler is dropped with the report, which ends the publisher.
     let processed = report.unwrap().stages().next().unwrap().processed();
     assert_eq!(processed, publisher.join().unwrap());
     seen.lock().unwrap().clone()
@@ -138,12 +139,12 @@ fn at_the_end_of_a_batch_the_slot_is_held_and_after_the_release_it_is_free<K: Ki
     assert_eq!(what_is_found::<K>(false), expected.repeat(3));
 }
 
-fn of_an_acknowledged_stage_the_slot_is_held_until_the_acknowledgement<K: Kind>() {
+fn the_slot_of_an_acknowledged_stage_is_held_until_the_acknowledgement<K: Kind>() {
     let expected = [("end of batch", false), ("released", false)];
     assert_eq!(what_is_found::<K>(true), expected.repeat(3));
 }
 
-fn a_publisher_that_was_notified_before_the_release_slept_for_ever<K: Kind>() {
+fn a_publisher_is_notified_after_the_release<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     run_by_the_bell::<K>(K::ring(1, || 0).stage("bell").read_handler(Bell(bell)), &rings);
 }
@@ -172,14 +173,15 @@ fn a_publisher_is_notified_by_whichever_stage_is_the_last<K: Kind>() {
     run_by_the_bell::<K>(ring, &rings);
 }
 
-/// A worker that loses a claim to another one holds the slot for a moment, and lets go of it without an event.
+/// A worker that loses a claim to another one holds the slot for a moment, and releases it without
+/// an event.
 fn a_publisher_is_notified_by_whichever_worker_is_the_last<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let ring = K::ring(1, || 0).stage("work").workers(3).read_handlers(move |_| Bell(bell.clone()));
     run_by_the_bell::<K>(ring, &rings);
 }
 
-/// Each worker goes past the events of the others, and holds their slots until it has.
+/// Each worker passes the events of the others, and holds their slots until it has.
 fn a_publisher_is_notified_by_workers_by_key<K: Kind>() {
     let (bell, rings) = mpsc::channel();
     let ring = K::ring(1, || 0)
@@ -200,7 +202,7 @@ impl HandOver for Bell {
     fn take(&mut self, _: u64, (): ()) {}
 }
 
-fn a_publisher_is_notified_by_workers_that_hand_keys_over<K: Kind>() {
+fn a_publisher_is_notified_by_workers_that_give_keys_away<K: Kind>() {
     let (bell, heard) = mpsc::channel();
     let ring = K::ring(1, || 0)
         .stage("work")
@@ -232,26 +234,26 @@ fn give_up_by_the_bell(
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_was_given_up() {
+fn a_publisher_wakes_when_a_stage_passes_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, bell| ring.stage("bell").read_handler(bell));
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_workers_passed() {
+fn a_publisher_wakes_when_workers_pass_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, Bell(bell)| {
         ring.stage("work").workers(2).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_workers_by_key_passed() {
+fn a_publisher_wakes_when_workers_by_key_pass_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, Bell(bell)| {
         ring.stage("work").workers(2).by_key(|key| *key).read_handlers(move |_| Bell(bell.clone()))
     });
 }
 
 #[test]
-fn a_publisher_slept_for_ever_behind_a_claim_that_a_shared_thread_passed() {
+fn a_publisher_wakes_when_a_shared_thread_passes_a_claim_that_was_given_up() {
     give_up_by_the_bell(|ring, bell| {
         let stage = |name| Stage::new(name).on_thread("both");
         ring.stage(stage("first")).read(|_, _, _| {}).stage(stage("second")).read_handler(bell)
@@ -260,7 +262,7 @@ fn a_publisher_slept_for_ever_behind_a_claim_that_a_shared_thread_passed() {
 
 // ---- which releases ----
 
-/// What a handler was asked, one word for each call.
+/// The calls of a handler, one word each.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -274,7 +276,7 @@ impl Log {
     }
 }
 
-/// How a handler says what is to become of event 1, the first time that it gets it.
+/// How a handler returns the action for event 1 in its first call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Returns(Action),
@@ -282,7 +284,8 @@ enum Way {
     Panics,
 }
 
-/// A handler that logs; what is to be done of event 1, each time that it comes; and the release that it panics at.
+/// A handler that logs its calls. It has the action for event 1 at each attempt, and the release at
+/// which it panics.
 struct Spy {
     log: Log,
     ways: VecDeque<Way>,
@@ -315,7 +318,7 @@ impl EventHandler<u64, lapwing::consumer::Shared, Result<Action, &'static str>> 
     }
 }
 
-/// Runs a stage of batches of three through six events.
+/// Runs a stage with batches of three through six events.
 fn run_spy<K: Kind>(
     ways: &[Way],
     panics_at: Option<Sequence>,
@@ -334,11 +337,11 @@ fn run_spy<K: Kind>(
     (log.text(), finished)
 }
 
-/// On a thread of its own, and on one that stages share.
+/// On its own thread, and on a shared thread.
 const RUNS: [fn(Consumer<'static>) -> Finished; 2] =
     [Consumer::run, |consumer| Consumer::run_together([consumer]).remove(0)];
 
-fn each_release_is_told_once<K: Kind>() {
+fn each_release_is_notified_once<K: Kind>() {
     let released = "e0 e1 r2 e2 e3 e4 r5 e5 r6 end";
     let cases = [
         (Action::Continue, released),
@@ -377,7 +380,7 @@ fn an_event_that_comes_a_third_time_releases_nothing_more<K: Kind>() {
     }
 }
 
-fn a_panic_of_the_call_gives_no_event_again<K: Kind>() {
+fn a_panic_of_the_call_repeats_no_event<K: Kind>() {
     let all = "e0 e1 e2 r3 e3 e4 e5 r6 end";
     let cases = [
         (Action::Continue, all),
@@ -414,12 +417,12 @@ fn a_panic_of_the_call_loses_no_pause_and_no_restart<K: Kind>() {
     }
 }
 
-fn a_panic_of_the_call_after_a_failed_event_is_a_failure_of_its_own<K: Kind>() {
+fn a_panic_in_the_call_after_a_failed_event_is_a_separate_failure<K: Kind>() {
     for run in RUNS {
         let (text, finished) = run_spy::<K>(&[Way::Panics], Some(2), Action::Skip, run);
         assert_eq!(text, "e0 e1 r2 e2 e3 e4 r5 e5 r6 end");
         assert_eq!((finished.processed(), finished.skipped()), (6, 1));
-        // And where the policy ends the stage for the second one, it is that one.
+        // If the policy ends the stage because of the second panic, the report has that one.
         let ways = [Way::Returns(Action::Skip)];
         for (policy, is_halt) in [(Action::Halt, true), (Action::Stop, false)] {
             let (text, finished) = run_spy::<K>(&ways, Some(2), policy, run);

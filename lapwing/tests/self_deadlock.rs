@@ -1,4 +1,5 @@
-//! Decides what becomes of a handler that publishes: to its own ring with room and without, and to another ring.
+//! Tests handlers that publish: to their own ring with and without a free slot, and to another
+//! ring.
 
 mod common;
 
@@ -18,25 +19,25 @@ use lapwing::wait::{WaitStrategy, Waiting};
 use lapwing::{Action, Disruptor, EventHandler, MultiProducer, Sequence};
 
 common::for_both_producers! {
-    miri_handler_that_publishes_to_its_own_full_ring_is_told,
+    miri_handler_that_publishes_to_its_own_full_ring_gets_an_error,
     miri_handler_may_fill_its_own_ring,
-    handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free,
-    handler_is_told_while_it_starts,
-    upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself,
-    stage_that_others_wait_for_waits_for_another_beside_it,
-    handler_waits_for_room_in_another_ring,
-    ring_is_told_apart_from_one_that_was_at_the_same_place,
-    handler_of_an_inner_ring_is_told_of_the_outer_one,
-    handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with,
-    handler_is_told_while_it_is_made,
-    stage_that_panicked_is_not_on_the_thread_any_more,
+    handler_gets_an_error_if_its_batch_exceeds_the_free_slots,
+    handler_gets_an_error_in_on_start,
+    upstream_stage_waits_for_its_downstream_stage_and_not_for_itself,
+    stage_with_downstream_stages_waits_for_a_parallel_stage,
+    handler_waits_for_a_free_slot_in_another_ring,
+    ring_is_distinguished_from_an_earlier_one_at_the_same_address,
+    handler_of_an_inner_ring_gets_an_error_on_the_outer_one,
+    handler_gets_an_error_on_the_full_ring_of_a_stage_on_its_thread,
+    handler_gets_an_error_in_its_factory,
+    stage_that_panicked_is_removed_from_its_thread,
     stage_that_stopped_holds_nothing_on_its_thread,
 }
 
 const DEADLOCK: PublishTimeoutError = PublishTimeoutError::WouldDeadlock;
 
-/// Publishes the numbers below `before`, then has the only stage call `act` with the producer while it handles the
-/// first of them, and drop it; returns the events that the stage handled.
+/// Publishes the numbers below `before`. While the only stage handles the first of them, it calls
+/// `act` with the producer and then drops it. Returns the events that the stage handled.
 fn act_in_handler<K: Kind>(
     capacity: usize,
     before: u64,
@@ -59,7 +60,7 @@ fn act_in_handler<K: Kind>(
     seen
 }
 
-fn miri_handler_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
+fn miri_handler_that_publishes_to_its_own_full_ring_gets_an_error<K: Kind>() {
     let seen = act_in_handler::<K>(2, 2, |producer| {
         for _ in 0..2 {
             let refused = producer.publish(|_| unreachable!());
@@ -74,7 +75,7 @@ fn miri_handler_that_publishes_to_its_own_full_ring_is_told<K: Kind>() {
             assert_eq!(refused, Err(BatchError::WouldDeadlock));
             let refused = producer.claim_batch_timeout(1, PATIENCE).err();
             assert_eq!(refused, Some(BatchError::WouldDeadlock));
-            // Whoever does not wait has no deadlock.
+            // A call that does not wait cannot deadlock.
             assert_eq!(producer.try_publish(|_| unreachable!()), Err(TryPublishError::Full));
             assert_eq!(producer.try_claim_batch(1).err(), Some(BatchError::Full));
         }
@@ -96,7 +97,7 @@ fn miri_handler_may_fill_its_own_ring<K: Kind>() {
     assert_eq!(seen, [0, 1, 2, 3]);
 }
 
-fn handler_is_told_when_a_batch_is_too_large_for_what_it_leaves_free<K: Kind>() {
+fn handler_gets_an_error_if_its_batch_exceeds_the_free_slots<K: Kind>() {
     let seen = act_in_handler::<K>(4, 2, |producer| {
         let refused = producer.publish_batch(3, |_| unreachable!());
         assert_eq!(refused, Err(BatchError::WouldDeadlock));
@@ -123,7 +124,7 @@ impl<K: Kind> EventHandler<u64> for Early<K> {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn handler_is_told_while_it_starts<K: Kind + 'static>() {
+fn handler_gets_an_error_in_on_start<K: Kind + 'static>() {
     let (hand_over, producers) = mpsc::channel();
     let (results, result) = mpsc::channel();
     let early = Early::<K> { producers, results };
@@ -135,8 +136,9 @@ fn handler_is_told_while_it_starts<K: Kind + 'static>() {
     assert_eq!(result.recv(), Ok(Err(PublishError::WouldDeadlock)));
 }
 
-/// A ring of two slots, both published: the first stage has finished event 0 and calls `act` in event 1; the stage
-/// behind it is at event 0 until it gets a word from the sender that `act` is given.
+/// A ring of two slots, both published. The first stage has finished event 0 and calls `act` in
+/// event 1. The downstream stage stays at event 0 until it gets a message from the sender that
+/// `act` is given.
 fn act_in_upstream_stage<K: Kind>(
     strategy: impl WaitStrategy,
     ready: impl FnOnce(&ProducerOf<u64, K>),
@@ -174,16 +176,16 @@ fn act_in_upstream_stage<K: Kind>(
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
 }
 
-fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
+fn upstream_stage_waits_for_its_downstream_stage_and_not_for_itself<K: Kind>() {
     let strategy = lapwing::wait::Adaptive::default();
     act_in_upstream_stage::<K>(
         strategy,
         |_| {},
         |producer, go| {
-            // The stage behind holds the slot, and has a thread of its own.
+            // The downstream stage holds the slot, and has a thread of its own.
             let result = producer.publish_timeout(MOMENT, |_| unreachable!());
             assert_eq!(result, Err(PublishTimeoutError::TimedOut));
-            // For two slots, this stage would have to get on as well.
+            // For two slots, this stage would have to make progress as well.
             assert_eq!(producer.claim_batch(2).err(), Some(BatchError::WouldDeadlock));
             go.send(()).unwrap();
             assert_eq!(producer.publish(|_| {}), Ok(2));
@@ -192,7 +194,8 @@ fn upstream_stage_waits_for_the_stage_behind_it_and_not_for_itself<K: Kind>() {
     );
 }
 
-/// Lets the stage behind go on, and another producer take the slot that this frees, in the middle of a wait.
+/// In the middle of a wait, releases the downstream stage, and lets another producer take the slot
+/// that this frees.
 #[derive(Clone)]
 struct Meddler {
     go: Arc<Mutex<Option<Sender<()>>>>,
@@ -209,13 +212,13 @@ impl WaitStrategy for Meddler {
         while other.try_publish(|_| {}).is_err() {
             thread::yield_now();
         }
-        // A strategy that looks until the wait is over must not look for ever.
+        // A strategy that polls until the wait is over must not poll for ever.
         assert!(waiting.is_over());
     }
 }
 
 #[test]
-fn handler_is_told_when_another_producer_takes_the_last_slot_it_could_wait_for() {
+fn handler_gets_an_error_if_another_producer_takes_the_last_slot() {
     watched(|| {
         let meddler = Meddler { go: Arc::default(), other: Arc::default() };
         let Meddler { go: to_go, other } = meddler.clone();
@@ -231,7 +234,7 @@ fn handler_is_told_when_another_producer_takes_the_last_slot_it_could_wait_for()
     });
 }
 
-fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
+fn stage_with_downstream_stages_waits_for_a_parallel_stage<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (go, may_go) = mpsc::channel::<()>();
     let mut go = Some(go);
@@ -240,7 +243,7 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
             let mut producer = producers.recv().unwrap();
             let result = producer.publish_timeout(MOMENT, |_| unreachable!());
             assert_eq!(result, Err(PublishTimeoutError::TimedOut));
-            go.take(); // dropped
+            go.take(); // drops the sender
             assert_eq!(producer.publish(|_| {}), Ok(2));
         }
     };
@@ -254,7 +257,7 @@ fn stage_that_others_wait_for_waits_for_another_beside_it<K: Kind>() {
     thread::scope(|scope| _ = consumers.start_scoped(scope).unwrap().join().unwrap());
 }
 
-fn handler_waits_for_room_in_another_ring<K: Kind>() {
+fn handler_waits_for_a_free_slot_in_another_ring<K: Kind>() {
     let (mut other, mut pollers) = K::ring(1, || 0_u64).stage("other").poller().build().unwrap();
     let mut poller = pollers.take_poller("other").unwrap();
     other.publish(|event| *event = 1).unwrap();
@@ -281,12 +284,12 @@ fn handler_waits_for_room_in_another_ring<K: Kind>() {
     running.join().unwrap();
 }
 
-/// The only consumer of a ring that has one stage.
+/// Returns the only consumer of a ring that has one stage.
 fn only<'env, E: Send + 'env>(consumers: lapwing::Consumers<'env, E>) -> Consumer<'env> {
     consumers.into_iter().next().unwrap()
 }
 
-fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
+fn ring_is_distinguished_from_an_earlier_one_at_the_same_address<K: Kind>() {
     for _ in 0..20 {
         let (producer, consumers) =
             K::ring(1, || 0_u64).stage("all").read(|_, _, _| {}).build().unwrap();
@@ -301,7 +304,7 @@ fn ring_is_told_apart_from_one_that_was_at_the_same_place<K: Kind>() {
     }
 }
 
-fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
+fn handler_of_an_inner_ring_gets_an_error_on_the_outer_one<K: Kind>() {
     let seen = act_in_handler::<K>(1, 1, |outer| {
         let mut runs = 0;
         let (mut inner, consumers) = K::ring(1, || 0_u64)
@@ -329,8 +332,9 @@ fn handler_of_an_inner_ring_is_told_of_the_outer_one<K: Kind>() {
     assert_eq!(seen, [0]);
 }
 
-/// Two rings, one thread: the stage behind the full ring has its turn only when the handler returns.
-fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind>() {
+/// Two rings on one thread: the downstream stage of the full ring runs only after the handler
+/// returns.
+fn handler_gets_an_error_on_the_full_ring_of_a_stage_on_its_thread<K: Kind>() {
     let (mut seen, mut results) = (0, Vec::new());
     let (mut to_second, second) =
         K::ring(2, || 0_u64).stage("second").read(|_, _, _| seen += 1).build().unwrap();
@@ -339,7 +343,7 @@ fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind
         .stage("first")
         .max_batch(4)
         .read(move |_, _, _| {
-            log.push(to_second.publish(|_| {})); // which goes with this handler
+            log.push(to_second.publish(|_| {})); // dropped with this handler
         })
         .build()
         .unwrap();
@@ -352,7 +356,7 @@ fn handler_is_told_of_the_ring_of_a_stage_that_it_shares_its_thread_with<K: Kind
     assert_eq!((seen, results), (2, vec![Ok(0), Ok(1), refused, refused]));
 }
 
-fn handler_is_told_while_it_is_made<K: Kind>() {
+fn handler_gets_an_error_in_its_factory<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let (results, result) = mpsc::channel();
     let make = move || {
@@ -374,7 +378,7 @@ impl EventHandler<u64> for Idle {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn stage_that_panicked_is_not_on_the_thread_any_more<K: Kind>() {
+fn stage_that_panicked_is_removed_from_its_thread<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) =
         K::ring(1, || 0_u64).stage("bad").read(|_, _, _| panic!("{ON_PURPOSE}")).build().unwrap();
@@ -405,7 +409,8 @@ fn stage_that_stopped_holds_nothing_on_its_thread<K: Kind>() {
     assert_eq!(producer.publish(|_| {}), Ok(1));
 }
 
-/// Each of many handlers on threads of their own fills its own ring: the list is the thread's, not the process's.
+/// Many handlers on threads of their own each fill their own ring: the list of stages belongs to
+/// the thread, not to the process.
 #[test]
 fn handlers_on_other_threads_do_not_count() {
     watched(|| {
@@ -428,8 +433,8 @@ fn handlers_on_other_threads_do_not_count() {
     });
 }
 
-/// A ring of `capacity` slots with several producers and a stage that counts its events; runs `act` with two of the
-/// producers, and returns how many events were handled.
+/// Runs `act` with two producers of a ring of `capacity` slots, which has several producers and a
+/// stage that counts its events. Returns the number of handled events.
 fn count_after(
     capacity: usize,
     act: impl FnOnce(MultiProducer<u64>, MultiProducer<u64>) + Send,
@@ -452,7 +457,7 @@ fn count_after(
 }
 
 #[test]
-fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
+fn publishing_in_a_fill_closure_to_the_same_full_ring_gets_an_error() {
     let handled = count_after(1, |mut first, mut second| {
         for _ in 0..2 {
             let result = first.publish(|_| {
@@ -473,7 +478,7 @@ fn publishing_in_a_fill_closure_to_the_same_full_ring_waited_forever() {
 }
 
 #[test]
-fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
+fn publishing_to_a_full_ring_while_a_claim_is_held_gets_an_error() {
     let handled = count_after(4, |mut first, mut second| {
         let claim = first.claim().unwrap();
         let results: Vec<_> = (0..4).map(|_| second.publish(|_| {})).collect();
@@ -490,8 +495,8 @@ fn publishing_while_a_claim_is_held_waited_forever_once_the_ring_was_full() {
 }
 
 #[test]
-fn publishing_in_the_drop_of_an_event_that_is_overwritten_waited_forever() {
-    /// Publishes once more as it is dropped.
+fn publishing_in_the_drop_of_an_overwritten_event_gets_an_error() {
+    /// Publishes once more when it is dropped.
     struct Echo(
         Option<Sender<Result<Sequence, PublishError>>>,
         Arc<Mutex<Option<MultiProducer<Echo>>>>,

@@ -1,4 +1,4 @@
-//! Decides what several handlers in one stage get: every call, in their order.
+//! Tests that several handlers in one stage get every call, in their order.
 
 mod common;
 
@@ -19,7 +19,7 @@ common::for_both_producers! {
     second_handler_gets_what_the_first_released,
 }
 
-/// What was called, and of which handler.
+/// The calls, each with the number of its handler.
 type Calls = Arc<Mutex<Vec<(&'static str, u32)>>>;
 
 struct Logs(Calls, u32);
@@ -27,7 +27,7 @@ struct Logs(Calls, u32);
 impl Logs {
     fn log(&self, call: &'static str) {
         let mut calls = self.0.lock().unwrap();
-        // A timeout may come any number of times.
+        // A timeout may occur any number of times.
         if call != "on_timeout" || !calls.contains(&(call, self.1)) {
             calls.push((call, self.1));
         }
@@ -102,7 +102,7 @@ const ALL: [&str; 9] = [
     "on_shutdown",
 ];
 
-/// Each call of `ALL` for the handlers 1 and 2, apart from when the timeout came.
+/// Expects each call of `ALL` for the handlers 1 and 2, at any position of the timeout.
 fn check(calls: &Calls) {
     let calls = calls.lock().unwrap();
     let without = |call: &str| call != "on_timeout";
@@ -219,7 +219,7 @@ fn second_handler_does_not_get_what_the_first_skipped<K: Kind>() {
     assert_eq!(sum, 15);
 }
 
-/// Releases each event, and so do all that come before it.
+/// Releases each event early, and with it all earlier events.
 struct Releases;
 
 impl EventHandler<u64, Shared, Action> for Releases {
@@ -228,7 +228,7 @@ impl EventHandler<u64, Shared, Action> for Releases {
     }
 }
 
-/// Whether a stage lets go of its first event while it is at its second.
+/// Whether a stage releases its first event while it handles its second.
 struct Early<P>(P, mpsc::Sender<bool>);
 
 impl<P: FnMut() -> bool> EventHandler<u64, Shared, Action> for Early<P> {
@@ -240,7 +240,7 @@ impl<P: FnMut() -> bool> EventHandler<u64, Shared, Action> for Early<P> {
     }
 }
 
-/// It was lost to the second one. And what the pair says is what either said.
+/// The second handler gets the call too, and the pair returns what either of them returned.
 fn second_handler_gets_what_the_first_released<K: Kind>() {
     let (send, early) = mpsc::channel();
     let (give, given) = mpsc::channel::<lapwing::Poller<u64>>();
@@ -267,6 +267,6 @@ fn second_handler_gets_what_the_first_released<K: Kind>() {
     drop(producer);
     let finished = consumers.into_iter().next().unwrap().run();
     assert_eq!(finished.processed(), 3);
-    assert!(early.recv().unwrap(), "the release counts although the others said nothing");
+    assert!(early.recv().unwrap(), "the release counts although the others returned nothing");
     drop(finished);
 }

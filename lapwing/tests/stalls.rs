@@ -1,4 +1,5 @@
-//! Decides when a monitor calls a ring stalled, whom it names, and how the verdict reads.
+//! Tests when a monitor calls a ring stalled, what it names as the cause, and the text of the
+//! verdict.
 
 mod common;
 
@@ -13,29 +14,29 @@ use lapwing::{Action, Consumers, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
     a_handler_that_does_not_return_is_named,
-    a_producer_that_waits_on_a_full_ring_is_not_to_blame,
-    a_poller_that_is_not_asked_is_named,
+    a_producer_that_waits_on_a_full_ring_is_not_the_culprit,
+    a_poller_that_is_not_polled_is_named,
     a_poller_that_keeps_its_batch_is_named,
     a_stage_that_was_not_started_is_named,
-    of_a_pipeline_the_stage_that_could_go_on_is_named,
-    a_pipeline_behind_its_last_stage_names_the_last,
-    a_stage_behind_one_that_left_is_not_held_up_by_it,
+    the_stage_of_a_pipeline_that_could_continue_is_named,
+    a_backed_up_pipeline_names_its_last_stage,
+    a_stage_downstream_of_one_that_left_is_not_held_up_by_it,
     the_furthest_behind_is_named_and_the_others_are_counted,
     a_strategy_that_never_wakes_is_named,
     an_acknowledgement_that_does_not_come_is_named,
-    of_stages_that_share_a_thread_the_one_that_has_it_is_named,
+    the_stage_that_occupies_a_shared_thread_is_named,
     a_stage_that_pauses_before_it_tries_again_is_named,
     a_ring_that_runs_is_not_stalled,
-    an_idle_ring_is_not_stalled_unless_asked,
+    an_idle_ring_is_idle_and_not_stalled,
     a_ring_in_which_something_waits_is_not_idle,
-    a_stall_is_as_long_as_the_looks_show,
-    a_clone_remembers_what_the_first_has_seen,
+    a_stall_is_as_long_as_the_snapshots_show,
+    a_clone_remembers_the_snapshots_of_the_original,
     a_closed_ring_is_stalled_by_a_handler_that_does_not_end,
     a_halted_ring_is_stalled_by_a_handler_that_does_not_return,
     a_ring_that_has_ended_is_neither_stalled_nor_idle,
 }
 
-/// The verdict of two looks.
+/// Returns the verdict of two snapshots.
 fn verdict(monitor: &Monitor) -> Option<Stall> {
     let monitor = monitor.clone();
     let _ = monitor.snapshot();
@@ -46,14 +47,14 @@ fn blamed(name: &str, state: StageState) -> Culprit {
     Culprit::Stage { name: name.to_owned(), state }
 }
 
-/// How it reads after so many milliseconds.
+/// Returns the text after the given number of milliseconds.
 fn text(stall: Option<Stall>, millis: u64) -> String {
     let mut stall = stall.expect("the ring is stalled");
     stall.at_least = Duration::from_millis(millis);
     stall.to_string()
 }
 
-/// A ring of four slots with pollers one after another.
+/// A ring of four slots with pollers in a row.
 fn pipeline<K: Kind>(names: &[&str]) -> (ProducerOf<u64, K>, Consumers<'static, u64>) {
     let ring = K::ring(4, || 0).name("orders");
     names.iter().fold(ring, |ring, name| ring.stage(*name).poller()).build().unwrap()
@@ -81,13 +82,13 @@ fn a_handler_that_does_not_return_is_named<K: Kind>() {
     assert_eq!(text(verdict(&monitor), 2_199), sentence);
     turnstile.let_go();
     turnstile.wait_for(2);
-    assert!(monitor.stall().is_none(), "it has gone on since");
+    assert!(monitor.stall().is_none(), "it has made progress since");
     drop(turnstile);
     running.shutdown().unwrap();
     assert!(verdict(&monitor).is_none());
 }
 
-fn a_producer_that_waits_on_a_full_ring_is_not_to_blame<K: Kind>() {
+fn a_producer_that_waits_on_a_full_ring_is_not_the_culprit<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
@@ -114,12 +115,12 @@ fn a_producer_that_waits_on_a_full_ring_is_not_to_blame<K: Kind>() {
     running.join().unwrap();
 }
 
-fn a_poller_that_is_not_asked_is_named<K: Kind>() {
+fn a_poller_that_is_not_polled_is_named<K: Kind>() {
     let (mut producer, mut consumers) = pipeline::<K>(&["ticks"]);
     let monitor = producer.monitor();
     let mut ticks = consumers.take_poller("ticks").unwrap();
     producer.publish(|_| {}).unwrap();
-    let sentence = "ring \"orders\" is held up: stage \"ticks\" is not asked, \
+    let sentence = "ring \"orders\" is held up: stage \"ticks\" is not polled, \
         at sequence 0 for at least 60.0 s, 1 event behind; 1 of 4 slots are held";
     assert_eq!(text(verdict(&monitor), 60_000), sentence);
     ticks.poll().unwrap().consume_all();
@@ -147,7 +148,7 @@ fn a_stage_that_was_not_started_is_named<K: Kind>() {
         .build()
         .unwrap();
     let monitor = producer.monitor();
-    assert!(verdict(&monitor).is_none(), "nothing is to be done");
+    assert!(verdict(&monitor).is_none(), "no stage has events");
     producer.publish(|_| {}).unwrap();
     let sentence = "ring \"ring\" is full: stage \"decode\" has not started, \
         at sequence 0 for at least 0 ms, 1 event behind; 1 of 1 slots are held";
@@ -156,7 +157,7 @@ fn a_stage_that_was_not_started_is_named<K: Kind>() {
     assert!(verdict(&monitor).is_none());
 }
 
-fn of_a_pipeline_the_stage_that_could_go_on_is_named<K: Kind>() {
+fn the_stage_of_a_pipeline_that_could_continue_is_named<K: Kind>() {
     let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
     let monitor = producer.monitor();
     let [mut first, mut second, mut third] =
@@ -171,7 +172,7 @@ fn of_a_pipeline_the_stage_that_could_go_on_is_named<K: Kind>() {
     assert_eq!((stall.sequence, stall.lag, stall.others), (2, 2, 0));
 }
 
-fn a_pipeline_behind_its_last_stage_names_the_last<K: Kind>() {
+fn a_backed_up_pipeline_names_its_last_stage<K: Kind>() {
     let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
     let monitor = producer.monitor();
     let [mut first, mut second, mut third] =
@@ -186,10 +187,12 @@ fn a_pipeline_behind_its_last_stage_names_the_last<K: Kind>() {
     let stall = verdict(&monitor).unwrap();
     assert_eq!(stall.culprit, blamed("third", StageState::NotAsked));
     assert_eq!((stall.sequence, stall.lag, stall.free_slots), (1, 4, 0));
-    assert!(stall.to_string().starts_with("ring \"orders\" is full: stage \"third\" is not asked"));
+    assert!(
+        stall.to_string().starts_with("ring \"orders\" is full: stage \"third\" is not polled")
+    );
 }
 
-fn a_stage_behind_one_that_left_is_not_held_up_by_it<K: Kind>() {
+fn a_stage_downstream_of_one_that_left_is_not_held_up_by_it<K: Kind>() {
     let (mut producer, mut consumers) = pipeline::<K>(&["first", "second", "third"]);
     let monitor = producer.monitor();
     let [mut first, second, third] =
@@ -215,14 +218,14 @@ fn the_furthest_behind_is_named_and_the_others_are_counted<K: Kind>() {
     producer.publish_batch(3, |_| {}).unwrap();
     left.poll_max(2).unwrap().consume_all();
     right.poll_max(1).unwrap().consume_all();
-    let sentence = "ring \"ring\" is held up: stage \"last\" is not asked, \
+    let sentence = "ring \"ring\" is held up: stage \"last\" is not polled, \
         at sequence 0 for at least 0 ms, 3 events behind, and 2 more; 3 of 8 slots are held";
     assert_eq!(text(verdict(&monitor), 0), sentence);
-    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and leaves
+    consumers.take_poller("last").unwrap().poll().unwrap().consume_all(); // and drops it
     assert_eq!(verdict(&monitor).unwrap().culprit, blamed("right", StageState::NotAsked));
 }
 
-/// Waits for what never comes.
+/// Waits for an event that never comes.
 #[derive(Clone)]
 struct Deaf(std::sync::Arc<std::sync::Mutex<mpsc::Receiver<()>>>);
 
@@ -285,7 +288,7 @@ fn an_acknowledgement_that_does_not_come_is_named<K: Kind>() {
     assert!(monitor.idle_for(Duration::ZERO).is_some());
 }
 
-fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
+fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let on_thread = |name| Stage::new(name).on_thread("both").max_batch(1);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -344,7 +347,7 @@ fn a_ring_that_runs_is_not_stalled<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn an_idle_ring_is_not_stalled_unless_asked<K: Kind>() {
+fn an_idle_ring_is_idle_and_not_stalled<K: Kind>() {
     let (mut producer, consumers) =
         K::ring(4, || 0_u64).name("quotes").stage("all").read(|_, _, _| {}).build().unwrap();
     let monitor = producer.monitor();
@@ -375,34 +378,34 @@ fn a_ring_in_which_something_waits_is_not_idle<K: Kind>() {
     assert!(monitor.idle_for(Duration::ZERO).is_none());
 }
 
-fn a_stall_is_as_long_as_the_looks_show<K: Kind>() {
+fn a_stall_is_as_long_as_the_snapshots_show<K: Kind>() {
     let (mut producer, mut consumers) = pipeline::<K>(&["ticks"]);
     let monitor = producer.monitor();
     let mut ticks = consumers.take_poller("ticks").unwrap();
     producer.publish_batch(2, |_| {}).unwrap();
-    assert!(monitor.stall().is_none(), "the first look");
+    assert!(monitor.stall().is_none(), "the first snapshot");
     thread::sleep(common::MOMENT);
     let stall = monitor.stall().unwrap();
     assert!(stall.at_least >= common::MOMENT);
     let later = monitor.stalled_for(common::MOMENT).unwrap();
     assert!(later.at_least >= stall.at_least);
     assert!(monitor.stalled_for(Duration::from_secs(3_600)).is_none());
-    // Anything done begins the time anew.
+    // Any progress restarts the duration.
     ticks.poll_max(1).unwrap().consume_all();
     assert!(monitor.stall().is_none());
     assert_eq!(monitor.stall().unwrap().sequence, 1);
-    // The state has a time of its own.
+    // The state has its own duration.
     let snapshot = monitor.snapshot();
     assert!(snapshot.stages[0].state_for >= snapshot.stages[0].stuck_for.unwrap());
 }
 
-fn a_clone_remembers_what_the_first_has_seen<K: Kind>() {
+fn a_clone_remembers_the_snapshots_of_the_original<K: Kind>() {
     let (mut producer, _consumers) = pipeline::<K>(&["ticks"]);
     let monitor = producer.monitor();
     producer.publish(|_| {}).unwrap();
     assert!(monitor.stall().is_none());
     assert!(monitor.clone().stall().is_some());
-    assert!(producer.monitor().stall().is_none(), "another one has seen nothing yet");
+    assert!(producer.monitor().stall().is_none(), "another monitor has no snapshot yet");
 }
 
 /// Blocks at the end.
@@ -478,7 +481,7 @@ fn a_claim_that_is_held_is_named() {
     producer.publish(|_| {}).unwrap();
     let claim = producer.claim().unwrap();
     other.publish(|_| {}).unwrap();
-    // Whoever is behind the claim is further behind than it.
+    // Every stage that waits for the claim is further behind than the claim.
     let stall = verdict(&monitor).unwrap();
     assert_eq!((stall.culprit, stall.others), (blamed("ticks", StageState::NotAsked), 1));
     ticks.poll().unwrap().consume_all();
@@ -517,7 +520,7 @@ fn a_ring_full_of_claims_names_the_first() {
     });
 }
 
-/// Fewer free slots than a producer waits for.
+/// There are fewer free slots than a producer waits for.
 #[test]
 fn a_ring_with_too_few_free_slots_is_too_full() {
     watched(|| {
@@ -528,7 +531,7 @@ fn a_ring_with_too_few_free_slots_is_too_full() {
         let waiter = thread::spawn(move || producer.publish_batch(4, |_| {}).map(|_| producer));
         wait_until(|| monitor.snapshot().waiting_producers == 1);
         let stall = verdict(&monitor).unwrap().to_string();
-        assert!(stall.starts_with("ring \"orders\" is too full: stage \"ticks\" is not asked"));
+        assert!(stall.starts_with("ring \"orders\" is too full: stage \"ticks\" is not polled"));
         assert!(stall.ends_with("1 of 4 slots are held, 1 producer waits"), "{stall}");
         ticks.poll().unwrap().consume_all();
         drop(waiter.join().unwrap().unwrap());

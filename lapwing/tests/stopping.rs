@@ -1,4 +1,5 @@
-//! Decides who is woken when a ring is closed or halted, what a close has accepted, and which calls a handler gets.
+//! Tests which threads a close or a halt wakes, what a close has accepted, and which calls a
+//! handler gets.
 
 mod common;
 
@@ -80,14 +81,14 @@ fn handler_has_one_start_and_one_shutdown_however_it_ends<K: Kind>() {
     }
 }
 
-/// Sends on what it is told when nothing comes.
+/// Reports the calls of its timeouts.
 struct Timeouts(Sender<Sequence>);
 
 impl EventHandler<u64> for Timeouts {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 
     fn on_timeout(&mut self, next_sequence: Sequence) {
-        // Nobody listens at the end of the test.
+        // There is no receiver at the end of the test.
         let _ = self.0.send(next_sequence);
     }
 }
@@ -130,7 +131,7 @@ fn timeout_of_a_later_stage_is_called_while_its_upstream_is_slow<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// A handler that no other thread may touch.
+/// A handler that is not `Send`.
 struct Local {
     seen: Rc<RefCell<Vec<u64>>>,
     made_on: ThreadId,
@@ -163,8 +164,8 @@ fn miri_local_handler_lives_on_its_thread<K: Kind>() {
 
 // ---- what a close accepts ----
 
-/// Publishes with `publish`, which returns how many events it got in, until it is refused, while another thread closes
-/// the ring; returns what the stages made of it.
+/// Publishes with `publish`, which returns how many events it published, until it gets an error,
+/// while another thread closes the ring. Returns what the stages handled.
 fn close_while<K: Kind>(
     pause: u64,
     publish: impl Fn(&mut ProducerOf<u64, K>) -> Result<u64, PublishError> + Send,
@@ -253,10 +254,11 @@ fn close_counts_what_it_accepted_of_many_threads() {
     });
 }
 
-// ---- whom an end wakes ----
+// ---- what an end wakes ----
 
-/// Has a producer wait on a full ring, a stage for a publication, a stage for a poller before it, and a poller for
-/// another one; then runs `stop`, after which all of them must come back. Returns what the producer was told.
+/// Has a producer wait on a full ring, a stage for a publication, a stage for its upstream poller,
+/// and a poller for another one. Then runs `stop`, after which all of them must return. Returns the
+/// error of the producer.
 fn stop_waiters<K: Kind, W: WaitStrategy>(
     strategy: W,
     pause: u64,

@@ -1,4 +1,5 @@
-//! Decides what the reader of a tap gets, what it is told that it missed, and that nobody waits for it.
+//! Tests what the reader of a tap gets, how many missed events it reports, and that the writer
+//! never waits for it.
 
 mod common;
 
@@ -11,7 +12,8 @@ use lapwing::error::{BuildError, TapError, TapTimeoutError};
 use lapwing::tap::{Reading, TapReader, TapWriter, tap};
 use lapwing::{Disruptor, EventHandler, MAX_CAPACITY, Sequence};
 
-/// A tap of `capacity` slots in which the numbers of `0..count` have been written, each its own sequence.
+/// A tap of `capacity` slots in which the numbers `0..count` have been written, each with itself as
+/// sequence.
 fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>) {
     let (mut writer, reader) = tap(capacity).unwrap();
     write(&mut writer, 0..count);
@@ -20,7 +22,7 @@ fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>) {
 
 fn write(writer: &mut TapWriter<u64>, numbers: std::ops::Range<u64>) {
     for number in numbers {
-        assert!(writer.write(number, &number), "nobody reads meanwhile");
+        assert!(writer.write(number, &number), "no reader is in the slot");
     }
 }
 
@@ -28,7 +30,7 @@ fn events(reader: &mut TapReader<u64>) -> Vec<u64> {
     reader.try_iter().map(|reading| reading.event).collect()
 }
 
-// ---- what comes, and what is missed ----
+// ---- received and missed events ----
 
 #[test]
 fn miri_reader_gets_what_was_written_in_order() {
@@ -48,7 +50,7 @@ fn miri_reader_gets_what_was_written_in_order() {
 }
 
 #[test]
-fn reader_that_was_overtaken_gets_the_last_lap_and_is_told_how_many_it_missed() {
+fn overtaken_reader_gets_the_last_lap_and_the_number_of_missed_events() {
     for capacity in [1, 2, 8, 64] {
         for count in [0, 1, 7, 8, 9, 16, 100, 1000] {
             let (_writer, mut reader) = written(capacity, count);
@@ -75,7 +77,7 @@ fn reader_can_be_overtaken_again_and_again() {
     assert_eq!((reader.received(), reader.missed()), (6, 995));
 }
 
-/// One look for each event missed would take years.
+/// One poll for each missed event would take years.
 #[test]
 fn reader_jumps_over_any_number_of_missed_events() {
     let (_writer, mut reader) = written(1024, 10_000_000 / if cfg!(miri) { 5000 } else { 1 });
@@ -114,7 +116,7 @@ fn try_iter_ends_at_what_was_there_when_it_began() {
 // ---- several readers ----
 
 #[test]
-fn miri_each_reader_goes_its_own_way() {
+fn miri_readers_are_independent() {
     let (mut writer, mut first) = written(4, 3);
     assert_eq!(first.try_next().map(|reading| reading.event), Ok(0));
     let mut clone = first.clone();
@@ -131,7 +133,7 @@ fn miri_each_reader_goes_its_own_way() {
 }
 
 #[test]
-fn writer_does_not_mind_that_nobody_reads() {
+fn writer_needs_no_reader() {
     let (mut writer, reader) = written(4, 10);
     drop(reader);
     write(&mut writer, 10..20);
@@ -164,7 +166,7 @@ fn write_after_close_is_refused_and_not_counted() {
     assert_eq!((reader.received(), reader.missed()), (2, 0));
 }
 
-/// The handler lives on in the report; a reader that waits for its end must not hang for that.
+/// The handler stays alive in the report. A reader that waits for its end must not hang.
 #[test]
 fn tap_is_closed_when_its_stage_ends_although_the_report_holds_the_writer() {
     watched(|| {
@@ -216,7 +218,7 @@ fn iterator_waits_for_events_and_ends_when_the_tap_is_closed() {
 }
 
 #[test]
-fn next_timeout_waits_as_long_as_asked_and_takes_what_comes() {
+fn next_timeout_waits_for_its_timeout_and_returns_an_event_that_comes() {
     watched(|| {
         let (mut writer, mut reader) = written(8, 0);
         let start = Instant::now();
@@ -261,7 +263,7 @@ fn tap_is_a_stage_with_either_access() {
     assert!(after.try_iter().eq((0..64).map(doubled)));
 }
 
-/// Writes some events only, from within.
+/// A handler that writes only some events.
 struct Filter {
     tap: TapWriter<u64>,
 }
@@ -331,9 +333,9 @@ fn ends_of_a_tap_can_be_sent_and_printed() {
     assert_eq!(format!("{reader:?}"), "TapReader { received: 1, missed: 2, .. }");
 }
 
-// ---- a writer in full flight ----
+// ---- a writer at full speed ----
 
-/// Several words, which fit together only if all are of one event.
+/// Several words that are consistent only if they belong to the same event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Quote {
     words: [u64; 11],
@@ -350,17 +352,17 @@ impl Quote {
     }
 
     fn check(&self) {
-        assert_eq!(self.words.iter().sum::<u64>(), self.sum, "of two events: {self:?}");
+        assert_eq!(self.words.iter().sum::<u64>(), self.sum, "words of two events: {self:?}");
     }
 }
 
-/// Mean number of events between two breaks of the writer.
+/// Mean number of events between two pauses of the writer.
 const BURST: u64 = 32;
 
-/// How a reader takes what it gets.
+/// How a reader reads.
 type Take = fn(&mut TapReader<Quote>) -> Result<Reading<Quote>, TapError>;
 
-/// Reads to the end; checks each event, their order, and that each one is accounted for.
+/// Reads to the end. Checks each event, their order, and that each one is received or missed.
 fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
     let (mut next, mut missed) = (0, 0);
     loop {
@@ -368,7 +370,8 @@ fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
             Ok(reading) => {
                 reading.event.check();
                 assert_eq!(reading.event.words[0], reading.sequence);
-                // `latest` may leave newer events out that were passed over; they come as missed later.
+                // `latest` may leave out newer events that were passed over. They are reported as
+                // missed later.
                 assert!(reading.sequence >= next, "backwards: {} after {next}", reading.sequence);
                 next = reading.sequence + 1;
                 missed += reading.missed;
@@ -382,7 +385,7 @@ fn account(mut reader: TapReader<Quote>, take: Take, events: u64) -> u64 {
     reader.received()
 }
 
-/// One writer, one reader for each of `takes`.
+/// One writer, and one reader for each of `takes`.
 fn fly(capacity: usize, events: u64, takes: &[Take]) {
     watched(|| {
         let (mut writer, reader) = tap(capacity).unwrap();
@@ -400,7 +403,8 @@ fn fly(capacity: usize, events: u64, takes: &[Take]) {
             let (mut there, mut random) = (0, Lcg(7));
             for number in 0..events {
                 there += u64::from(writer.write(number, &Quote::new(number)));
-                // Bursts and breaks: a reader is sometimes a lap behind, sometimes at the writer's heels.
+                // Bursts and pauses: a reader is sometimes a lap behind, sometimes right behind the
+                // writer.
                 if random.below(BURST) == 0 {
                     thread::yield_now();
                 }
@@ -412,7 +416,7 @@ fn fly(capacity: usize, events: u64, takes: &[Take]) {
 }
 
 #[test]
-fn two_readers_account_for_every_event_of_a_writer_in_full_flight() {
+fn two_readers_account_for_every_event_of_a_writer_at_full_speed() {
     for capacity in [1, 2, 4, 64, 4096] {
         fly(capacity, repeats(300_000), &[TapReader::try_next, TapReader::try_next]);
     }
@@ -432,7 +436,7 @@ fn miri_two_readers_share_a_few_slots_with_their_writer() {
     }
 }
 
-/// A reader with room for everything is never in the writer's way.
+/// A reader that can keep all events never obstructs the writer.
 #[test]
 fn reader_with_enough_slots_misses_nothing() {
     watched(|| {

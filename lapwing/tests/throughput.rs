@@ -1,4 +1,5 @@
-//! Decides what two looks say of how fast a ring is, and which part of it they name as the limit.
+//! Tests the throughput between two snapshots, and which part of the ring is named as the
+//! bottleneck.
 
 mod common;
 
@@ -13,22 +14,22 @@ use lapwing::monitor::{Bottleneck, Monitor, Throughput};
 use lapwing::{Consumers, Poller, Stage};
 
 common::for_both_producers! {
-    a_slow_stage_that_moved_was_never_named,
-    the_slow_one_of_two_stages_side_by_side_is_named,
+    a_slow_stage_that_makes_progress_is_named,
+    the_slow_one_of_two_parallel_stages_is_named,
     each_place_of_a_slow_stage_is_named,
     a_worker_group_is_named_as_one_stage,
-    of_stages_that_share_a_thread_the_one_that_has_it_is_named,
+    the_stage_that_occupies_a_shared_thread_is_named,
     an_acknowledgement_that_comes_slowly_is_named,
     a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots,
     stages_that_keep_up_leave_the_limit_to_the_producers,
-    a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back,
+    a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back,
     nothing_limits_an_idle_ring,
     a_closed_ring_is_limited_by_what_is_left,
     a_halted_ring_has_no_limit,
     a_consumer_that_joined_in_between_is_named_and_not_counted,
     a_consumer_that_took_the_seat_of_another_does_not_count_its_events,
     a_stage_that_left_is_not_counted,
-    looks_in_the_wrong_order_count_nothing,
+    snapshots_in_the_wrong_order_count_nothing,
     what_was_dropped_in_between_is_counted,
     throughput_reads_as_a_table,
     a_full_ring_prints_its_limit_under_the_table,
@@ -38,7 +39,7 @@ fn stage(name: &str) -> Option<Bottleneck> {
     Some(Bottleneck::Stage { name: name.to_owned() })
 }
 
-/// What each stage finished between the looks, and how many events it has in front of it.
+/// What each stage finished between the snapshots, and its number of ready events.
 fn figures(throughput: &Throughput) -> Vec<(&str, u64, u64)> {
     let stages = throughput.stages.iter();
     stages.map(|stage| (stage.name.as_str(), stage.finished, stage.queue_depth)).collect()
@@ -51,7 +52,7 @@ fn pollers<const N: usize>(
     names.map(|name| consumers.take_poller(name).unwrap())
 }
 
-/// Finishes `events` events, which are there.
+/// Finishes `events` available events.
 fn take(poller: &mut Poller<u64>, mut events: u64) {
     while events > 0 {
         let mut batch = poller.poll_max(events as usize).unwrap();
@@ -60,12 +61,13 @@ fn take(poller: &mut Poller<u64>, mut events: u64) {
     }
 }
 
-/// Waits until a producer waits on a full ring, and the stages besides `slow` have done what they can.
+/// Waits until a producer waits on a full ring, and the stages except `slow` have handled their
+/// available events.
 fn settle(monitor: &Monitor, slow: &str) {
     wait_until(|| {
         let snapshot = monitor.snapshot();
         let mut others = snapshot.stages.iter().filter(|stage| stage.name != slow);
-        // A producer that has just claimed is not published yet, and still counts as one that waits.
+        // A producer that has just claimed has not published yet, and still counts as waiting.
         snapshot.waiting_producers == 1
             && snapshot.free_slots == 0
             && snapshot.claimed == snapshot.published
@@ -73,8 +75,8 @@ fn settle(monitor: &Monitor, slow: &str) {
     });
 }
 
-/// With a full ring and a producer that waits, nobody could say which stage it was.
-fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
+/// A full ring with a waiting producer does not by itself show which stage is slow.
+fn a_slow_stage_that_makes_progress_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .name("orders")
@@ -116,7 +118,7 @@ fn a_slow_stage_that_moved_was_never_named<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn the_slow_one_of_two_stages_side_by_side_is_named<K: Kind>() {
+fn the_slow_one_of_two_parallel_stages_is_named<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64)
         .side_by_side(|side| side.stage("left").poller().stage("right").poller())
         .stage("join")
@@ -147,7 +149,8 @@ fn each_place_of_a_slow_stage_is_named<K: Kind>() {
         let (mut producer, mut consumers) = ring.build().unwrap();
         let mut pollers = pollers(&mut consumers, names);
         let monitor = producer.monitor();
-        // All of them go on by two events; each holds one of them at the looks, the slow one the rest.
+        // All stages advance by two events. Each holds one of them in the snapshots, the slow one
+        // the rest.
         producer.publish_batch(8, |_| {}).unwrap();
         pollers[..slow].iter_mut().enumerate().for_each(|(at, each)| take(each, 8 - at as u64));
         let earlier = monitor.snapshot();
@@ -187,7 +190,7 @@ fn a_worker_group_is_named_as_one_stage<K: Kind>() {
     let feed = thread::spawn(move || (0..12).try_for_each(|_| producer.publish(|_| {}).map(drop)));
     settle(&monitor, "work");
     let earlier = monitor.snapshot();
-    // Until the event is done that all wait for, which either worker may have.
+    // Runs until the event that all wait for is finished; either worker may have it.
     for events in 1.. {
         turnstile.let_go();
         wait_until(|| handled.load(Ordering::SeqCst) == events);
@@ -209,8 +212,8 @@ fn a_worker_group_is_named_as_one_stage<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// The events pile up in front of the first, whichever is slow.
-fn of_stages_that_share_a_thread_the_one_that_has_it_is_named<K: Kind>() {
+/// The events pile up in front of the first stage, whichever is slow.
+fn the_stage_that_occupies_a_shared_thread_is_named<K: Kind>() {
     let (turnstile, mut pass) = Turnstile::new();
     let on_thread = |name| Stage::new(name).on_thread("both");
     let (mut producer, consumers) = K::ring(4, || 0_u64)
@@ -290,7 +293,7 @@ fn a_stage_that_was_behind_all_the_time_is_named_in_a_ring_with_free_slots<K: Ki
     take(&mut journal, 19);
     producer.publish(|_| {}).unwrap();
     let later = monitor.snapshot();
-    assert_eq!(later.bottleneck(), None, "one look does not tell");
+    assert_eq!(later.bottleneck(), None, "one snapshot does not suffice");
     let throughput = later.since(&earlier);
     assert_eq!(throughput.bottleneck(), stage("journal").as_ref());
     assert_eq!(figures(&throughput), [("decode", 0, 1), ("journal", 19, 1)]);
@@ -308,12 +311,12 @@ fn stages_that_keep_up_leave_the_limit_to_the_producers<K: Kind>() {
     producer.publish_batch(3, |_| {}).unwrap();
     let later = monitor.snapshot();
     let throughput = later.since(&earlier);
-    // What has just come is no sign that a stage is slow.
+    // A new event is not a sign that a stage is slow.
     assert_eq!(figures(&throughput), [("decode", 0, 3), ("journal", 20, 0)]);
     assert_eq!(throughput.bottleneck(), Some(&Bottleneck::Producers));
 }
 
-fn a_stage_behind_at_both_looks_counts_only_if_producers_were_held_back<K: Kind>() {
+fn a_stage_behind_in_both_snapshots_counts_only_if_producers_were_held_back<K: Kind>() {
     for (published, expected) in [(7, Some(Bottleneck::Producers)), (8, stage("all"))] {
         let (mut producer, mut consumers) =
             K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
@@ -426,7 +429,7 @@ fn a_stage_that_left_is_not_counted<K: Kind>() {
     assert_eq!(throughput.bottleneck(), stage("first").as_ref());
 }
 
-fn looks_in_the_wrong_order_count_nothing<K: Kind>() {
+fn snapshots_in_the_wrong_order_count_nothing<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(8, || 0_u64).stage("all").poller().build().unwrap();
     let [mut all] = pollers(&mut consumers, ["all"]);
     let monitor = producer.monitor();

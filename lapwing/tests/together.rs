@@ -1,5 +1,5 @@
-//! Decides what stages do that share a thread: turns, waiting, timeouts, ends; and what a ring lets go
-//! of after its last stage.
+//! Tests stages that share a thread: turns, waits, timeouts, ends. Also tests when a ring clears
+//! events after its last stage.
 
 mod common;
 
@@ -24,7 +24,7 @@ common::for_both_producers! {
     stages_around_one_on_another_thread_share_their_state,
     thread_of_several_stages_wakes_with_every_strategy,
     timeouts_come_to_each_stage_of_a_thread,
-    panicking_stage_halts_those_beside_it,
+    panicking_stage_halts_the_others_on_its_thread,
     stage_that_stops_leaves_its_neighbours_running,
     panic_in_the_strategy_of_a_shared_thread_is_reported,
     panic_in_a_factory_of_a_shared_thread_is_reported,
@@ -38,7 +38,7 @@ common::for_both_producers! {
     events_are_cleared_after_a_poller,
 }
 
-/// Where each stage ran.
+/// The thread on which each stage ran.
 type Places = Arc<Mutex<HashSet<ThreadId>>>;
 
 fn note(places: &Places) -> impl FnMut(&u64, Sequence, bool) + use<> {
@@ -115,7 +115,7 @@ fn pipeline_on_one_thread_keeps_its_order<K: Kind>() {
     assert_eq!(sum, events);
 }
 
-/// As an exchange's risk engine: it holds money before the match and gives it free after it.
+/// Like the risk engine of an exchange: it holds money before the match and frees it afterwards.
 fn stages_around_one_on_another_thread_share_their_state<K: Kind>() {
     let events = repeats(50_000);
     let risk = Arc::new(Mutex::new((0_u64, 0_u64)));
@@ -153,7 +153,7 @@ fn thread_of_several_stages_wakes_with_every_strategy<K: Kind>() {
     one_by_one::<K>(&Adaptive::default());
 }
 
-/// One event, then silence until the last stage has it.
+/// Publishes a single event and waits until the last stage has it.
 fn one_by_one<K: Kind>(strategy: &impl WaitStrategy) {
     let (done, is_done) = mpsc::channel();
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -206,7 +206,7 @@ fn timeouts_come_to_each_stage_of_a_thread<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn panicking_stage_halts_those_beside_it<K: Kind>() {
+fn panicking_stage_halts_the_others_on_its_thread<K: Kind>() {
     quiet_panics();
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("good")
@@ -416,7 +416,7 @@ fn events_are_cleared_after_a_poller<K: Kind>() {
     assert_eq!((ledger.made(), ledger.dropped()), (1, 1));
 }
 
-/// Handlers with what they return said outright still fit where the type has to be found.
+/// Handlers with an explicit return type still work if their type has to be inferred.
 #[allow(dead_code)]
 fn handlers_need_no_annotation<H: EventHandler<u64, Shared> + Send + 'static>(handler: H) {
     let _ = lapwing::Disruptor::single_producer(8, || 0).stage("h").read_handler(handler);

@@ -1,4 +1,5 @@
-//! Decides in which order stages see events, which graphs are refused, and how events are cut into batches.
+//! Tests in which order stages see events, which graphs are refused, and how events are divided
+//! into batches.
 
 mod common;
 
@@ -19,17 +20,18 @@ common::for_both_producers! {
     chains_within_sides_keep_their_order,
     miri_random_graphs_keep_every_order,
     graph_with_writers_between_readers_runs,
-    builder_goes_on_after_a_graph,
-    graph_goes_on_after_a_builder,
+    builder_continues_after_a_graph,
+    graph_continues_after_a_builder,
     empty_side_and_empty_graph_change_nothing,
     batches_follow_each_other_and_end_at_the_wrap,
     max_batch_is_respected_by_every_kind_of_stage,
     few_stages_have_longer_batches_than_many,
-    batch_start_tells_of_the_batch_that_follows,
+    on_batch_start_describes_the_batch_that_follows,
     end_of_batch_comes_with_the_last_event_of_a_batch,
 }
 
-/// Publishes `events` events, each its own sequence, drains the ring, and requires that all went well.
+/// Publishes `events` events, each equal to its sequence, drains the ring, and checks that no stage
+/// failed.
 fn run<K: Kind>(events: u64, ring: Builder<'_, u64, K::Sequencer>) {
     let (mut producer, consumers) = ring.build().unwrap();
     thread::scope(|scope| {
@@ -107,7 +109,7 @@ fn miri_diamond_joins_what_both_sides_saw<K: Kind>() {
     run::<K>(repeats(5_000), ring);
 }
 
-/// Counts what stages have seen, and has each check those that it comes after.
+/// Counts what stages have seen, and lets each stage check the stages that it depends on.
 struct Watch {
     seen: Vec<AtomicU64>,
 }
@@ -117,7 +119,8 @@ impl Watch {
         Self { seen: (0..stages).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// An observer for `stage`: every event in its turn, and each of `upstream` has seen it.
+    /// Returns an observer for `stage`: it expects every event in order, after each of `upstream`
+    /// has seen it.
     fn stage(
         &self,
         stage: usize,
@@ -130,7 +133,7 @@ impl Watch {
                 let seen = self.seen[other].load(Ordering::Relaxed);
                 assert!(seen > sequence, "stage {stage} is ahead of {other}");
             }
-            // Relaxed: what the ring orders is to be enough.
+            // Relaxed: the order that the ring provides must suffice.
             let before = self.seen[stage].swap(sequence + 1, Ordering::Relaxed);
             assert_eq!(before, sequence, "stage {stage} gets each event once");
         }
@@ -167,7 +170,7 @@ fn chains_within_sides_keep_their_order<K: Kind>() {
     run::<K>(repeats(5_000), ring);
 }
 
-/// Each stage of a random graph comes after a few of those before it, and sees nothing before they have.
+/// Each stage of a random graph depends on a few earlier ones, and sees no event before they have.
 fn miri_random_graphs_keep_every_order<K: Kind>() {
     let mut random = Lcg(2026);
     for _ in 0..repeats(20) {
@@ -202,7 +205,7 @@ fn graph_with_writers_between_readers_runs<K: Kind>() {
     run::<K>(repeats(5_000), K::ring(8, || 0).graph(graph));
 }
 
-fn builder_goes_on_after_a_graph<K: Kind>() {
+fn builder_continues_after_a_graph<K: Kind>() {
     let watch = Watch::new(3);
     let mut graph = Graph::new();
     let a = graph.stage("a").read(watch.stage(0, []));
@@ -215,7 +218,7 @@ fn builder_goes_on_after_a_graph<K: Kind>() {
     run::<K>(repeats(5_000), ring);
 }
 
-fn graph_goes_on_after_a_builder<K: Kind>() {
+fn graph_continues_after_a_builder<K: Kind>() {
     let mut graph = Graph::new();
     let right =
         graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence + 1));
@@ -259,7 +262,7 @@ fn batches_follow_each_other_and_end_at_the_wrap<K: Kind>() {
     assert_eq!(next, repeats(20_000));
 }
 
-/// Publishes a full ring before the stages start, so that its batches are known.
+/// Publishes a full ring before the stages start, so that the batches are deterministic.
 fn run_on_a_full_ring<'env, K: Kind>(
     capacity: usize,
     add: impl FnOnce(Builder<'env, u64, K::Sequencer>) -> Builder<'env, u64, K::Sequencer>,
@@ -279,7 +282,7 @@ fn fill<K: Kind>(producer: &mut ProducerOf<u64, K>) {
         .unwrap();
 }
 
-/// Sends on the calls that it gets.
+/// Reports its calls to the test.
 struct Calls(mpsc::Sender<Call>);
 
 #[derive(Debug, PartialEq)]
@@ -352,7 +355,7 @@ fn few_stages_have_longer_batches_than_many<K: Kind>() {
     assert_eq!(longest.swap(0, Ordering::Relaxed), alone, "a large ring");
 }
 
-fn batch_start_tells_of_the_batch_that_follows<K: Kind>() {
+fn on_batch_start_describes_the_batch_that_follows<K: Kind>() {
     let (call, calls) = mpsc::channel();
     run_on_a_full_ring::<K>(8, |ring| ring.stage("all").max_batch(3).read_handler(Calls(call)));
     let starts = calls.iter().filter(|call| matches!(call, Call::Start { .. }));
@@ -388,7 +391,7 @@ fn end_of_batch_comes_with_the_last_event_of_a_batch<K: Kind>() {
     assert_eq!((left, next), (0, repeats(2_000)));
 }
 
-// ---- what is refused ----
+// ---- refused graphs ----
 
 fn build_error(graph: Graph<'_, u64>) -> BuildError {
     Disruptor::single_producer(4, || 0).graph(graph).build().err().unwrap()
@@ -405,7 +408,7 @@ fn text(name: &str) -> String {
 }
 
 #[test]
-fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
+fn overlap_names_the_stage_that_writes_and_the_parallel_one() {
     let mut graph = Graph::new();
     let first = graph.stage("first").read(nothing);
     graph.stage("reads").after(first).read(nothing);
@@ -423,7 +426,7 @@ fn overlap_names_the_stage_that_writes_and_the_one_beside_it() {
     );
 }
 
-/// Two of three stages in a row, the third beside both, and only the join orders it.
+/// Two of three stages are in a row, the third is parallel to both, and only the join orders it.
 #[test]
 fn overlap_is_found_across_layers() {
     let mut graph = Graph::new();

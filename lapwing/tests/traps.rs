@@ -1,6 +1,6 @@
-//! Decides whether Lapwing falls into the traps that other ring buffers fell into, one number to each. A trap that
-//! does not compile is a `compile_fail` doctest, named here, with what runs beside it. Not here: traps 12 to 16
-//! (`traps_12_to_16.rs`).
+//! Tests that Lapwing avoids the traps of other ring buffers, which are numbered. If a trap does
+//! not compile, its test is a `compile_fail` doctest, which is named here beside a test of what
+//! does run. Not here: traps 12 to 16 (`traps_12_to_16.rs`).
 
 mod common;
 
@@ -26,15 +26,15 @@ common::for_both_producers! {
     trap_01_what_a_closure_keeps_of_its_events_is_a_copy,
     trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor,
     trap_03_stage_of_another_ring_cannot_be_waited_for,
-    trap_03_stage_that_nobody_comes_after_gates_the_producer,
-    trap_03_layer_that_names_no_stage_comes_after_the_one_before,
+    trap_03_last_stage_gates_the_producer,
+    trap_03_layer_that_names_no_stage_depends_on_the_previous_one,
     trap_04_panic_in_a_fill_closure_does_not_hang_the_end,
     trap_05_panic_of_a_handler_ends_its_dependents_and_a_blocked_producer,
     trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread,
-    trap_07_dropped_poller_lets_the_producer_go_on,
-    trap_07_forgotten_poller_holds_its_events_and_says_so,
+    trap_07_dropped_poller_frees_the_producer,
+    trap_07_forgotten_poller_holds_its_events,
     trap_08_producer_is_dropped_on_the_thread_of_its_poller,
-    trap_09_single_event_wakes_a_sleeper,
+    trap_09_single_event_wakes_a_parked_thread,
     trap_10_first_event_arrives_alone,
     trap_11_first_lap_is_not_overwritten,
 }
@@ -46,7 +46,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, poller)
 }
 
-/// Keeping the reference does not compile: see `Producer`, and `Batch` for what a poller shows.
+/// Keeping the reference does not compile: see `Producer`, and `Batch` for events of a poller.
 fn trap_01_what_a_closure_keeps_of_its_events_is_a_copy<K: Kind>() {
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let mut kept = Vec::new();
@@ -73,7 +73,7 @@ fn trap_02_batch_of_no_or_too_many_events_does_not_move_the_cursor<K: Kind>() {
     batch.consume_all();
 }
 
-/// The borrow of another ring's stage: an id names its graph.
+/// Using the stage of another ring is refused, because an id contains its graph.
 fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     let mut foreign = Graph::<u64>::new();
     let id = foreign.stage("foreign").poller();
@@ -84,7 +84,7 @@ fn trap_03_stage_of_another_ring_cannot_be_waited_for<K: Kind>() {
     assert!(K::ring(4, || 0_u64).graph(foreign).build().is_ok());
 }
 
-fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
+fn trap_03_last_stage_gates_the_producer<K: Kind>() {
     let mut graph = Graph::new();
     graph.stage("lone").poller();
     let first = graph.stage("first").poller();
@@ -99,7 +99,7 @@ fn trap_03_stage_that_nobody_comes_after_gates_the_producer<K: Kind>() {
     assert_eq!(held.as_slice(), [0, 0]);
 }
 
-fn trap_03_layer_that_names_no_stage_comes_after_the_one_before<K: Kind>() {
+fn trap_03_layer_that_names_no_stage_depends_on_the_previous_one<K: Kind>() {
     let mut graph = Graph::new();
     graph.stage("lone").poller();
     let ring = K::ring(1, || 0_u64).stage("first").poller().graph(graph);
@@ -183,14 +183,14 @@ fn trap_06_ring_that_is_given_up_at_any_step_leaves_no_thread<K: Kind>() {
     wait_until_no_thread_named(&prefix);
 }
 
-/// A handler that is never made.
+/// A handler that is never created.
 enum Never {}
 
 impl EventHandler<u64> for Never {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-fn trap_07_dropped_poller_lets_the_producer_go_on<K: Kind>() {
+fn trap_07_dropped_poller_frees_the_producer<K: Kind>() {
     let (mut producer, mut consumers) = K::ring(4, || 0_u64)
         .side_by_side(|side| side.stage("gone").poller().stage("reader").read(|_, _, _| {}))
         .build()
@@ -203,7 +203,7 @@ fn trap_07_dropped_poller_lets_the_producer_go_on<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-fn trap_07_forgotten_poller_holds_its_events_and_says_so<K: Kind>() {
+fn trap_07_forgotten_poller_holds_its_events<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(4);
     mem::forget(poller);
     (0..4).for_each(|_| _ = producer.try_publish(|_| {}).unwrap());
@@ -229,13 +229,13 @@ fn trap_08_producer_is_dropped_on_the_thread_of_its_poller<K: Kind>() {
     assert_eq!(running.join().unwrap().stages().next().unwrap().processed(), 3);
 }
 
-/// Proved by the models of O6 and O7; `waiting.rs` has every strategy and depth.
-fn trap_09_single_event_wakes_a_sleeper<K: Kind>() {
+/// Covered by the models of O6 and O7. `waiting.rs` tests every strategy and depth.
+fn trap_09_single_event_wakes_a_parked_thread<K: Kind>() {
     let mut pause = Lcg(9);
     let (mut producer, mut poller) = ring_with_poller::<K>(2);
     let sleeper = thread::spawn(move || {
         (0..repeats(1_000)).for_each(|_| poller.wait().unwrap().consume(1));
-        poller // not dropped before the last call of the producer has returned
+        poller // stays alive until the last call of the producer has returned
     });
     for number in 0..repeats(1_000) {
         (0..pause.below(repeats(2_000))).for_each(|_| hint::spin_loop());

@@ -1,5 +1,5 @@
-//! Decides whether Lapwing falls into the traps of other ring buffers that have to do with threads and with what an
-//! event is. Not here: traps 1 to 11 (`traps.rs`).
+//! Tests that Lapwing avoids the traps of other ring buffers that concern threads and the type of
+//! the event. Not here: traps 1 to 11 (`traps.rs`).
 
 mod common;
 
@@ -16,7 +16,7 @@ use lapwing::wait::{Adaptive, Blocking, WaitStrategy, Waiting, Yielding};
 common::for_both_producers! {
     miri_trap_13_strategies_that_lie_lose_no_event,
     trap_13_strategies_that_lie_keep_time_limits,
-    trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone,
+    trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone,
     miri_trap_15_slots_of_a_poller_that_left_are_written_again,
     miri_trap_16_events_without_a_size_are_counted,
     miri_trap_16_events_are_dropped_once,
@@ -25,7 +25,8 @@ common::for_both_producers! {
 
 // ---- 12: more threads than CPUs ----
 
-/// Eight threads. Spinning on a full or an empty ring made this take minutes elsewhere.
+/// Uses eight threads. With other libraries, spinning on a full or an empty ring makes this take
+/// minutes.
 fn more_threads_than_cpus_finish(strategy: impl WaitStrategy) {
     const PRODUCERS: u64 = 4;
     let events = repeats(100_000) / PRODUCERS;
@@ -78,7 +79,7 @@ fn trap_12_more_threads_than_cpus_finish_with_yielding() {
     more_threads_than_cpus_finish(Yielding::default());
 }
 
-// ---- 13: strategies that lie ----
+// ---- 13: strategies that break their contract ----
 
 const EVENTS: u64 = 50;
 
@@ -92,7 +93,7 @@ impl WaitStrategy for ReturnsAtOnce {
     fn wait(&mut self, _: &Waiting<'_>) {}
 }
 
-/// Goes on waiting when there is nothing to wait for.
+/// Continues to wait after the event has come.
 #[derive(Clone)]
 struct ReturnsLate;
 
@@ -107,7 +108,7 @@ impl WaitStrategy for ReturnsLate {
     }
 }
 
-/// Parks, but said that it would not: nobody may know that it sleeps.
+/// Parks, but announces that it does not, so no thread may know that it is parked.
 #[derive(Clone)]
 struct ParksInSecret;
 
@@ -119,7 +120,7 @@ impl WaitStrategy for ParksInSecret {
     }
 }
 
-/// Said that it would park, and does not.
+/// Announces that it parks, but does not.
 #[derive(Clone)]
 struct NeverParks;
 
@@ -131,7 +132,7 @@ impl WaitStrategy for NeverParks {
     }
 }
 
-/// Parks without having looked whether there is anything to wait for.
+/// Parks without a poll.
 #[derive(Clone)]
 struct ParksBlindly(u32);
 
@@ -146,7 +147,7 @@ impl WaitStrategy for ParksBlindly {
 
 /// Sends events through three stages on a ring that is always full.
 fn deliver<K: Kind>(strategy: impl WaitStrategy, other: impl WaitStrategy) {
-    // Few: where threads that only spin outnumber the CPUs, each hand-over takes a time slice.
+    // Few events: if more threads spin than there are CPUs, each hand-over takes a time slice.
     let events = repeats(EVENTS);
     let mut seen = 0;
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -208,10 +209,10 @@ fn trap_13_strategies_that_lie_keep_time_limits<K: Kind>() {
     with::<K>(ParksBlindly(3));
 }
 
-// ---- 14: events that threads may not share ----
+// ---- 14: events that are not `Sync` ----
 
 /// With a stage that reads, this does not compile: see `Builder`.
-fn trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone<K: Kind>() {
+fn trap_14_events_that_are_not_sync_pass_a_stage_that_runs_alone<K: Kind>() {
     let mut sum = 0;
     let (mut producer, consumers) = K::ring(4, || Cell::new(0_u64))
         .stage("sum")
@@ -228,8 +229,8 @@ fn trap_14_events_that_threads_may_not_share_pass_a_stage_that_is_alone<K: Kind>
 
 // ---- 15: a consumer that leaves, and its slots ----
 
-/// Proved by the models of O2 and O14. An event lies in memory of its own, so that a read of one that was replaced
-/// shows in Miri.
+/// Covered by the models of O2 and O14. Each event has memory of its own, so that Miri detects a
+/// read of a replaced one.
 fn miri_trap_15_slots_of_a_poller_that_left_are_written_again<K: Kind>() {
     let mut pause = Lcg(15);
     for round in 0..repeats(500) {
@@ -297,8 +298,9 @@ fn miri_trap_16_events_without_a_size_are_counted<K: Kind>() {
     assert!(reads >= events && writes == reads && lengths == reads);
 }
 
-/// Replaced by producers and by stages, given up, amid a panic, left in the ring: each event is dropped once. A claim
-/// that was given up keeps its slot until the poller asks again, on this same thread: hence twice the slots.
+/// Each event is dropped once: replaced by producers or stages, given up, in a panic, or left in
+/// the ring. A claim that was given up keeps its slot until the poller polls again on this same
+/// thread, so the ring has twice the slots.
 fn miri_trap_16_events_are_dropped_once<K: Kind>() {
     quiet_panics();
     let ledger = Ledger::default();
@@ -338,7 +340,7 @@ fn miri_trap_16_events_are_dropped_once<K: Kind>() {
         producer.publish(|event| *event = ledger.token()).unwrap();
         drop((producer, poller));
         running.shutdown().unwrap();
-        // What is left in the ring.
+        // The events left in the ring.
         assert!(ledger.made() - ledger.dropped() <= 8);
     });
     assert_eq!(ledger.made(), ledger.dropped());

@@ -1,4 +1,4 @@
-//! Decides that a setting which a stage cannot follow is an error of `build`.
+//! Tests that `build` refuses a setting that a stage cannot follow.
 
 mod common;
 
@@ -12,10 +12,10 @@ use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
-    timeout_of_a_closure_was_ignored,
-    settings_of_a_poller_were_ignored,
-    policy_for_errors_of_a_handler_that_returns_none_was_ignored,
-    settings_that_a_stage_follows_are_no_error,
+    timeout_of_a_closure_is_an_error,
+    settings_that_a_poller_cannot_follow_are_errors,
+    policy_for_errors_of_a_handler_without_errors_is_an_error,
+    settings_that_a_stage_follows_are_accepted,
 }
 
 const SOON: Duration = Duration::from_millis(1);
@@ -47,13 +47,13 @@ fn forgiving() -> Stage {
 #[track_caller]
 fn refuses<S: Sequencer>(ring: Builder<'_, u64, S>, setting: &str, needs: &str) {
     let error = ring.build().unwrap_err();
-    let text = "a setting has no effect, since it needs";
+    let text = "the setting has no effect, because it needs";
     let text = format!("{text} {needs}: stage=\"stage\", setting={setting}");
     assert_eq!(error.to_string(), text);
     assert!(matches!(error, BuildError::UnusedSetting { .. }), "{error:?}");
 }
 
-fn timeout_of_a_closure_was_ignored<K: Kind>() {
+fn timeout_of_a_closure_is_an_error<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
     let rings = [
         ring().stage(impatient()).read(|_, _, _| {}),
@@ -66,7 +66,7 @@ fn timeout_of_a_closure_was_ignored<K: Kind>() {
     rings.into_iter().for_each(|ring| refuses(ring, "timeout", "an `EventHandler`"));
 }
 
-fn settings_of_a_poller_were_ignored<K: Kind>() {
+fn settings_that_a_poller_cannot_follow_are_errors<K: Kind>() {
     let stage = || Stage::new("stage");
     let settings = [
         (impatient(), "timeout", "an `EventHandler`"),
@@ -82,7 +82,7 @@ fn settings_of_a_poller_were_ignored<K: Kind>() {
     refuses(K::ring(8, || 0_u64).stage(stage().pin(0)).poller_mut(), "pin", "a thread");
 }
 
-fn policy_for_errors_of_a_handler_that_returns_none_was_ignored<K: Kind>() {
+fn policy_for_errors_of_a_handler_without_errors_is_an_error<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
     let skips = |_: usize| |_: &u64, _, _| Action::Skip;
     let rings = [
@@ -96,7 +96,7 @@ fn policy_for_errors_of_a_handler_that_returns_none_was_ignored<K: Kind>() {
     rings.into_iter().for_each(|ring| refuses(ring, "on_error", needs));
 }
 
-fn settings_that_a_stage_follows_are_no_error<K: Kind>() {
+fn settings_that_a_stage_follows_are_accepted<K: Kind>() {
     let ring = || K::ring(8, || 0_u64);
     let all = || impatient().on_error(Retries::of_event()).on_panic(Action::Skip).blocking();
     let fails = |_: usize| |_: &u64, _, _| Err::<(), _>("no route");

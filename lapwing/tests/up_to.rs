@@ -1,4 +1,5 @@
-//! Decides how many slots a claim of as many as are free gets, how many are free, and how slices are copied into them.
+//! Tests how many slots `claim_up_to` claims, how many slots are free, and how slices are copied
+//! into them.
 
 mod common;
 
@@ -17,12 +18,12 @@ common::for_both_producers! {
     claim_up_to_of_any_size_is_cut_to_the_ring,
     claim_up_to_of_no_slot_is_refused_by_every_call,
     claim_up_to_waits_for_the_first_free_slot,
-    claim_up_to_says_why_there_is_none,
+    claim_up_to_returns_the_reason_of_a_refusal,
     claim_up_to_that_is_dropped_is_given_up,
-    claim_up_to_in_a_handler_of_a_full_ring_is_told,
+    claim_up_to_in_a_handler_of_a_full_ring_gets_an_error,
     list_that_is_longer_than_the_ring_goes_through_it,
-    free_slots_are_those_that_a_claim_would_get,
-    free_slots_are_none_when_nobody_is_left,
+    free_slots_equal_what_a_claim_would_get,
+    free_slots_are_zero_when_no_consumer_is_left,
     free_slots_shrink_when_a_consumer_takes_a_seat_further_back,
     miri_slice_is_copied_across_the_wrap,
     slice_of_another_length_is_not_copied,
@@ -36,7 +37,7 @@ fn ring_with_poller<K: Kind>(capacity: usize) -> (ProducerOf<u64, K>, Poller<u64
     (producer, poller)
 }
 
-/// Consumes all that is there, past the wrap.
+/// Consumes all available events, also past the wrap.
 fn drain<E: Clone>(poller: &mut Poller<E>) -> Vec<E> {
     let mut events = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -45,7 +46,7 @@ fn drain<E: Clone>(poller: &mut Poller<E>) -> Vec<E> {
     events
 }
 
-/// Publishes a batch whose events are its sequences.
+/// Publishes a batch whose events equal their sequences.
 fn publish<S: Sequencer>(mut batch: ClaimBatch<'_, u64, S>) -> std::ops::Range<u64> {
     let sequences = batch.sequences();
     assert_eq!((batch.len(), batch.slots().len()), (sequences.clone().count(), batch.len()));
@@ -95,13 +96,13 @@ fn claim_up_to_waits_for_the_first_free_slot<K: Kind>() {
     thread::scope(|scope| {
         let thread = scope.spawn(|| publish(producer.claim_up_to(4).unwrap()));
         poller.poll().unwrap().consume(1);
-        // It does not wait for the other three.
+        // Does not wait for the other three slots.
         assert_eq!(thread.join().unwrap(), 4..5);
     });
     assert_eq!(drain(&mut poller), [1, 2, 3, 4]);
 }
 
-fn claim_up_to_says_why_there_is_none<K: Kind>() {
+fn claim_up_to_returns_the_reason_of_a_refusal<K: Kind>() {
     let errors = |producer: &mut ProducerOf<u64, K>| {
         [
             producer.claim_up_to(1).err(),
@@ -129,7 +130,7 @@ fn claim_up_to_that_is_dropped_is_given_up<K: Kind>() {
     }
 }
 
-fn claim_up_to_in_a_handler_of_a_full_ring_is_told<K: Kind>() {
+fn claim_up_to_in_a_handler_of_a_full_ring_gets_an_error<K: Kind>() {
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
     let claim = move |_: &u64, _, _| {
         let Ok(mut producer) = producers.try_recv() else { return };
@@ -169,7 +170,7 @@ fn list_that_is_longer_than_the_ring_goes_through_it<K: Kind>() {
     });
 }
 
-fn free_slots_are_those_that_a_claim_would_get<K: Kind>() {
+fn free_slots_equal_what_a_claim_would_get<K: Kind>() {
     let mut size = Lcg(11);
     for capacity in [1, 2, 8, 64] {
         let (mut producer, mut poller) = ring_with_poller::<K>(capacity);
@@ -193,7 +194,7 @@ fn free_slots_are_those_that_a_claim_would_get<K: Kind>() {
     }
 }
 
-fn free_slots_are_none_when_nobody_is_left<K: Kind>() {
+fn free_slots_are_zero_when_no_consumer_is_left<K: Kind>() {
     let (mut producer, poller) = ring_with_poller::<K>(4);
     producer.publish(|_| {}).unwrap();
     producer.close();
@@ -257,8 +258,8 @@ fn slice_is_cloned_across_the_wrap<K: Kind>() {
     assert_eq!(drain(&mut poller), lines);
 }
 
-/// Three threads claim as much as they get; no slot is given twice, none is lost, and what is free never looks more
-/// than the ring has.
+/// Three threads claim as many slots as they get. No slot is granted twice or lost, and the number
+/// of free slots never exceeds the capacity.
 #[test]
 fn miri_claims_up_to_of_many_threads_share_the_ring() {
     watched(|| {

@@ -1,5 +1,6 @@
-//! Decides whether every waiter is woken: each strategy, both kinds of producer, each thing that can be waited
-//! for. One event, then silence: a wake-up that is lost is not made up for by the next event.
+//! Tests that every waiting thread is woken: each strategy, both kinds of producer, and everything
+//! that a thread can wait for. Events come one at a time, so a later event cannot make up for a
+//! lost wake-up.
 
 mod common;
 
@@ -25,16 +26,17 @@ common::for_both_producers! {
     yielding_producer_ends_its_wait_on_a_full_ring,
 }
 
-/// Parks at the first look: nothing but the wake-up helps.
+/// Parks at the first poll, so only the wake-up ends the wait.
 const PARK_AT_ONCE: Blocking = Blocking { yields: 0 };
 
-/// Repeats of one event and silence, for strategies that leave the CPU to others.
+/// Number of single events for strategies that yield their CPU.
 const EVENTS: u64 = repeats(2_000);
 
-/// The same for strategies that spin, which wait for each other's time slice where CPUs are few.
+/// The same for strategies that spin: with few CPUs they wait for each other's time slice.
 const EVENTS_SPINNING: u64 = repeats(100);
 
-/// Publishes one event at a time, each when the last of `stages` stages in a row has handled the one before.
+/// Publishes one event at a time, each after the last of `stages` stages in a row has handled the
+/// previous one.
 fn one_event_then_silence<K: Kind, W: WaitStrategy>(strategy: W, stages: usize, events: u64) {
     let handled = AtomicU64::new(0);
     let mut graph = Graph::new();
@@ -144,8 +146,8 @@ fn different_strategies<K: Kind>() {
 
 // ---- waiting for one of several ----
 
-/// A join that went to sleep on the stage that was behind at its first look, and not on the one that was behind
-/// at its last, slept through the event.
+/// A join must park on the stage that is behind at its last poll. If it parked on the one that was
+/// behind at its first poll, it would miss the event.
 fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>() {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -167,7 +169,8 @@ fn miri_join_wakes_when_its_upstream_stages_finish_one_after_the_other<K: Kind>(
     });
 }
 
-/// As for a join: the gate of the producer is several stages, and it slept on one that had already passed.
+/// The same for a producer, whose gate consists of several stages: it must not park on one that has
+/// already passed.
 fn miri_producer_wakes_when_gating_stages_finish_one_after_the_other<K: Kind>() {
     let (mut producer, consumers) = K::ring(1, || 0_u64)
         .wait(PARK_AT_ONCE)
@@ -227,8 +230,8 @@ fn miri_producer_wakes_when_a_gating_poller_leaves<K: Kind>() {
     }
 }
 
-/// A producer that found nobody behind at its first look, and the slot taken by another producer at its last,
-/// slept on publications, with nobody left to publish.
+/// A producer finds no stage behind at its first poll, and another producer takes the slot before
+/// its last poll. It must not park on publications, because no other producer would publish.
 #[test]
 fn miri_producers_wake_when_they_compete_for_one_slot() {
     watched(|| {

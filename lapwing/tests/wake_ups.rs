@@ -1,17 +1,19 @@
-//! Decides whether every waiter learns of one event: each strategy, both kinds of producer, each number of stages in
-//! between, also two stages on one thread; and whether a producer on a full ring learns of one free slot.
+//! Tests that every waiting thread learns of a single event: each strategy, both kinds of producer,
+//! each number of stages in between, and two stages on one thread. Also tests that a producer on a
+//! full ring learns of one free slot.
 //!
 //! ```text
-//! publish, wait for the observer                    one event, then silence: no later event makes up
-//!    |                            ^                 for a wake-up that was lost
-//!    v                            |
-//! [ring] <-- stage <-- stage <-- observer           0, 1 or 2 stages in between
+//! publish ──> [ring] ──> stage ──> stage ──> observer          0, 1 or 2 stages in between
+//!    ^                                          |
+//!    └────────── waits for the observer <───────┘              one event at a time: a later event
+//!                                                              cannot make up for a lost wake-up
 //! ```
 //!
-//! The time before each event varies, so that it meets the waiter spinning, yielding, on its way to sleep and asleep.
-//! An event that is not there after a second fails its test, which says where it was late.
+//! The time before each event varies, so that the event finds the waiting thread spinning,
+//! yielding, about to sleep, or asleep. An event that takes longer than a second fails its test,
+//! which reports the place.
 //!
-//! `LAPWING_WAKE_UPS` is the number of events in each case; `ci/wake_ups.sh` asks for many thousand.
+//! `LAPWING_WAKE_UPS` is the number of events per case; `ci/wake_ups.sh` uses many thousand.
 
 mod common;
 
@@ -30,32 +32,33 @@ use lapwing::wait::{
     Adaptive, Blocking, BusySpin, PhasedBackoff, Sleeping, WaitStrategy, Waiting, Yielding,
 };
 
-/// An event that takes longer to arrive was slept through.
+/// Time after which an event counts as missed.
 const DEADLINE: Duration = Duration::from_secs(1);
-/// How long one that is late is waited for, to tell late from lost.
+/// Further time in which a late event may arrive, to distinguish late from lost.
 const LOST: Duration = Duration::from_secs(10);
 
-/// Events of a case, if nobody asks for more.
+/// Default number of events per case.
 const EVENTS: u64 = repeats(500);
-/// A strategy that spins takes a CPU until the system takes that away. Where the publisher wakes on that CPU, an event
-/// takes some milliseconds instead of some tens of microseconds, so there is one for this many others.
+/// A spinning strategy keeps a CPU until the system takes it away. If the publisher wakes on that
+/// CPU, an event takes milliseconds instead of tens of microseconds. So a spinning case has one
+/// event for this many events of other cases.
 const EVENTS_PER_SPINNING: u64 = 20;
-/// The same where threads outnumber CPUs: then most events take a time slice or two for each thread.
+/// The same under oversubscription, where most events take one or two time slices per thread.
 const EVENTS_PER_SPINNING_SHORT_OF_CPUS: u64 = 100;
 
-/// Looks for an arrival, with a yield in between, before the publisher leaves its CPU to others.
+/// Polls for an arrival, with a yield in between, before the publisher parks.
 const LOOKS: u32 = 200;
-/// Asleep by then, whatever the strategy.
+/// After this time every strategy is asleep.
 const ASLEEP: Duration = Duration::from_micros(300);
 
 // ---- the strategies ----
 
-/// A strategy, and when it goes from one phase to the next, on an idle CPU.
+/// A strategy, and the times at which it changes its phase on an idle CPU.
 struct Way<W> {
     name: &'static str,
     strategy: W,
     transitions_us: &'static [u64],
-    /// Whether it takes a CPU until the system takes that away.
+    /// Whether it keeps a CPU until the system takes it away.
     is_spinning: bool,
 }
 
@@ -63,7 +66,7 @@ const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// As [`Sleeping`] without looks, whose waits end where its sleeps do.
+/// Like [`Sleeping`] without spins and yields: its waits end where its sleeps do.
 const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: us(50) };
 
 fn busy_spin() -> Way<BusySpin> {
@@ -111,7 +114,7 @@ fn a_strategy_that_returns_at_once() -> Way<ReturnsAtOnce> {
     Way { name: "ReturnsAtOnce", strategy: ReturnsAtOnce, transitions_us: &[], is_spinning: true }
 }
 
-/// The least that a strategy may do.
+/// The minimal strategy.
 #[derive(Clone)]
 struct ReturnsAtOnce;
 
@@ -121,7 +124,8 @@ impl WaitStrategy for ReturnsAtOnce {
     fn wait(&mut self, _: &Waiting<'_>) {}
 }
 
-/// Makes the tests of each strategy: for stages and for producers, with a single producer and with several.
+/// Makes the tests of each strategy: for stages and producers, with a single producer and with
+/// several.
 macro_rules! for_each_strategy {
     ($($way:ident),+ $(,)?) => {$(
         mod $way {
@@ -164,7 +168,7 @@ for_each_strategy! {
 
 // ---- one case ----
 
-/// What a late event is reported with.
+/// The report of a late event.
 struct Case {
     strategy: &'static str,
     sequencer: &'static str,
@@ -185,13 +189,13 @@ impl Case {
             true if threads <= cpus => EVENTS_PER_SPINNING,
             true => EVENTS_PER_SPINNING_SHORT_OF_CPUS,
         };
-        // One of each pause at least.
+        // At least one of each pause.
         let events = (asked / share).max(5);
         let sequencer = if K::IS_MULTI { "Multi" } else { "Single" };
         Self { strategy: way.name, sequencer, place, events }
     }
 
-    /// Runs `step` for each event, with the pause before it; then says what was done.
+    /// Runs `step` for each event, after its pause, and then prints the counts.
     fn run(&self, transitions_us: &[u64], mut step: impl FnMut(u64, Pause)) {
         let start = Instant::now();
         let mut random = Lcg(self.events);
@@ -208,12 +212,12 @@ impl fmt::Display for Case {
     }
 }
 
-/// What the waiter gets to do before its event comes.
+/// What the waiting thread can do before its event comes.
 #[derive(Clone, Copy, Debug)]
 enum Pause {
     None,
     Spins(u64),
-    /// About as long as it is in one of its phases.
+    /// About the duration of one phase.
     Phase(Duration),
     Asleep,
 }
@@ -246,7 +250,7 @@ impl Pause {
     }
 }
 
-/// How many events have arrived, told to the thread that made it.
+/// The number of arrived events, reported to the thread that created it.
 struct Arrivals {
     count: AtomicU64,
     listener: Thread,
@@ -266,8 +270,9 @@ impl Arrivals {
         self.count.load(Ordering::Acquire) >= count
     }
 
-    /// Waits for the arrival of the event before `count`, which was sent just now. Yields first, so that the next event can
-    /// meet the waiter on its way to sleep; then parks, so that no CPU is missing.
+    /// Waits for the arrival of the event before `count`, which was just published. Yields first,
+    /// so that the next event can find the waiting thread about to sleep. Then parks, to free the
+    /// CPU.
     fn expect(&self, count: u64, case: &Case, pause: Pause) {
         let start = Instant::now();
         for _ in 0..LOOKS {
@@ -291,7 +296,7 @@ impl Arrivals {
     }
 }
 
-/// One case at a time: others would take the CPUs from it.
+/// One case at a time, because others would take CPUs from it.
 fn alone(body: impl FnOnce()) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,7 +314,8 @@ fn at_each_depth<K: Kind, W: WaitStrategy>(way: &Way<W>) {
     alone(|| observe::<K, W>(way, &case, 1, |stage| stage.on_thread("both")));
 }
 
-/// Publishes one event at a time to an observer that comes after `depth` stages, each run as `on` says.
+/// Publishes one event at a time to an observer downstream of `depth` stages. `on` selects the
+/// threads.
 fn observe<K: Kind, W: WaitStrategy>(
     way: &Way<W>,
     case: &Case,
@@ -328,7 +334,8 @@ fn observe<K: Kind, W: WaitStrategy>(
         assert_eq!(*event, sequence);
         arrivals.tell(sequence + 1);
     });
-    // The producer never waits; its strategy must not be why the stages are looked for.
+    // The producer never waits. Its strategy must not be the reason for checking for parked
+    // threads.
     let (mut producer, consumers) = K::ring(8, || 0)
         .wait(way.strategy.clone())
         .producer_wait(BusySpin)

@@ -1,5 +1,5 @@
-//! Decides whether the workers of a group share events as they should: each event once, none too early, none lost.
-//! Not here: how a group is resized and how its workers fail (`workers_leaving.rs`), keys (`workers_by_key.rs`).
+//! Tests that the workers of a group share events correctly: each event once, none early, none
+//! lost. Not here: resizing and failing workers (`workers_leaving.rs`), keys (`workers_by_key.rs`).
 
 mod common;
 
@@ -25,33 +25,33 @@ common::for_both_producers! {
     every_event_goes_to_exactly_one_worker_whatever_the_strategy,
     miri_the_stage_after_a_group_sees_what_its_workers_wrote,
     a_group_after_a_group_sees_what_its_workers_wrote,
-    a_group_beside_other_stages_reads_what_they_read,
+    a_group_parallel_to_other_stages_reads_the_same_events,
     miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it,
     lmax_trap_6_workers_that_have_not_started_hold_their_events,
     lmax_trap_17_a_close_is_drained_by_all_workers,
-    a_lone_event_after_silence_is_handled,
+    a_single_event_after_an_idle_period_is_handled,
     an_event_wakes_no_more_idle_workers_than_it_needs,
     idle_workers_wake_each_other_until_all_have_something,
     a_slow_event_holds_only_its_own_worker,
     a_worker_takes_no_more_than_its_share,
     lmax_trap_17_backlog_is_what_is_not_finished,
     lmax_trap_17_timeout_is_called_while_nothing_comes,
-    handlers_are_started_ended_and_handed_back_once_each,
+    handlers_are_started_ended_and_returned_once_each,
     every_batch_is_announced,
     a_halt_ends_every_worker,
     workers_that_share_a_thread_take_turns,
-    a_seat_comes_after_the_workers_that_write,
+    a_seat_depends_on_the_workers_that_write,
     a_ring_that_begins_elsewhere_hands_out_its_first_event,
     a_monitor_shows_a_group_as_one_stage,
-    a_worker_that_would_wait_for_itself_is_told_so,
-    an_idle_worker_that_would_wait_for_itself_is_told_so,
+    a_worker_that_would_wait_for_itself_gets_an_error,
+    an_idle_worker_that_would_wait_for_itself_gets_an_error,
     an_idle_worker_waits_for_one_on_another_thread,
-    a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes,
+    a_resting_worker_on_a_shared_thread_gets_no_timeouts,
     no_consumer_in_a_seat_has_the_name_of_a_worker,
     a_worker_that_is_dropped_without_having_run_halts_the_ring,
 }
 
-/// How often each event was handled.
+/// Counts how often each event was handled.
 struct Counts(Vec<AtomicU64>);
 
 impl Counts {
@@ -170,7 +170,8 @@ fn several_producers_and_several_workers_share_a_small_ring() {
     counts.assert_once_each();
 }
 
-/// LMAX's workers did not look whether what they had claimed was published, where a claim before it was not.
+/// LMAX's workers did not check whether their claimed event was published if an earlier claim was
+/// not.
 #[test]
 fn lmax_trap_4_nothing_is_handled_before_it_is_published() {
     let counts = Counts::new(2);
@@ -280,7 +281,7 @@ fn a_group_after_a_group_sees_what_its_workers_wrote<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_group_beside_other_stages_reads_what_they_read<K: Kind>() {
+fn a_group_parallel_to_other_stages_reads_the_same_events<K: Kind>() {
     let events = repeats(10_000);
     let (left, right) = (Counts::new(events), Counts::new(events));
     let mut journal = Vec::new();
@@ -319,7 +320,8 @@ fn a_group_beside_other_stages_reads_what_they_read<K: Kind>() {
 
 // ---- the gate ----
 
-/// LMAX's workers moved the group's sequence before their own: a producer that looked in between took their slot.
+/// LMAX's workers moved the group's sequence before their own. A producer that read the gate in
+/// between took their slot.
 fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
     for capacity in [1, 2, 4] {
         let events = repeats(10_000);
@@ -351,7 +353,7 @@ fn miri_lmax_trap_5_no_event_is_overwritten_while_a_worker_has_it<K: Kind>() {
     }
 }
 
-/// LMAX's producers did not wait for workers that had not started yet.
+/// LMAX's producers did not wait for workers that had not started.
 fn lmax_trap_6_workers_that_have_not_started_hold_their_events<K: Kind>() {
     let counts = Counts::new(4);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
@@ -392,7 +394,7 @@ fn lmax_trap_17_a_close_is_drained_by_all_workers<K: Kind>() {
 
 // ---- waiting ----
 
-fn a_lone_event_after_silence_is_handled<K: Kind>() {
+fn a_single_event_after_an_idle_period_is_handled<K: Kind>() {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(Blocking { yields: 0 })
@@ -419,7 +421,8 @@ fn a_lone_event_after_silence_is_handled<K: Kind>() {
     });
 }
 
-/// The first one watches. It wakes one that watches while it handles the event, and nobody else gets up.
+/// The first worker watches. It wakes another watcher while it handles the event, and no other
+/// worker wakes.
 fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     const WORKERS: usize = 8;
     let events = repeats(200);
@@ -448,8 +451,9 @@ fn an_event_wakes_no_more_idle_workers_than_it_needs<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-/// Each event is held until all of them are handled at once, by workers that slept. None may claim two: whose events were
-/// over at once a few times, since it was the last to wake, would, and the second is never handled.
+/// Each event is held until all are handled at the same time, by workers that slept. No worker may
+/// claim two events, because the second would never be handled. A worker whose last events came one
+/// at a time, because it was the last to wake, must not claim two either.
 fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
     const WORKERS: u64 = 8;
     for batch in [1, WORKERS] {
@@ -481,7 +485,7 @@ fn idle_workers_wake_each_other_until_all_have_something<K: Kind>() {
     }
 }
 
-/// A worker that is held at the first event; the others are told apart by it.
+/// A worker that is held at the first event, which identifies the others.
 fn hold_the_first<'a>(
     counts: &'a Counts,
     held: &'a AtomicBool,
@@ -554,7 +558,7 @@ fn lmax_trap_17_backlog_is_what_is_not_finished<K: Kind>() {
     });
 }
 
-/// Sends on what it is told when nothing comes.
+/// Reports its timeouts to the test.
 struct Alarm(mpsc::Sender<Sequence>);
 
 impl EventHandler<u64, Exclusive> for Alarm {
@@ -582,9 +586,9 @@ fn lmax_trap_17_timeout_is_called_while_nothing_comes<K: Kind>() {
     running.shutdown().unwrap();
 }
 
-// ---- what a worker is to its handler ----
+// ---- a worker and its handler ----
 
-/// What was called, and how often.
+/// Counts each call.
 #[derive(Debug, Default)]
 struct Calls {
     starts: u64,
@@ -617,7 +621,7 @@ impl EventHandler<u64, Shared> for Calls {
     }
 }
 
-fn handlers_are_started_ended_and_handed_back_once_each<K: Kind>() {
+fn handlers_are_started_ended_and_returned_once_each<K: Kind>() {
     for round in 0..repeats(200) {
         let (mut producer, consumers) = K::ring(8, || 0_u64)
             .stage("work")
@@ -656,10 +660,14 @@ fn every_batch_is_announced<K: Kind>() {
     let calls = ["work-0", "work-1"].map(|name| report.take::<Calls>(name).unwrap());
     assert_eq!(calls.iter().map(|calls| calls.announced).sum::<u64>(), 64);
     assert_eq!(calls.iter().map(|calls| calls.events).sum::<u64>(), 64);
-    assert_eq!(calls.iter().map(|calls| calls.deepest).max(), Some(64), "all were there");
+    assert_eq!(
+        calls.iter().map(|calls| calls.deepest).max(),
+        Some(64),
+        "all events were available"
+    );
 }
 
-// ---- beside what else a ring may have ----
+// ---- with other features of a ring ----
 
 fn workers_that_share_a_thread_take_turns<K: Kind>() {
     let events = repeats(3_000);
@@ -695,7 +703,7 @@ fn workers_that_share_a_thread_take_turns<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_seat_comes_after_the_workers_that_write<K: Kind>() {
+fn a_seat_depends_on_the_workers_that_write<K: Kind>() {
     let events = repeats(5_000);
     let mut seen = Vec::new();
     let (mut producer, consumers) = K::ring(8, || 0_u64)
@@ -768,7 +776,7 @@ fn a_monitor_shows_a_group_as_one_stage<K: Kind>() {
     assert!(snapshot.stages[0].batches >= 8);
 }
 
-fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_itself_gets_an_error<K: Kind>() {
     let deadlocks = AtomicU64::new(0);
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -795,7 +803,7 @@ fn a_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
     });
 }
 
-/// Publishes as it starts, with nothing in hand, and tells how that ended.
+/// Publishes when it starts, without a claimed event, and reports the result.
 struct Starts<S: Sequencer> {
     producer: Arc<Mutex<Option<Producer<u64, S>>>>,
     tell: mpsc::Sender<Result<Sequence, PublishError>>,
@@ -815,7 +823,7 @@ impl<S: Sequencer> EventHandler<u64> for Starts<S> {
 
 type RingOf<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// What the first worker of `group` is told that publishes to the full ring as it starts.
+/// Returns the result of publishing to the full ring when the first worker of `group` starts.
 fn publish_at_the_start<K: Kind>(
     group: impl FnOnce(RingOf<K>) -> Workers<RingOf<K>, u64>,
 ) -> Result<Sequence, PublishError> {
@@ -837,7 +845,7 @@ fn publish_at_the_start<K: Kind>(
     result
 }
 
-fn an_idle_worker_that_would_wait_for_itself_is_told_so<K: Kind>() {
+fn an_idle_worker_that_would_wait_for_itself_gets_an_error<K: Kind>() {
     let alone = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1));
     assert_eq!(alone, Err(PublishError::WouldDeadlock));
     let others_rest = publish_at_the_start::<K>(|ring| ring.stage("work").workers(1).up_to(3));
@@ -853,7 +861,7 @@ fn an_idle_worker_waits_for_one_on_another_thread<K: Kind>() {
     assert_eq!(publish_at_the_start::<K>(|ring| ring.stage("work").workers(2)), Ok(2));
 }
 
-fn a_worker_that_rests_on_a_shared_thread_is_not_told_that_nothing_comes<K: Kind>() {
+fn a_resting_worker_on_a_shared_thread_gets_no_timeouts<K: Kind>() {
     struct Times(usize, mpsc::Sender<usize>);
     impl EventHandler<u64> for Times {
         fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
@@ -923,7 +931,7 @@ fn a_worker_that_is_dropped_without_having_run_halts_the_ring<K: Kind>() {
     assert_eq!(*consumers.next().unwrap().run().outcome(), Outcome::Halted);
 }
 
-// ---- what is refused ----
+// ---- refused groups ----
 
 #[test]
 fn a_group_has_at_least_one_worker_and_at_most_64() {
@@ -945,7 +953,7 @@ fn a_group_has_at_least_one_worker_and_at_most_64() {
 }
 
 #[test]
-fn the_name_of_a_worker_is_nobody_elses() {
+fn the_name_of_a_worker_is_unique() {
     let duplicate = Err(BuildError::DuplicateName { stage: "w-1".into() });
     let ring = || Disruptor::single_producer(8, || 0_u64);
     let group = |_: usize| |_: &u64, _, _| {};
@@ -958,7 +966,7 @@ fn the_name_of_a_worker_is_nobody_elses() {
 }
 
 #[test]
-fn a_group_that_writes_is_beside_nobody() {
+fn a_group_that_writes_has_no_parallel_stage() {
     let mut graph = Graph::new();
     graph.stage("left").workers(2).write(|_| |event: &mut u64, _, _| *event += 1);
     graph.stage("right").read(|_, _, _| {});
@@ -967,7 +975,7 @@ fn a_group_that_writes_is_beside_nobody() {
 }
 
 #[test]
-fn a_group_is_no_poller() {
+fn a_group_cannot_be_a_poller() {
     let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
         .stage("w")
         .workers(2)

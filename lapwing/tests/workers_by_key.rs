@@ -1,4 +1,4 @@
-//! Decides whether events with the same key go to the same worker, in their order, whatever else happens.
+//! Tests that events with the same key go to the same worker in order, whatever else happens.
 
 mod common;
 
@@ -28,25 +28,25 @@ common::for_both_producers! {
     a_group_by_key_after_a_group_keeps_the_order_of_each_key,
     a_monitor_shows_how_far_a_group_by_key_is,
     a_slow_key_holds_only_its_own_worker,
-    a_lone_event_after_silence_reaches_its_owner,
+    a_single_event_after_an_idle_period_reaches_its_owner,
     a_close_is_drained_by_all_owners,
     a_resize_before_the_start_and_after_the_close_loses_nothing,
     the_new_team_gets_nothing_before_the_old_one_has_finished,
-    a_panic_of_the_key_halts_the_ring_and_says_so,
-    a_key_that_waited_for_the_ring_kept_its_lock_for_ever,
+    a_panic_of_the_key_function_halts_the_ring_and_is_reported,
+    a_key_function_that_would_wait_for_the_ring_gets_an_error,
     miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order,
     a_worker_that_stops_under_load_and_resizes_loses_nothing,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another,
-    a_worker_that_leaves_is_replaced_by_one_that_sleeps,
+    a_worker_that_leaves_is_replaced_by_a_parked_one,
     the_last_worker_that_leaves_halts_the_ring,
-    a_worker_that_would_wait_for_what_it_took_over_is_told_so,
+    a_worker_that_would_wait_for_its_taken_over_events_gets_an_error,
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_worker_and_its_events_go_to_another,
     a_failed_event_may_be_tried_again_and_skipped,
-    claims_that_are_given_up_belong_to_nobody,
+    claims_that_are_given_up_have_no_owner,
     a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows,
-    a_key_that_is_a_bad_hash_is_spread_all_the_same,
-    a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well,
+    a_key_that_is_a_bad_hash_is_still_spread,
+    an_invalid_number_of_workers_is_an_error_with_keys_too,
     timeouts_are_called_while_nothing_comes,
     workers_by_key_that_share_a_thread_take_turns,
     workers_that_have_not_started_hold_their_events,
@@ -54,7 +54,7 @@ common::for_both_producers! {
 
 const KEYS: u64 = 7;
 
-/// An event with a key, and its number among those with that key.
+/// An event with a key, and its number among the events of that key.
 #[derive(Debug, Default)]
 struct Trade {
     account: u64,
@@ -62,7 +62,7 @@ struct Trade {
     is_done: bool,
 }
 
-/// For each key, how many of its events are done, and who did the last.
+/// For each key, the number of finished events, and the worker of the last one.
 struct Book(Vec<Mutex<(u64, Option<usize>)>>);
 
 impl Book {
@@ -70,9 +70,9 @@ impl Book {
         Self((0..KEYS).map(|_| Mutex::new((0, None))).collect())
     }
 
-    /// Takes note of `trade`, and returns who did the one before it.
+    /// Records `trade`, and returns the worker of the previous trade.
     fn note(&self, trade: &mut Trade, worker: usize) -> Option<usize> {
-        assert!(!trade.is_done, "{trade:?} is done twice");
+        assert!(!trade.is_done, "{trade:?} is handled twice");
         trade.is_done = true;
         let (done, last) = &mut *self.0[trade.account as usize].lock().unwrap();
         assert_eq!(trade.number, *done, "out of order: {trade:?}");
@@ -89,7 +89,7 @@ fn account(trade: &Trade) -> u64 {
     trade.account
 }
 
-/// Publishes `count` trades of accounts by chance.
+/// Publishes `count` trades of random accounts.
 fn publish_all<K: Kind>(
     producer: &mut ProducerOf<Trade, K>,
     count: u64,
@@ -295,7 +295,7 @@ fn a_group_by_key_after_a_group_keeps_the_order_of_each_key<K: Kind>() {
             move |trade: &mut Trade, _, _| {
                 trade.number -= 1;
                 book.note(trade, worker);
-                // Another key from here on.
+                // Another key from now on.
                 trade.account = KEYS - trade.account;
             }
         })
@@ -382,14 +382,14 @@ fn a_slow_key_holds_only_its_own_worker<K: Kind>() {
                 .publish(|trade| *trade = Trade { account, number: 1, is_done: false })
                 .unwrap();
         }
-        // Those of the other worker, which are some of seven keys that are spread evenly.
+        // Those of the other worker: some of seven evenly distributed keys.
         wait_until(|| done.load(Ordering::Acquire) >= 7);
         held.store(false, Ordering::Release);
         running.shutdown().unwrap();
     });
 }
 
-fn a_lone_event_after_silence_reaches_its_owner<K: Kind>() {
+fn a_single_event_after_an_idle_period_reaches_its_owner<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(Blocking { yields: 0 })
@@ -508,10 +508,10 @@ fn the_new_team_gets_nothing_before_the_old_one_has_finished<K: Kind>() {
     });
 }
 
-fn a_panic_of_the_key_halts_the_ring_and_says_so<K: Kind>() {
+fn a_panic_of_the_key_function_halts_the_ring_and_is_reported<K: Kind>() {
     quiet_panics();
     for _ in 0..repeats(50) {
-        // Of no use: nobody can tell whose the event is.
+        // Nothing is useful here: the owner of the event is unknown.
         let stage = Stage::new("work").on_panic(Action::Skip);
         let (mut producer, consumers) = K::ring(4, || 0_u64)
             .stage(stage)
@@ -545,7 +545,7 @@ fn publish_numbered<K: Kind>(producer: &mut ProducerOf<Trade, K>, account: u64, 
     }
 }
 
-/// Holds the worker with number 0 in a timeout, while the other one routes.
+/// Holds worker 0 in a timeout while the other one routes.
 struct Held {
     worker: usize,
     done: Arc<AtomicU64>,
@@ -561,7 +561,7 @@ impl EventHandler<u64> for Held {
 
     fn on_timeout(&mut self, next: Sequence) {
         self.timeouts += u32::from(next > 0);
-        // Between two of them it has gone through what was routed.
+        // Between two timeouts it has gone through the routed events.
         if self.worker == 0 && self.timeouts == 2 {
             self.is_held.store(true, Ordering::Release);
             wait_until(|| self.is_free.load(Ordering::Acquire));
@@ -569,8 +569,8 @@ impl EventHandler<u64> for Held {
     }
 }
 
-/// The worker that asked for the key was not to work any more, so nothing showed that it was needed.
-fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
+/// The worker that called the key function is no longer wanted; the event must still be handled.
+fn a_key_function_that_would_wait_for_the_ring_gets_an_error<K: Kind>() {
     let [is_held, is_free] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
     let done = Arc::new(AtomicU64::new(0));
     let (hand_over, producers) = mpsc::channel::<ProducerOf<u64, K>>();
@@ -595,7 +595,7 @@ fn a_key_that_waited_for_the_ring_kept_its_lock_for_ever<K: Kind>() {
         .build()
         .unwrap();
     let running = consumers.start().unwrap();
-    producer.publish(|key| *key = 0).unwrap(); // makes both of them the team
+    producer.publish(|key| *key = 0).unwrap(); // makes both workers the team
     wait_until(|| done.load(Ordering::Acquire) == 1 && is_held.load(Ordering::Acquire));
     running.workers("work").unwrap().resize(1).unwrap();
     producer.publish(|key| *key = 1).unwrap();
@@ -618,7 +618,7 @@ fn miri_a_worker_that_stops_leaves_its_events_to_others_in_their_order<K: Kind>(
             .write(|worker| {
                 let (book, stops, mut done) = (&book, &stops, 0);
                 move |trade: &mut Trade, _, _| {
-                    // At its own time each, all but the last.
+                    // All but the last stop, at different times.
                     if worker > 0 && done == worker {
                         stops.fetch_add(1, Ordering::Relaxed);
                         return Action::Stop;
@@ -712,7 +712,7 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_another<K: Kin
     assert_eq!(book.done(), 16);
 }
 
-fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
+fn a_worker_that_leaves_is_replaced_by_a_parked_one<K: Kind>() {
     let book = Book::new();
     let (mut producer, consumers) = K::ring(4, Trade::default)
         .wait(BusySpin)
@@ -764,7 +764,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     assert_eq!(outcomes, [Outcome::Stopped, Outcome::Halted]);
 }
 
-fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_its_taken_over_events_gets_an_error<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -878,9 +878,9 @@ fn a_failed_event_may_be_tried_again_and_skipped<K: Kind>() {
     assert_eq!(book.done(), 7);
 }
 
-// ---- claims that are given up, batches, bad input ----
+// ---- claims that are given up, batches, invalid input ----
 
-fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
+fn claims_that_are_given_up_have_no_owner<K: Kind>() {
     quiet_panics();
     for capacity in [2, 16] {
         let (events, book) = (repeats(2_000), Book::new());
@@ -929,7 +929,7 @@ fn claims_that_are_given_up_belong_to_nobody<K: Kind>() {
 
 fn a_batch_is_a_run_of_own_events_and_no_longer_than_the_stage_allows<K: Kind>() {
     let named = || Stage::new("work");
-    // A quarter of the ring, if nothing is said.
+    // The default is a quarter of the ring.
     for (stage, longest) in [(named().max_batch(1), 1), (named().max_batch(3), 3), (named(), 8)] {
         let mut seen = Vec::new();
         let (mut producer, consumers) = K::ring(32, Trade::default)
@@ -963,8 +963,8 @@ impl EventHandler<Trade, Exclusive> for Batches {
     }
 }
 
-fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
-    // Multiples of a power of two, as addresses are.
+fn a_key_that_is_a_bad_hash_is_still_spread<K: Kind>() {
+    // Multiples of a power of two, like addresses.
     let owners = Mutex::new(BTreeSet::new());
     let (mut producer, consumers) = K::ring(64, || 0_u64)
         .stage("work")
@@ -988,7 +988,7 @@ fn a_key_that_is_a_bad_hash_is_spread_all_the_same<K: Kind>() {
     assert_eq!(owners.into_inner().unwrap().len(), 4);
 }
 
-fn a_number_of_workers_that_cannot_be_is_an_error_with_keys_as_well<K: Kind>() {
+fn an_invalid_number_of_workers_is_an_error_with_keys_too<K: Kind>() {
     for (size, max) in [(0, 1), (3, 2), (65, 65)] {
         let ring = K::ring(4, Trade::default)
             .stage("work")
@@ -1022,7 +1022,7 @@ impl EventHandler<Trade> for Rejected {
     }
 }
 
-/// Sends on what it is told when nothing comes.
+/// Reports its timeouts to the test.
 struct Alarm(mpsc::Sender<Sequence>);
 
 impl EventHandler<u64, Exclusive> for Alarm {

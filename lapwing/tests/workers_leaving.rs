@@ -1,4 +1,4 @@
-//! Decides what becomes of events when a group is resized, and when its workers fail, stop or leave.
+//! Tests the events of a group that is resized, and of workers that fail, stop or leave.
 
 mod common;
 
@@ -14,32 +14,32 @@ use lapwing::wait::{Blocking, BusySpin};
 use lapwing::{Action, EventHandler, Sequence, Stage};
 
 common::for_both_producers! {
-    miri_resizing_under_load_loses_nothing_and_doubles_nothing,
-    a_worker_more_takes_what_the_others_have_no_time_for,
-    a_worker_too_many_gets_nothing_more,
-    workers_that_are_not_to_work_hold_nobody_back,
+    miri_resizing_under_load_loses_and_duplicates_no_event,
+    an_additional_worker_takes_events_that_wait,
+    an_unwanted_worker_gets_no_more_events,
+    unwanted_workers_hold_back_nothing,
     lmax_trap_17_a_worker_that_stops_drops_no_claimed_event,
-    miri_lmax_trap_17_shutdown_ends_though_workers_have_left,
+    miri_lmax_trap_17_shutdown_ends_although_workers_have_left,
     a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one,
-    a_worker_that_leaves_is_replaced_by_one_that_sleeps,
+    a_worker_that_leaves_is_replaced_by_a_parked_one,
     the_last_worker_that_leaves_halts_the_ring,
-    a_worker_that_is_asked_to_stop_leaves_the_others_at_work,
-    a_sleeping_worker_that_is_asked_to_stop_ends,
-    a_worker_that_would_wait_for_what_it_took_over_is_told_so,
+    a_worker_that_is_stopped_leaves_the_others_running,
+    a_parked_worker_that_is_stopped_ends,
+    a_worker_that_would_wait_for_its_taken_over_events_gets_an_error,
     a_panic_halts_the_ring_and_names_the_worker,
     a_panic_may_cost_one_event,
     a_panic_may_cost_one_worker,
     a_panic_may_cost_another_try,
     a_restart_puts_the_handler_in_order,
     an_error_asks_the_policy_of_the_group,
-    a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock,
+    a_policy_that_waits_for_the_policy_of_another_worker_runs_without_a_lock,
     a_rewind_gives_the_claim_again_and_no_more,
     a_panic_between_batches_costs_no_event,
     a_failed_event_is_known_as_such_after_the_group,
     actions_of_every_kind_lose_nothing,
 }
 
-/// How often each event was finished.
+/// Counts how often each event was finished.
 struct Counts(Vec<AtomicU64>);
 
 impl Counts {
@@ -74,7 +74,7 @@ fn publish_all<K: Kind>(producer: &mut ProducerOf<u64, K>, events: u64) {
 
 // ---- resizing ----
 
-fn miri_resizing_under_load_loses_nothing_and_doubles_nothing<K: Kind>() {
+fn miri_resizing_under_load_loses_and_duplicates_no_event<K: Kind>() {
     for max in 1..=4 {
         let events = repeats(10_000);
         let (counts, is_over) = (Counts::new(events), &AtomicBool::new(false));
@@ -118,7 +118,7 @@ fn miri_resizing_under_load_loses_nothing_and_doubles_nothing<K: Kind>() {
     }
 }
 
-fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
+fn an_additional_worker_takes_events_that_wait<K: Kind>() {
     let (counts, held) = (Counts::new(8), AtomicBool::new(true));
     let stage = Stage::new("work").max_batch(1);
     let (mut producer, consumers) = K::ring(16, || 0_u64)
@@ -148,7 +148,7 @@ fn a_worker_more_takes_what_the_others_have_no_time_for<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_worker_too_many_gets_nothing_more<K: Kind>() {
+fn an_unwanted_worker_gets_no_more_events<K: Kind>() {
     let newest = AtomicU64::new(0);
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("work")
@@ -166,7 +166,7 @@ fn a_worker_too_many_gets_nothing_more<K: Kind>() {
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
         running.workers("work").unwrap().resize(1).unwrap();
-        // A worker may have been about to claim; each of them only once.
+        // A worker may have been about to claim, but each of them only once.
         let mut in_a_row = 0;
         while in_a_row < 100 {
             producer.publish(|_| {}).unwrap();
@@ -178,8 +178,8 @@ fn a_worker_too_many_gets_nothing_more<K: Kind>() {
     });
 }
 
-fn workers_that_are_not_to_work_hold_nobody_back<K: Kind>() {
-    let events = repeats(50); // few: where threads outnumber CPUs, each spins for its whole turn
+fn unwanted_workers_hold_back_nothing<K: Kind>() {
+    let events = repeats(50); // few: under oversubscription, each spins for its whole time slice
     let (mut producer, consumers) = K::ring(2, || 0_u64)
         .wait(BusySpin)
         .producer_wait(BusySpin)
@@ -200,7 +200,7 @@ fn workers_that_are_not_to_work_hold_nobody_back<K: Kind>() {
 
 // ---- workers that stop ----
 
-/// LMAX's worker dropped the event that it had claimed when it was halted.
+/// LMAX's worker dropped its claimed event when it was halted.
 fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
     for _ in 0..repeats(200) {
         let counts = Counts::new(64);
@@ -210,7 +210,7 @@ fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
             .workers(2)
             .write(|_| {
                 |_: &mut u64, sequence, _| {
-                    // The others of its claim come after it.
+                    // The other events of its claim follow.
                     if sequence % 8 == 1 && !has_stopped.swap(true, Ordering::Relaxed) {
                         return Action::Stop;
                     }
@@ -235,8 +235,8 @@ fn lmax_trap_17_a_worker_that_stops_drops_no_claimed_event<K: Kind>() {
     }
 }
 
-/// LMAX's shutdown waited for workers that were dead.
-fn miri_lmax_trap_17_shutdown_ends_though_workers_have_left<K: Kind>() {
+/// LMAX's shutdown waited for dead workers.
+fn miri_lmax_trap_17_shutdown_ends_although_workers_have_left<K: Kind>() {
     for _ in 0..repeats(200) {
         let events = 30;
         let counts = Counts::new(events);
@@ -246,7 +246,7 @@ fn miri_lmax_trap_17_shutdown_ends_though_workers_have_left<K: Kind>() {
             .write(|worker| {
                 let (counts, mut left) = (&counts, 2 * worker);
                 move |event: &mut u64, _, _| {
-                    // The first three workers stop sooner or later, the last one never does.
+                    // The first three workers stop at some time, the last one never does.
                     if worker < 3 && left == 0 {
                         return Action::Stop;
                     }
@@ -291,7 +291,7 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K:
         producer.publish(|_| {}).unwrap();
         wait_until(|| gate.lock().unwrap().is_none());
         running.close();
-        thread::sleep(common::MOMENT); // the other one has nothing to do, and must not end for it
+        thread::sleep(common::MOMENT); // the other worker is idle, and must not end
         assert!(!running.is_finished());
         drop(go);
         running.join().unwrap();
@@ -299,7 +299,7 @@ fn a_worker_that_stops_while_the_ring_drains_leaves_its_events_to_an_idle_one<K:
     assert_eq!(handled.load(Ordering::Relaxed), 1);
 }
 
-fn a_worker_that_leaves_is_replaced_by_one_that_sleeps<K: Kind>() {
+fn a_worker_that_leaves_is_replaced_by_a_parked_one<K: Kind>() {
     let (mut producer, consumers) = K::ring(4, || 0_u64)
         .stage("work")
         .workers(1)
@@ -342,7 +342,7 @@ fn the_last_worker_that_leaves_halts_the_ring<K: Kind>() {
     }
 }
 
-fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
+fn a_worker_that_is_stopped_leaves_the_others_running<K: Kind>() {
     let events = repeats(3_000);
     let counts = Counts::new(events);
     let (producer, consumers) = K::ring(8, || 0_u64)
@@ -366,7 +366,7 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
             }
             producer.publish(|event| *event = value).unwrap();
         }
-        // One that has not heard of it before the ring is drained, is drained.
+        // A worker that has not seen the stop before the ring is drained ends as drained.
         let group = running.workers("work").unwrap();
         wait_until(|| group.size() == 1);
         let report = running.shutdown().unwrap();
@@ -376,7 +376,7 @@ fn a_worker_that_is_asked_to_stop_leaves_the_others_at_work<K: Kind>() {
     counts.assert_once_each();
 }
 
-fn a_sleeping_worker_that_is_asked_to_stop_ends<K: Kind>() {
+fn a_parked_worker_that_is_stopped_ends<K: Kind>() {
     let (mut producer, consumers) = K::ring(8, || 0_u64)
         .wait(Blocking { yields: 0 })
         .stage("work")
@@ -387,17 +387,17 @@ fn a_sleeping_worker_that_is_asked_to_stop_ends<K: Kind>() {
         .unwrap();
     let running = consumers.start().unwrap();
     let group = running.workers("work").unwrap();
-    running.stop_handle("work-1").unwrap().stop(); // is not to work
+    running.stop_handle("work-1").unwrap().stop(); // stops the worker that is not wanted
     group.resize(2).unwrap();
     wait_until(|| group.size() == 1);
     publish_all::<K>(&mut producer, 20);
-    running.stop_handle("work-0").unwrap().stop(); // the last one
+    running.stop_handle("work-0").unwrap().stop(); // stops the last worker
     assert!(running.join().is_err(), "the ring is halted");
 }
 
 // ---- workers that fail ----
 
-/// A handler that panics at the event 3, the first `times` times.
+/// A handler that panics at event 3, the first `times` times.
 fn fails_at_three<'a>(
     counts: &'a Counts,
     tries: &'a AtomicU64,
@@ -411,7 +411,7 @@ fn fails_at_three<'a>(
     }
 }
 
-/// Publishes `0..20` to two workers, the handler of which fails at the event 3; returns how the workers ended,
+/// Publishes `0..20` to two workers whose handler fails at event 3. Returns how the workers ended,
 /// and how often each event was finished.
 fn fail_at_three<K: Kind>(stage: Stage, times: u64) -> (Vec<Outcome>, u64, Counts) {
     quiet_panics();
@@ -432,7 +432,7 @@ fn fail_at_three<K: Kind>(stage: Stage, times: u64) -> (Vec<Outcome>, u64, Count
     (outcomes, skipped, counts)
 }
 
-fn a_worker_that_would_wait_for_what_it_took_over_is_told_so<K: Kind>() {
+fn a_worker_that_would_wait_for_its_taken_over_events_gets_an_error<K: Kind>() {
     let (has_stopped, deadlocks) = (AtomicBool::new(false), AtomicU64::new(0));
     let slot: Mutex<Option<ProducerOf<u64, K>>> = Mutex::new(None);
     let (mut producer, consumers) = K::ring(2, || 0_u64)
@@ -494,7 +494,7 @@ fn a_panic_may_cost_another_try<K: Kind>() {
     counts.assert_once_each();
 }
 
-/// A handler that fails until it was put in order.
+/// A handler that fails until `on_restart` is called.
 #[derive(Default)]
 struct Restarted {
     is_in_order: bool,
@@ -554,8 +554,9 @@ fn an_error_asks_the_policy_of_the_group<K: Kind>() {
     assert!(failed.eq([(0, 1), (0, 2), (5, 1), (5, 2), (10, 1), (10, 2), (15, 1), (15, 2)]));
 }
 
-/// The library held a lock meanwhile: the second worker never got to its policy, nor the first one out of it.
-fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kind>() {
+/// The library must not hold a lock here. Otherwise the second worker never reaches its policy, and
+/// the first never leaves it.
+fn a_policy_that_waits_for_the_policy_of_another_worker_runs_without_a_lock<K: Kind>() {
     let both = Arc::new(Barrier::new(2));
     let policy = move |_: &Failure<'_>| {
         both.wait();
@@ -571,7 +572,7 @@ fn a_policy_that_waits_for_that_of_another_worker_was_called_under_a_lock<K: Kin
     publish_all::<K>(&mut producer, 8);
     let report = consumers.start().unwrap().shutdown().unwrap();
     let skipped: Vec<_> = report.stages().map(|worker| worker.skipped()).collect();
-    assert_eq!(skipped, [4, 4], "each failure waits for one of the other worker");
+    assert_eq!(skipped, [4, 4], "each failure waits for a failure of the other worker");
 }
 
 fn a_rewind_gives_the_claim_again_and_no_more<K: Kind>() {
@@ -656,7 +657,7 @@ fn a_panic_between_batches_costs_no_event<K: Kind>() {
     }
 }
 
-/// Which events came as failed.
+/// Records which events came as failed.
 #[derive(Default)]
 struct Book {
     accepted: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Compiles the library without its tuning.
+//! Sets the cfg that compiles the library without its tuning.
 
 fn main() {
     println!("cargo::rustc-cfg=lapwing_plain");

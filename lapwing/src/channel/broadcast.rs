@@ -1,5 +1,5 @@
-//! The receiving end of a channel whose receivers all see every value: values stay in their slots
-//! and are lent, or cloned.
+//! The receiving end of a channel whose receivers all get every value. Values stay in their slots,
+//! and are lent or cloned.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,9 +14,7 @@ use crate::consumer::{Batch, Poller, Shared};
 /// One of the receiving ends of [`broadcast`](super::broadcast) and
 /// [`multi_broadcast`](super::multi_broadcast).
 ///
-/// Each receiver sees every value, in the same order. The slowest one holds senders back; one that
-/// is dropped holds nobody back any more. A value stays in its slot until the slot is used again, a
-/// lap later, or the channel is gone.
+/// Each receiver gets every value, in the same order.
 ///
 /// ```
 /// use std::thread;
@@ -40,6 +38,9 @@ use crate::consumer::{Batch, Poller, Shared};
 /// assert_eq!(all.join().unwrap(), ["plover", "sandpiper", "lapwing"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The slowest receiver holds senders back. A receiver that is dropped does not. A value stays in
+/// its slot until the slot is used again one lap later, or all ends of the channel are gone.
 pub struct BroadcastReceiver<T> {
     inbox: Inbox<T, Shared>,
 }
@@ -49,7 +50,7 @@ impl<T> BroadcastReceiver<T> {
         Self { inbox: Inbox::new(poller, capacity) }
     }
 
-    /// Number of values that fit.
+    /// Number of values that the channel can hold.
     ///
     /// ```
     /// let (_sender, receivers) = lapwing::channel::broadcast::<u64>(5, 2)?;
@@ -61,9 +62,10 @@ impl<T> BroadcastReceiver<T> {
         self.inbox.capacity()
     }
 
-    /// Lends the next value to `look` and returns what that returns; waits for the value.
+    /// Lends the next value to `look`, waiting for it, and returns the result of `look`.
     ///
-    /// A panic of `look` passes through; the value then counts as received.
+    /// If `look` panics, the panic is passed on and the value counts as received. The slot is
+    /// released when `look` returns.
     ///
     /// ```
     /// use lapwing::channel::{self, RecvError};
@@ -82,16 +84,17 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits by the receiver's strategy until a value is sent. [`try_recv_with`] does not wait. The
-    /// slot is free again when `look` has returned.
-    ///
-    /// [`try_recv_with`]: Self::try_recv_with
+    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// [`try_recv_with`](Self::try_recv_with) does not wait.
     #[inline]
     pub fn recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, RecvError> {
         Ok(lend_first(self.inbox.wait_first()?, look))
     }
 
-    /// As [`recv_with`](Self::recv_with), but never waits.
+    /// Lends the next value to `look` if there is one, without waiting, and returns the result of
+    /// `look`.
+    ///
+    /// [`recv_with`](Self::recv_with) waits for a value instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -106,13 +109,18 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    /// - [`TryRecvError::Empty`] if no value is available.
+    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     #[inline]
     pub fn try_recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, TryRecvError> {
         Ok(lend_first(self.inbox.poll_first()?, look))
     }
 
-    /// As [`recv_with`](Self::recv_with), but waits for `timeout` at most.
+    /// Lends the next value to `look`, waiting for it at most `timeout`, and returns the result of
+    /// `look`.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`recv_with`](Self::recv_with) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -130,12 +138,14 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
+    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_with`](Self::recv_with), for `timeout` and the time that the system takes to wake
-    /// the thread.
+    /// Waits until a value is sent, no sender is left, or `timeout` has passed. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_recv_with`](Self::try_recv_with) does not wait.
     #[inline]
     pub fn recv_timeout_with<O>(
         &mut self,
@@ -145,8 +155,10 @@ impl<T> BroadcastReceiver<T> {
         Ok(lend_first(self.inbox.wait_first_timeout(timeout)?, look))
     }
 
-    /// Receives a batch: the values that are there, up to the end of the ring; waits for one. Those
-    /// that are not looked at come again.
+    /// Receives all available values up to the end of the ring, waiting for at least one. The batch
+    /// lends them.
+    ///
+    /// Values that are not read from the batch are received again by a later call.
     ///
     /// ```
     /// use lapwing::channel;
@@ -161,16 +173,18 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`recv_with`](Self::recv_with).
+    /// [`RecvError`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_with`](Self::recv_with). [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
         Ok(SharedValues::new(self.inbox.wait_batch()?))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but never waits.
+    /// Receives all available values up to the end of the ring, without waiting. The batch lends
+    /// them.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -184,12 +198,16 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    /// - [`TryRecvError::Empty`] if no value is available.
+    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     pub fn try_recv_batch(&mut self) -> Result<SharedValues<'_, T>, TryRecvError> {
         Ok(SharedValues::new(self.inbox.poll_batch()?))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but waits for `timeout` at most.
+    /// Receives all available values up to the end of the ring, waiting at most `timeout` for at
+    /// least one. The batch lends them.
+    ///
+    /// A `timeout` that is too long for the clock is no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -206,11 +224,13 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
+    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_timeout_with`](Self::recv_timeout_with).
+    /// Waits until a value is sent, no sender is left, or `timeout` has passed, plus the time that
+    /// the system takes to wake the thread. [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch_timeout(
         &mut self,
         timeout: Duration,
@@ -220,8 +240,9 @@ impl<T> BroadcastReceiver<T> {
 }
 
 impl<T: Clone> BroadcastReceiver<T> {
-    /// Receives a clone of the next value; waits for it. [`recv_with`](Self::recv_with) lends the
-    /// value instead.
+    /// Receives a clone of the next value, waiting for it.
+    ///
+    /// [`recv_with`](Self::recv_with) lends the value instead of cloning it.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
@@ -232,17 +253,18 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`recv_with`](Self::recv_with).
+    /// [`RecvError`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_with`](Self::recv_with). [`try_recv`](Self::try_recv) does not wait.
+    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.recv_with(T::clone)
     }
 
-    /// As [`recv`](Self::recv), but never waits.
+    /// Receives a clone of the next value if there is one, without waiting.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -256,13 +278,16 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::try_recv`](super::Receiver::try_recv).
+    /// - [`TryRecvError::Empty`] if no value is available.
+    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.try_recv_with(T::clone)
     }
 
-    /// As [`recv`](Self::recv), but waits for `timeout` at most.
+    /// Receives a clone of the next value, waiting for it at most `timeout`.
+    ///
+    /// A `timeout` that is too long for the clock is no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -278,17 +303,19 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
+    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_timeout_with`](Self::recv_timeout_with).
+    /// Waits until a value is sent, no sender is left, or `timeout` has passed, plus the time that
+    /// the system takes to wake the thread. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.recv_timeout_with(timeout, T::clone)
     }
 
-    /// Goes through clones of the values as they come, until no sender is left.
+    /// Returns a blocking iterator over clones of the values. It ends when no sender is left.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
@@ -300,13 +327,14 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Each step as [`recv`](Self::recv). [`try_iter`](Self::try_iter) does not wait.
+    /// Each step waits until a value is sent or no sender is left. [`try_iter`](Self::try_iter)
+    /// does not wait.
     pub fn iter(&mut self) -> Iter<'_, Self> {
         Iter::new(self)
     }
 
-    /// Goes through clones of the values that are there, and ends where [`recv`](Self::recv) would
-    /// wait.
+    /// Returns an iterator over clones of the available values. It ends where [`recv`](Self::recv)
+    /// would wait.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
@@ -324,7 +352,7 @@ impl<T: Clone> IntoIterator for BroadcastReceiver<T> {
     type Item = T;
     type IntoIter = IntoIter<Self>;
 
-    /// Goes through clones of the values as they come, until no sender is left.
+    /// Returns a blocking iterator over clones of the values. It ends when no sender is left.
     fn into_iter(self) -> IntoIter<Self> {
         IntoIter::new(self)
     }
@@ -348,6 +376,6 @@ impl<T> fmt::Debug for BroadcastReceiver<T> {
 /// Lends the first value to `look`, then releases its slot.
 #[inline]
 fn lend_first<T, O>(mut batch: Batch<'_, Letter<T>, Shared>, look: impl FnOnce(&T) -> O) -> O {
-    let (_, slot) = batch.iter().next().expect("a batch that was found has an event");
+    let (_, slot) = batch.iter().next().expect("a batch has at least one event");
     look(value_of(slot))
 }

@@ -1,4 +1,5 @@
-//! A channel to be: its capacity and how its ends wait, and the ring that it becomes.
+//! Settings of a channel: its capacity, its wait strategies and its A/B tests. Also makes the ring
+//! of the channel.
 
 use std::fmt;
 
@@ -12,10 +13,11 @@ use crate::topology::{Builder as RingBuilder, Graph};
 use crate::wait::{Adaptive, WaitStrategy};
 use crate::{MAX_CAPACITY, MAX_RECEIVERS};
 
-/// Name of the one stage of a channel that moves its values.
+/// Name of the only stage of a channel that moves its values.
 const RECEIVER: &str = "receiver";
 
-/// A channel to be: its capacity, how its ends wait, and whether they run A/B tests.
+/// Settings of a channel that is not yet made: its capacity, how its ends wait, and whether they
+/// run A/B tests.
 ///
 /// ```
 /// use lapwing::channel::Builder;
@@ -30,7 +32,7 @@ const RECEIVER: &str = "receiver";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-#[must_use = "nothing exists before `spsc`, `mpsc` or `broadcast`"]
+#[must_use = "no channel exists before `spsc`, `mpsc` or `broadcast` is called"]
 pub struct Builder<R = Adaptive, S = Adaptive> {
     capacity: usize,
     receiver_wait: R,
@@ -39,7 +41,7 @@ pub struct Builder<R = Adaptive, S = Adaptive> {
 }
 
 impl Builder {
-    /// A channel of at least `capacity` values: of the next power of two.
+    /// Starts a channel of at least `capacity` values. The number is rounded up to a power of two.
     ///
     /// ```
     /// use lapwing::channel::Builder;
@@ -55,7 +57,7 @@ impl Builder {
 }
 
 impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
-    /// How receivers wait on an empty channel; [`Adaptive`] by default.
+    /// Sets how receivers wait on an empty channel. The default is [`Adaptive`].
     ///
     /// ```
     /// use lapwing::{channel::Builder, wait::Blocking};
@@ -72,7 +74,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         Builder { capacity, receiver_wait: strategy, sender_wait, ab_tests }
     }
 
-    /// How senders wait on a full channel; [`Adaptive`] by default.
+    /// Sets how senders wait on a full channel. The default is [`Adaptive`].
     ///
     /// ```
     /// use lapwing::{channel::Builder, wait::Yielding};
@@ -89,9 +91,11 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         Builder { capacity, receiver_wait, sender_wait: strategy, ab_tests }
     }
 
-    /// Whether the ends of the channel run A/B tests; they do by default. As [`ab_tests`](crate::Builder::ab_tests) of
-    /// a ring: without the tests, no end prefetches, acquires cache lines before it frees slots, or pauses longer
-    /// between polls.
+    /// Sets whether the ends of the channel run A/B tests. By default they do.
+    ///
+    /// The tests find out whether it pays to prefetch, to acquire cache lines before slots are
+    /// released, and to pause longer between polls. Without the tests an end does none of these.
+    /// [`Builder::ab_tests`](crate::Builder::ab_tests) of a ring describes them.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::Builder::new(8).ab_tests(false).spsc()?;
@@ -118,9 +122,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// # Errors
     ///
-    /// [`BuildError::Capacity`] for a capacity of 0 or above
-    /// [`MAX_CAPACITY`], and [`BuildError::OutOfMemory`] when the
-    /// allocator refuses.
+    /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
+    /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     pub fn spsc<T: Send>(self) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
         let ring = RingBuilder::<_, Single>::new(slots(self.capacity), Letter::factory());
         let ring = ring.look_at_notices();
@@ -142,13 +145,14 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// # Errors
     ///
-    /// As [`spsc`](Self::spsc).
+    /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
+    /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
     pub fn mpsc<T: Send>(self) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
         let ring = RingBuilder::<_, Multi>::new(slots(self.capacity), Letter::factory());
         self.with_one_receiver(ring)
     }
 
-    /// Makes a channel with one sender and `receivers` receivers that each see every value.
+    /// Makes a channel with one sender and `receivers` receivers, each of which gets every value.
     ///
     /// ```
     /// use lapwing::{channel::Builder, error::BuildError};
@@ -162,9 +166,11 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// # Errors
     ///
-    /// As [`spsc`](Self::spsc), [`BuildError::NoConsumers`] for no receiver, and
-    /// [`BuildError::Receivers`] for more than [`MAX_RECEIVERS`].
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
+    /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::NoConsumers`] if `receivers` is 0.
+    /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn broadcast<T: Send + Sync>(
         self,
         receivers: usize,
@@ -174,7 +180,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self.with_receivers(ring, receivers)
     }
 
-    /// As [`broadcast`](Self::broadcast), with a sender that can be cloned.
+    /// Makes a channel with a sender that can be cloned and `receivers` receivers, each of which
+    /// gets every value in the same order.
     ///
     /// ```
     /// use lapwing::channel::Builder;
@@ -189,8 +196,11 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     ///
     /// # Errors
     ///
-    /// As [`broadcast`](Self::broadcast).
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    /// - [`BuildError::Capacity`] if the capacity is 0 or above [`MAX_CAPACITY`].
+    /// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+    /// - [`BuildError::NoConsumers`] if `receivers` is 0.
+    /// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`].
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     pub fn multi_broadcast<T: Send + Sync>(
         self,
         receivers: usize,
@@ -199,7 +209,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         self.with_receivers(ring, receivers)
     }
 
-    /// `ring`, with the settings of the channel.
+    /// Applies the settings of the channel to `ring`.
     fn set<'env, E: Send + 'env, Q: Sequencer>(
         self,
         ring: RingBuilder<'env, E, Q>,
@@ -212,12 +222,12 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         ring: RingBuilder<'env, Letter<T>, Q>,
     ) -> Result<(Sender<T, Q>, Receiver<T>), BuildError> {
         let (producer, mut consumers) = self.set(ring).stage(RECEIVER).poller_mut().build()?;
-        let poller = consumers.take_poller_mut(RECEIVER).expect("it was added two lines above");
+        let poller = consumers.take_poller_mut(RECEIVER).expect("the stage was added above");
         let receiver = Receiver::new(poller, producer.capacity());
         Ok((Sender::new(producer, Keeping::Moved), receiver))
     }
 
-    #[allow(clippy::type_complexity)] // a pair, as every channel is
+    #[allow(clippy::type_complexity)] // a pair of ends, as for every channel
     fn with_receivers<'env, T: Send + Sync + 'env, Q: Sequencer>(
         self,
         ring: RingBuilder<'env, Letter<T>, Q>,
@@ -235,7 +245,7 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
         let capacity = producer.capacity();
         let pollers = names
             .iter()
-            .map(|name| consumers.take_poller(name).expect("each was added above, and once"));
+            .map(|name| consumers.take_poller(name).expect("each name was added above, once"));
         let receivers = pollers.map(|poller| BroadcastReceiver::new(poller, capacity)).collect();
         Ok((Sender::new(producer, Keeping::Kept), receivers))
     }
@@ -247,7 +257,8 @@ impl<R, S> fmt::Debug for Builder<R, S> {
     }
 }
 
-/// Slots for `capacity` values. What no ring can have is left as it is, for the ring to refuse.
+/// Number of slots for `capacity` values. A capacity that no ring can have is returned as it is, so
+/// that the ring refuses it.
 fn slots(capacity: usize) -> usize {
     match capacity {
         1..=MAX_CAPACITY => capacity.next_power_of_two(),

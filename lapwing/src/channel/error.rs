@@ -1,7 +1,7 @@
 //! Why a value was not sent or not received. The names are those of `std::sync::mpsc`, so that a
-//! program can move between the two.
+//! program can switch between the two.
 //!
-//! An error of a sender holds the value: it has not been sent, and nobody else has it.
+//! An error of a sender holds the value. The value was not sent, and no receiver gets it.
 
 use std::error::Error;
 use std::fmt;
@@ -9,10 +9,12 @@ use std::fmt;
 use crate::error::{PollError, PublishTimeoutError, TryPublishError, WaitTimeoutError};
 
 const NO_RECEIVER: &str = "the channel is disconnected: no receiver is left";
-const NO_SENDER: &str = "the channel is disconnected and everything has been received";
+const NO_SENDER: &str = "the channel is disconnected and every value has been received";
 
-/// Error of [`Sender::send`](super::Sender::send): no receiver is left. Holds the value; of
-/// [`send_batch`](super::Sender::send_batch), which leaves the values where they were, nothing.
+/// Error of [`Sender::send`](super::Sender::send): no receiver is left.
+///
+/// It holds the value. From [`send_batch`](super::Sender::send_batch) it holds `()`, since the
+/// values that were not sent are still in the vector.
 ///
 /// ```
 /// use lapwing::channel::{self, SendError};
@@ -41,9 +43,10 @@ impl<T> fmt::Display for SendError<T> {
 
 impl<T> Error for SendError<T> {}
 
-/// Error of [`Sender::try_send`](super::Sender::try_send). Holds the value; of
-/// [`try_send_batch`](super::Sender::try_send_batch), which leaves the values where they were,
-/// nothing.
+/// Error of [`Sender::try_send`](super::Sender::try_send).
+///
+/// It holds the value. From [`try_send_batch`](super::Sender::try_send_batch) it holds `()`, since
+/// the values that were not sent are still in the vector.
 ///
 /// ```
 /// use lapwing::channel::{self, SendError, TrySendError};
@@ -58,17 +61,18 @@ impl<T> Error for SendError<T> {}
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// No slot is free: the receiver, or the slowest one, is a lap behind.
+    /// No slot is free: the slowest receiver is a lap behind.
     Full(T),
     /// No receiver is left.
     Disconnected(T),
 }
 
 impl<T> TrySendError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     ///
     /// ```
-    /// # use lapwing::channel;
+    /// use lapwing::channel;
+    ///
     /// let (mut sender, _receiver) = channel::spsc(1)?;
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.try_send(String::from("second")).unwrap_err();
@@ -82,7 +86,7 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// As `error` says of a call that does not wait.
+    /// The error of a call that does not wait, for the ring's `error`.
     pub(super) fn new(error: TryPublishError, value: T) -> Self {
         match error {
             TryPublishError::Full => Self::Full(value),
@@ -117,7 +121,7 @@ impl<T> From<SendError<T>> for TrySendError<T> {
     }
 }
 
-/// Error of [`Sender::send_timeout`](super::Sender::send_timeout). Holds the value.
+/// Error of [`Sender::send_timeout`](super::Sender::send_timeout). It holds the value.
 ///
 /// ```
 /// use std::time::Duration;
@@ -134,18 +138,19 @@ impl<T> From<SendError<T>> for TrySendError<T> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// The channel was full until the time had passed.
+    /// No slot became free in time.
     Timeout(T),
     /// No receiver is left.
     Disconnected(T),
 }
 
 impl<T> SendTimeoutError<T> {
-    /// The value that was not sent.
+    /// Returns the value that was not sent.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::channel;
+    /// use std::time::Duration;
+    /// use lapwing::channel;
+    ///
     /// let (mut sender, _receiver) = channel::spsc(1)?;
     /// sender.try_send(String::from("first")).unwrap(); // the one slot
     /// let error = sender.send_timeout(String::from("second"), Duration::ZERO).unwrap_err();
@@ -159,10 +164,11 @@ impl<T> SendTimeoutError<T> {
         }
     }
 
-    /// As `error` says of a call that waits for a time.
+    /// The error of a call with a timeout, for the ring's `error`.
     pub(super) fn new(error: PublishTimeoutError, value: T) -> Self {
         match error {
-            // A deadlock is that of a handler, and the receivers of a channel are pollers.
+            // A deadlock needs a handler, or a claim that the thread holds. A channel has neither:
+            // its receivers are pollers.
             PublishTimeoutError::TimedOut | PublishTimeoutError::WouldDeadlock => {
                 Self::Timeout(value)
             }
@@ -185,7 +191,7 @@ impl<T> fmt::Debug for SendTimeoutError<T> {
 impl<T> fmt::Display for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout(_) => "the channel was full until the timeout",
+            Self::Timeout(_) => "the channel stayed full until the timeout",
             Self::Disconnected(_) => NO_RECEIVER,
         })
     }
@@ -239,14 +245,14 @@ impl Error for RecvError {}
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TryRecvError {
-    /// Nothing to receive now.
+    /// No value is available now.
     Empty,
-    /// As [`RecvError`]: there will never be anything to receive.
+    /// No sender is left, and everything that was sent has been received.
     Disconnected,
 }
 
 impl TryRecvError {
-    /// As `error` says of a call that does not wait.
+    /// The error of a call that does not wait, for the ring's `error`.
     pub(super) fn new(error: PollError) -> Self {
         match error {
             PollError::Empty => Self::Empty,
@@ -258,7 +264,7 @@ impl TryRecvError {
 impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing to receive now",
+            Self::Empty => "the channel is empty",
             Self::Disconnected => NO_SENDER,
         })
     }
@@ -290,14 +296,14 @@ impl From<RecvError> for TryRecvError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecvTimeoutError {
-    /// Nothing came until the time had passed.
+    /// No value was sent in time.
     Timeout,
-    /// As [`RecvError`].
+    /// No sender is left, and everything that was sent has been received.
     Disconnected,
 }
 
 impl RecvTimeoutError {
-    /// As `error` says of a call that waits for a time.
+    /// The error of a call with a timeout, for the ring's `error`.
     pub(super) fn new(error: WaitTimeoutError) -> Self {
         match error {
             WaitTimeoutError::TimedOut => Self::Timeout,
@@ -309,7 +315,7 @@ impl RecvTimeoutError {
 impl fmt::Display for RecvTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Timeout => "nothing to receive until the timeout",
+            Self::Timeout => "the channel stayed empty until the timeout",
             Self::Disconnected => NO_SENDER,
         })
     }

@@ -1,4 +1,4 @@
-//! What both kinds of receiver have: a poller of slots.
+//! The part that both kinds of receiver share: a poller of slots.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::consumer::{Access, Batch, Poller};
 
 /// The reading end of a channel's ring.
 ///
-/// A look at what the senders have published shows a whole batch. The events of it are then
-/// received one by one, each released at once, without another look: that is what the line of the
-/// cursor costs, which a sender writes all the time.
+/// One poll of what the senders have published finds a whole batch. The events of the batch are
+/// then received one by one, each released at once, without another poll. A poll is costly, since
+/// it reads the cache line of the cursor, which a sender writes all the time.
 pub(super) struct Inbox<T, A: Access> {
     poller: Poller<Letter<T>, A>,
-    /// Slots of the ring.
+    /// Number of slots in the ring.
     capacity: usize,
 }
 
@@ -28,7 +28,7 @@ impl<T, A: Access> Inbox<T, A> {
         self.capacity
     }
 
-    /// A batch of which the caller consumes the first event and no other; waits for it.
+    /// Waits for a batch, of which the caller consumes only the first event.
     ///
     /// # Errors
     ///
@@ -42,11 +42,11 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait().map_err(|_| RecvError)
     }
 
-    /// As [`wait_first`](Self::wait_first), but never waits.
+    /// Polls for a batch, of which the caller consumes only the first event.
     ///
     /// # Errors
     ///
-    /// [`TryRecvError`] if there is none.
+    /// [`TryRecvError`] if there is no event.
     #[inline]
     pub(super) fn poll_first(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
         if self.poller.has_known() {
@@ -56,11 +56,11 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.poll().map_err(TryRecvError::new)
     }
 
-    /// As [`wait_first`](Self::wait_first), but waits for `timeout` at most.
+    /// Waits at most `timeout` for a batch, of which the caller consumes only the first event.
     ///
     /// # Errors
     ///
-    /// [`RecvTimeoutError`] if none came in time.
+    /// [`RecvTimeoutError`] if no event came in time.
     #[inline]
     pub(super) fn wait_first_timeout(
         &mut self,
@@ -73,7 +73,8 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
-    /// Hands the first event to `pass` and lets go of it, if it is known: what a receiver does with all but the first of a look.
+    /// Passes the first event to `pass` and releases it, if the last poll has found it. A
+    /// `Receiver` takes single values in this way.
     #[inline]
     pub(super) fn pass_known<R>(
         &mut self,
@@ -82,38 +83,41 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.pass_known(pass)
     }
 
-    /// The first event of those that are known, of a broadcast: a `Receiver` passes those first.
+    /// The first of the events that the last poll has found, for a broadcast. A `Receiver` passes
+    /// those with `pass_known`.
     #[inline]
     fn known_first(&mut self) -> Batch<'_, Letter<T>, A> {
-        self.poller.next_known().expect("what a look has shown stays until it is consumed")
+        self.poller.next_known().expect("an event that a poll has found stays until it is consumed")
     }
 
-    /// All events that are there, up to the end of the ring, to consume any number of; waits for
-    /// one.
+    /// Waits for at least one event. Returns all available events up to the end of the ring, of
+    /// which the caller consumes any number.
     ///
     /// # Errors
     ///
-    /// As [`wait_first`](Self::wait_first).
+    /// [`RecvError`] at the end of the channel.
     pub(super) fn wait_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, RecvError> {
         self.poller.expect_one(false);
         self.poller.wait().map_err(|_| RecvError)
     }
 
-    /// As [`wait_batch`](Self::wait_batch), but never waits.
+    /// Polls for all available events up to the end of the ring, of which the caller consumes any
+    /// number.
     ///
     /// # Errors
     ///
-    /// As [`poll_first`](Self::poll_first).
+    /// [`TryRecvError`] if there is no event.
     pub(super) fn poll_batch(&mut self) -> Result<Batch<'_, Letter<T>, A>, TryRecvError> {
         self.poller.expect_one(false);
         self.poller.poll().map_err(TryRecvError::new)
     }
 
-    /// As [`wait_batch`](Self::wait_batch), but waits for `timeout` at most.
+    /// Waits at most `timeout` for at least one event. Returns all available events up to the end
+    /// of the ring, of which the caller consumes any number.
     ///
     /// # Errors
     ///
-    /// As [`wait_first_timeout`](Self::wait_first_timeout).
+    /// [`RecvTimeoutError`] if no event came in time.
     pub(super) fn wait_batch_timeout(
         &mut self,
         timeout: Duration,
@@ -122,7 +126,7 @@ impl<T, A: Access> Inbox<T, A> {
         self.poller.wait_timeout(timeout).map_err(RecvTimeoutError::new)
     }
 
-    /// Accepts nothing any more: senders get their values back.
+    /// Closes the ring. Senders then get their values back.
     pub(super) fn close(&self) {
         self.poller.close();
     }

@@ -1,12 +1,14 @@
-//! Receiving as an iterator, for either kind of receiver.
+//! Receiving as an iterator, for both kinds of receiver.
 
 use std::iter::FusedIterator;
 
 use sealed::Receive;
 
-/// Iterator of [`Receiver::iter`](super::Receiver::iter) and
-/// [`BroadcastReceiver::iter`](super::BroadcastReceiver::iter): values as they come. `R` is one of
-/// the two.
+/// A blocking iterator over received values. It ends when no sender is left.
+///
+/// [`Receiver::iter`](super::Receiver::iter) and
+/// [`BroadcastReceiver::iter`](super::BroadcastReceiver::iter) return it. `R` is the type of the
+/// receiver.
 ///
 /// ```
 /// use lapwing::channel::{self, Iter, Receiver};
@@ -19,7 +21,7 @@ use sealed::Receive;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct Iter<'a, R> {
     receiver: &'a mut R,
 }
@@ -41,9 +43,11 @@ impl<R: Receive> Iterator for Iter<'_, R> {
 
 impl<R: Receive> FusedIterator for Iter<'_, R> {}
 
-/// Iterator of [`Receiver::try_iter`](super::Receiver::try_iter) and
-/// [`BroadcastReceiver::try_iter`](super::BroadcastReceiver::try_iter): values that are there. `R`
-/// is one of the two.
+/// A non-blocking iterator over received values. It ends when no value is available.
+///
+/// [`Receiver::try_iter`](super::Receiver::try_iter) and
+/// [`BroadcastReceiver::try_iter`](super::BroadcastReceiver::try_iter) return it. `R` is the type
+/// of the receiver.
 ///
 /// ```
 /// use lapwing::channel::{self, Receiver, TryIter};
@@ -57,7 +61,7 @@ impl<R: Receive> FusedIterator for Iter<'_, R> {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct TryIter<'a, R> {
     receiver: &'a mut R,
 }
@@ -77,8 +81,10 @@ impl<R: Receive> Iterator for TryIter<'_, R> {
     }
 }
 
-/// Iterator that owns its [`Receiver`](super::Receiver) or
-/// [`BroadcastReceiver`](super::BroadcastReceiver): values as they come. `R` is one of the two.
+/// A blocking iterator over received values that owns its receiver. It ends when no sender is left.
+///
+/// The `into_iter` of a [`Receiver`](super::Receiver) or
+/// [`BroadcastReceiver`](super::BroadcastReceiver) returns it. `R` is the type of the receiver.
 ///
 /// ```
 /// use lapwing::channel::{self, IntoIter, Receiver};
@@ -92,7 +98,7 @@ impl<R: Receive> Iterator for TryIter<'_, R> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "an iterator does nothing before it is asked"]
+#[must_use = "an iterator does nothing until `next` is called"]
 pub struct IntoIter<R> {
     receiver: R,
 }
@@ -119,13 +125,14 @@ mod sealed {
 
     /// A receiver of either kind.
     pub trait Receive {
-        /// What it receives.
+        /// The type of the received values.
         type Value;
 
-        /// The next value; waits for it. None at the end of the channel, and ever after.
+        /// Returns the next value, waiting for it. Returns `None` at the end of the channel, and
+        /// from then on.
         fn next_value(&mut self) -> Option<Self::Value>;
 
-        /// The next value if it is there.
+        /// Returns the next value if it is available.
         fn try_next_value(&mut self) -> Option<Self::Value>;
     }
 

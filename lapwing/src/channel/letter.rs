@@ -1,10 +1,13 @@
-//! What lies in the slots of a channel: room for a value, behind the notice of it.
+//! The content of a channel's slot: space for a value, after the notice that shows it.
 //!
-//! Nobody ever has a mutable reference to a letter in a ring, since whoever waits looks at its notice at any time (I13).
-//! Receivers that move a value out write nothing either: a slot that they wrote would have to come back to their
-//! CPU first, and an answer is stored behind that. So they know by themselves how far they have taken values
-//! (`Taken`), and a letter is only told whether its value stays. A value that is moved has no other owner than its
-//! receiver, which drains the channel when it goes.
+//! No mutable reference to a letter in a ring exists, since a waiting thread may read the notice at
+//! any time (I13).
+//!
+//! A receiver that moves a value out writes nothing to the slot. Such a write would first fetch the
+//! slot's cache line back to the receiver's CPU, and an answer that the receiver stores next would
+//! wait behind it. So each receiver records by itself how far it has taken values (`Taken`). A
+//! letter only records whether its value stays. A value that is moved is owned by its receiver
+//! alone, which drains the channel when it is dropped.
 
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -15,107 +18,111 @@ use crate::producer::Sequencer;
 use crate::protocol::claims::Claims;
 use crate::protocol::ring_buffer::{Factory, Notice, Noticed};
 
-/// Room for one value.
+/// Space for one value.
 #[repr(C)]
 pub(super) struct Letter<T> {
     notice: Notice,
-    /// Whether there is a value that the letter has to drop: of a broadcast, once there was any. Belongs to whoever has
-    /// the claim.
+    /// Whether the letter must drop a value: in a broadcast, once a value was put here. Accessed
+    /// only with the claim.
     keeps: Cell<bool>,
-    /// Written by a sender with the claim (I1), read or moved out by receivers that have the slot (I2).
+    /// Written by a sender with the claim (I1). Read or moved out by receivers that have the slot
+    /// (I2).
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-/// What becomes of a value that is published.
+/// What happens to a published value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
-    /// The one receiver moves it out, and drops it if it leaves first.
+    /// The only receiver moves it out, or drops it when the receiver is dropped.
     Moved,
-    /// It stays until its slot is used again, or the channel is gone.
+    /// It stays until its slot is used again, or all ends of the channel are gone.
     Kept,
 }
 
-/// Whether senders give notices: not one of several, since one that was held up between its publication and its notice
-/// would hide a later one.
+/// Whether senders give notices. With several senders they do not: a sender could be delayed
+/// between its publication and its notice, and would then overwrite a later notice.
 const fn gives_notices<S: Sequencer>() -> bool {
     !S::Claims::IS_MULTI
 }
 
-/// The notice of a letter, to be given once its slot belongs to others; none for one of several senders.
+/// The notice of a letter, to be given after the publication, when the slot belongs to other
+/// threads. `None` if there are several senders.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingNotice(Option<NonNull<Notice>>);
 
 impl PendingNotice {
-    /// Gives it: `sequence` is published.
+    /// Gives the notice that `sequence` is published.
     ///
     /// # Safety
     ///
-    /// The ring of the letter is still there (I4).
+    /// The ring of the letter still exists (I4).
     #[inline]
     pub(super) unsafe fn give(self, sequence: Sequence) {
         if let Some(notice) = self.0 {
-            // SAFETY: I4, by the caller; I13: it is shared only.
+            // SAFETY: I4, by the caller; I13: the notice is only borrowed as shared.
             unsafe { notice.as_ref() }.give(sequence);
         }
     }
 }
 
-// SAFETY: I13: `repr(C)` with a notice in front; the channels lend no letter as mutable.
+// SAFETY: I13: `repr(C)` with a notice in front; the channels lend no letter mutably.
 unsafe impl<T> Noticed for Letter<T> {}
 
-// SAFETY: I1, I2: `keeps` and `value` are touched by who has the claim alone, or looked at by receivers that have the
-// slot. Receivers of a broadcast have `&T` at the same time, hence `T: Sync` (I5); a value is dropped by another thread
-// than it came from, hence `T: Send`.
+// SAFETY: I1, I2: `keeps` and `value` are accessed by the owner of the claim alone, or read by
+// receivers that have the slot. Receivers of a broadcast hold `&T` at the same time, hence
+// `T: Sync` (I5). A value is dropped by another thread than the one that it came from, hence
+// `T: Send`.
 unsafe impl<T: Send + Sync> Sync for Letter<T> {}
 
 impl<T> Letter<T> {
-    /// Makes letters without a value, which takes no stack, however large a value is.
+    /// Makes letters without a value. This takes no stack for the value, however large it is.
     pub(super) fn factory<'env>() -> Factory<'env, Self>
     where
         T: 'env,
     {
-        // SAFETY: I18: whoever calls this has room for a letter there.
+        // SAFETY: I18: the caller has space for a letter there.
         let begin = |_, letter| unsafe { Self::begin(letter) };
-        // SAFETY: I3: that has made one.
+        // SAFETY: I3: `begin` makes a letter there.
         unsafe { Factory::in_place(begin) }
     }
 
-    /// Makes one without a value.
+    /// Makes a letter without a value.
     ///
     /// # Safety
     ///
-    /// At `letter` there is room for one (I18).
+    /// `letter` points to space for one (I18).
     unsafe fn begin(letter: NonNull<Self>) {
         let letter = letter.as_ptr();
-        // SAFETY: I18: in that room.
+        // SAFETY: I18: a field in that space.
         let notice = unsafe { &raw mut (*letter).notice };
         // SAFETY: I18: as above.
         let keeps = unsafe { &raw mut (*letter).keeps };
-        // SAFETY: I18: as above. What there is besides may be uninitialised (I14).
+        // SAFETY: I18: as above. The value may be uninitialised (I14).
         unsafe { notice.write(Notice::default()) };
         // SAFETY: I18: as above.
         unsafe { keeps.write(Cell::new(false)) };
     }
 
-    /// Puts `value` here, and hands out the one that was kept here.
+    /// Puts `value` here and returns the one that was kept here.
     ///
     /// # Safety
     ///
-    /// The caller has claimed the slot (I1), and a value of [`Keeping::Moved`] that was here has been taken.
+    /// The caller has claimed the slot (I1), and a value of [`Keeping::Moved`] that was here has
+    /// been taken.
     #[inline]
     pub(super) unsafe fn put(&self, value: T, keeping: Keeping) -> Option<T> {
         let former = match keeping {
-            // A look at the slot would wait for its line.
+            // Reading the slot would wait for its cache line.
             Keeping::Moved => None,
             // SAFETY: I1, by the caller.
             Keeping::Kept => unsafe { self.keep() },
         };
-        // SAFETY: I1, by the caller: nobody else touches the value.
+        // SAFETY: I1, by the caller: no other thread accesses the value.
         unsafe { self.value.get().cast::<T>().write(value) };
         former
     }
 
-    /// Notes that the value that is put here stays, and hands out the one that was kept here.
+    /// Records that the value that is put here stays, and returns the one that was kept here.
     ///
     /// # Safety
     ///
@@ -125,7 +132,7 @@ impl<T> Letter<T> {
         self.keeps.replace(true).then(|| unsafe { self.take() })
     }
 
-    /// Takes back the value that was put here and refused.
+    /// Takes back a value that was put here, after the ring refused it.
     ///
     /// # Safety
     ///
@@ -136,8 +143,10 @@ impl<T> Letter<T> {
         unsafe { self.take() }
     }
 
-    /// Gives the notice of `sequence`, which will be published in this slot with an event before it whose notice is still
-    /// to come: nobody gets here before.
+    /// Gives the notice of `sequence` before its publication.
+    ///
+    /// An earlier event is published together with it, and the notice of that event is still to
+    /// come. No receiver reads this notice before that one.
     #[inline]
     pub(super) fn give_notice_ahead<S: Sequencer>(&self, sequence: Sequence) {
         if gives_notices::<S>() {
@@ -145,7 +154,7 @@ impl<T> Letter<T> {
         }
     }
 
-    /// The notice, for when the value is published.
+    /// The notice, to be given after the publication.
     #[inline]
     pub(super) fn pending_notice<S: Sequencer>(&self) -> PendingNotice {
         PendingNotice(gives_notices::<S>().then(|| NonNull::from(&self.notice)))
@@ -155,8 +164,8 @@ impl<T> Letter<T> {
     ///
     /// # Safety
     ///
-    /// The slot is the caller's, claimed (I1) or as the only receiver of a settled one (I2), with a value that nobody
-    /// has taken yet nor will drop (I14).
+    /// The caller has claimed the slot (I1), or is the only receiver and has the settled slot (I2).
+    /// The value has not been taken, and nothing else will drop it (I14).
     #[inline]
     pub(super) unsafe fn take(&self) -> T {
         // SAFETY: I1 or I2, by the caller; I14: it is there.
@@ -167,12 +176,12 @@ impl<T> Letter<T> {
     ///
     /// # Safety
     ///
-    /// For the whole of the borrow the caller is a receiver that has the slot, settled (I2), and nobody takes its value
-    /// (I14).
+    /// For the whole borrow, the caller is a receiver that has the settled slot (I2), and no thread
+    /// takes its value (I14).
     #[inline]
     pub(super) unsafe fn value(&self) -> &T {
         let value = self.value.get();
-        // SAFETY: I2, by the caller: nobody writes it.
+        // SAFETY: I2, by the caller: no thread writes it.
         let value = unsafe { &*value };
         // SAFETY: I14, by the caller: it is there.
         unsafe { value.assume_init_ref() }
@@ -182,7 +191,7 @@ impl<T> Letter<T> {
 impl<T> Drop for Letter<T> {
     fn drop(&mut self) {
         if self.keeps.get() {
-            // SAFETY: I14: a value that is kept is there, and nobody else will drop it.
+            // SAFETY: I14: a value that is kept is there, and nothing else will drop it.
             unsafe { self.value.get_mut().assume_init_drop() };
         }
     }

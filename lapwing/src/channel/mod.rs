@@ -1,8 +1,9 @@
-//! Bounded channels: a ring for those who want to hand values from thread to thread and nothing
-//! else. Not here: how it works (everywhere else); stages that share events in place, in an order
-//! ([`Disruptor`](crate::Disruptor)).
+//! Bounded channels that move values from thread to thread.
 //!
-//! | | senders | receivers | a value goes to |
+//! A channel is a ring buffer with the interface of a queue. To let several stages share an event
+//! in place, or to run stages in an order, use a [`Disruptor`](crate::Disruptor).
+//!
+//! | function | senders | receivers | a value goes to |
 //! |---|---|---|---|
 //! | [`spsc`] | one | one | the receiver, moved |
 //! | [`mpsc`] | one, and its clones | one | the receiver, moved |
@@ -21,47 +22,52 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The calls and the errors are those of `std::sync::mpsc`, but that they take `&mut self`: an end
-//! belongs to one thread at a time, which is what makes it fast.
+//! Methods and errors have the names of `std::sync::mpsc`. Unlike those of `std`, the methods take
+//! `&mut self`, so each end belongs to one thread at a time. This makes the channel fast.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - Values arrive once, and in the order in which each sender sent them.
-//! - When no sender is left, receivers get what was sent, and then an error. When no receiver is
-//!   left, senders get their values back, and those that wait are woken.
-//! - A value has one owner. It comes back with the error, or it is received, or it is dropped when
-//!   the last receiver goes; of a broadcast, which cannot take values back, when its slot is used
-//!   again or the channel is gone.
-//! - `Ok` from a sender means that the value was accepted, not that it will be received: the
-//!   receiver may go before.
-//! - Neither sending nor receiving allocates.
+//! - Each value arrives once. The values of one sender arrive in the order in which it sent them.
+//! - When the last sender is dropped, receivers get the values that were sent, and then an error.
+//!   When the last receiver is dropped, senders get their values back with an error, and senders
+//!   that wait are woken.
+//! - Each value has one owner. It comes back with the error, it is received, or it is dropped with
+//!   the last receiver. In a broadcast a value that was sent stays in its slot. It is dropped when
+//!   the slot is used again, or when all ends of the channel are gone.
+//! - `Ok` from a sender means that the value was accepted. It may still be dropped with the
+//!   receiver before it is received.
+//! - Sending and receiving do not allocate.
 //!
 //! # Large values
 //!
-//! Sending and receiving move the value, so the stack of the thread needs room for it. A debug build
-//! needs room for several copies: a value of 512 KiB overflows a stack of 2 MiB there. Send a `Box` of
-//! such a value, or use a [`Disruptor`](crate::Disruptor), whose events are written in place.
+//! Sending and receiving move the value, so the stack of the thread must have room for it. A debug
+//! build needs room for several copies: a value of 512 KiB overflows a stack of 2 MiB. Send a `Box`
+//! of such a value, or use a [`Disruptor`](crate::Disruptor), whose events are written in place.
 //!
 //! # Capacity
 //!
-//! A capacity is rounded up to the next power of two, which a ring has of slots; `capacity` says
-//! how many there are. Who asks for a channel means "about as many", so that an error would help
-//! nobody, unlike in a [`Disruptor`](crate::Disruptor), whose slots are filled by a factory. A
-//! capacity above [`MAX_CAPACITY`](crate::MAX_CAPACITY) is an error, and so is 0: a ring has no
-//! rendezvous.
+//! The capacity is rounded up to a power of two, which is the number of slots in the ring. The
+//! method `capacity` returns that number. A [`Disruptor`](crate::Disruptor) returns an error
+//! instead, since the number of slots is also the number of events that its factory makes.
+//!
+//! A capacity of 0 is an error, since a ring cannot be a rendezvous channel. So is a capacity above
+//! [`MAX_CAPACITY`](crate::MAX_CAPACITY).
 //!
 //! # Waiting
 //!
-//! Both sides wait by [`Adaptive`](crate::wait::Adaptive); [`Builder`] takes any other strategy
-//! for either. Nothing waits for several channels: whoever reads several asks each by a `try_` call, and a channel's
-//! strategy is then never asked. To serve several rings on one thread there is
+//! Both sides use [`Adaptive`](crate::wait::Adaptive). A [`Builder`] sets another strategy for
+//! either side.
+//!
+//! No call waits for several channels. A thread that reads several channels calls a `try_` method
+//! of each, and wait strategies then have no effect. To serve several rings on one thread, use
 //! [`Consumer::run_together`](crate::consumer::Consumer::run_together).
 //!
 //! # Latency
 //!
-//! Where there is one sender, a value lies beside the word that says that it is there, on one cache line if both fit.
-//! A receiver that waits for a lone value takes that line from the sender and no other, where a ring's consumer takes a
-//! cursor's line and then the event's. In a ring events lie side by side instead, which is what makes a batch a slice.
+//! With one sender, a value lies next to the word that marks it as sent, on one cache line if both
+//! fit. A receiver that waits for a single value fetches only this cache line from the sender. A
+//! ring's consumer fetches the cache line of a cursor, and then that of the event. The events of a
+//! ring lie side by side instead, so that a batch is a slice.
 
 mod broadcast;
 mod builder;
@@ -86,7 +92,7 @@ pub use values::{SharedValues, Values};
 
 use crate::error::BuildError;
 
-/// A channel of at least `capacity` values, with one sender and one receiver.
+/// Makes a channel of at least `capacity` values, with one sender and one receiver.
 ///
 /// ```
 /// use lapwing::channel;
@@ -100,12 +106,14 @@ use crate::error::BuildError;
 ///
 /// # Errors
 ///
-/// As [`Builder::spsc`].
+/// - [`BuildError::Capacity`] if `capacity` is 0 or above [`MAX_CAPACITY`](crate::MAX_CAPACITY).
+/// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
 pub fn spsc<T: Send>(capacity: usize) -> Result<(SingleSender<T>, Receiver<T>), BuildError> {
     Builder::new(capacity).spsc()
 }
 
-/// A channel of at least `capacity` values, with a sender that can be cloned and one receiver.
+/// Makes a channel of at least `capacity` values, with a sender that can be cloned and one
+/// receiver.
 ///
 /// ```
 /// use std::thread;
@@ -125,13 +133,16 @@ pub fn spsc<T: Send>(capacity: usize) -> Result<(SingleSender<T>, Receiver<T>), 
 ///
 /// # Errors
 ///
-/// As [`Builder::spsc`].
+/// - [`BuildError::Capacity`] if `capacity` is 0 or above [`MAX_CAPACITY`](crate::MAX_CAPACITY).
+/// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
 pub fn mpsc<T: Send>(capacity: usize) -> Result<(MultiSender<T>, Receiver<T>), BuildError> {
     Builder::new(capacity).mpsc()
 }
 
-/// A channel of at least `capacity` values, with one sender and `receivers` receivers that each see
-/// every value. The sender waits for the slowest of them: none ever misses a value.
+/// Makes a channel of at least `capacity` values, with one sender and `receivers` receivers.
+///
+/// Each receiver gets every value. The sender waits for the slowest receiver, so no receiver misses
+/// a value.
 ///
 /// ```
 /// use lapwing::channel;
@@ -143,20 +154,25 @@ pub fn mpsc<T: Send>(capacity: usize) -> Result<(MultiSender<T>, Receiver<T>), B
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Receivers look at a value at the same time, so it is one that threads may share:
+/// Several receivers read a value at the same time, so its type must be `Sync`:
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::channel::broadcast::<std::cell::Cell<u8>>(8, 2);
 /// ```
 ///
+/// A channel with one receiver has no such bound:
+///
 /// ```
-/// let _ = lapwing::channel::spsc::<std::cell::Cell<u8>>(8);
+/// assert!(lapwing::channel::spsc::<std::cell::Cell<u8>>(8).is_ok());
 /// ```
 ///
 /// # Errors
 ///
-/// As [`Builder::broadcast`].
-#[allow(clippy::type_complexity)] // a pair, as every channel is
+/// - [`BuildError::Capacity`] if `capacity` is 0 or above [`MAX_CAPACITY`](crate::MAX_CAPACITY).
+/// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+/// - [`BuildError::NoConsumers`] if `receivers` is 0.
+/// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`](crate::MAX_RECEIVERS).
+#[allow(clippy::type_complexity)] // a pair of ends, as for every channel
 pub fn broadcast<T: Send + Sync>(
     capacity: usize,
     receivers: usize,
@@ -164,7 +180,10 @@ pub fn broadcast<T: Send + Sync>(
     Builder::new(capacity).broadcast(receivers)
 }
 
-/// As [`broadcast`], with a sender that can be cloned. All receivers see the values in one order.
+/// Makes a channel of at least `capacity` values, with a sender that can be cloned and `receivers`
+/// receivers.
+///
+/// Each receiver gets every value, and all receivers get the values in the same order.
 ///
 /// ```
 /// use lapwing::channel;
@@ -181,8 +200,11 @@ pub fn broadcast<T: Send + Sync>(
 ///
 /// # Errors
 ///
-/// As [`Builder::broadcast`].
-#[allow(clippy::type_complexity)] // a pair, as every channel is
+/// - [`BuildError::Capacity`] if `capacity` is 0 or above [`MAX_CAPACITY`](crate::MAX_CAPACITY).
+/// - [`BuildError::OutOfMemory`] if the allocator refuses the memory.
+/// - [`BuildError::NoConsumers`] if `receivers` is 0.
+/// - [`BuildError::Receivers`] if `receivers` is above [`MAX_RECEIVERS`](crate::MAX_RECEIVERS).
+#[allow(clippy::type_complexity)] // a pair of ends, as for every channel
 pub fn multi_broadcast<T: Send + Sync>(
     capacity: usize,
     receivers: usize,

@@ -1,5 +1,5 @@
-//! The receiving end of a channel that hands each value to one receiver: values are moved out of
-//! their slots, so that the ring keeps nothing alive.
+//! The receiving end of a channel that hands each value to one receiver. Values are moved out of
+//! their slots, so the ring keeps nothing alive.
 
 use std::fmt;
 use std::mem;
@@ -13,11 +13,6 @@ use super::values::{Taken, Values};
 use crate::consumer::{Exclusive, Poller};
 
 /// The receiving end of [`spsc`](super::spsc) and [`mpsc`](super::mpsc).
-///
-/// When it is dropped, what is left in the channel is dropped with it, and senders get their values
-/// back from then on. It waits for a sender that is just moving a value into its slot, which no
-/// code of yours can delay. Forgotten (`mem::forget`), it leaves its senders waiting for ever once
-/// the channel is full.
 ///
 /// ```
 /// use lapwing::channel::{self, TryRecvError};
@@ -35,12 +30,21 @@ use crate::consumer::{Exclusive, Poller};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It has one owner:
+/// When the receiver is dropped, the values that are left in the channel are dropped with it. From
+/// then on senders get their values back. The drop waits for a sender that is moving a value into
+/// its slot at that moment, which runs no user code.
+///
+/// A receiver that is forgotten (`mem::forget`) leaves its senders waiting forever once the channel
+/// is full.
+///
+/// A receiver cannot be cloned:
 ///
 /// ```compile_fail,E0599
 /// let (_sender, receiver) = lapwing::channel::spsc::<u64>(8).unwrap();
 /// let second = receiver.clone();
 /// ```
+///
+/// It can be sent to another thread:
 ///
 /// ```
 /// let (_sender, receiver) = lapwing::channel::spsc::<u64>(8).unwrap();
@@ -57,7 +61,7 @@ impl<T> Receiver<T> {
         Self { inbox: Inbox::new(poller, capacity), taken: Taken::default() }
     }
 
-    /// Number of values that fit.
+    /// Number of values that the channel can hold.
     ///
     /// ```
     /// let (_sender, receiver) = lapwing::channel::spsc::<u64>(5)?;
@@ -69,7 +73,7 @@ impl<T> Receiver<T> {
         self.inbox.capacity()
     }
 
-    /// Receives the next value; waits for it.
+    /// Receives the next value, waiting for it.
     ///
     /// ```
     /// use lapwing::channel::{self, RecvError};
@@ -88,19 +92,21 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits by the receiver's strategy until a value is sent. [`try_recv`](Self::try_recv) does
-    /// not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
+    /// the receiver's wait strategy. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         loop {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first()?); // it is known now
+            drop(self.inbox.wait_first()?); // found: `take_known` returns it
         }
     }
 
-    /// As [`recv`](Self::recv), but never waits.
+    /// Receives the next value if there is one, without waiting.
+    ///
+    /// [`recv`](Self::recv) waits for a value instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -114,20 +120,22 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError::Empty`] if there is none now, [`TryRecvError::Disconnected`] if there will
-    /// never be any.
+    /// - [`TryRecvError::Empty`] if no value is available.
+    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         loop {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.poll_first()?); // it is known now
+            drop(self.inbox.poll_first()?); // found: `take_known` returns it
         }
     }
 
-    /// As [`recv`](Self::recv), but waits for `timeout` at most. One that is too long for the clock
-    /// is no limit.
+    /// Receives the next value, waiting for it at most `timeout`.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`recv`](Self::recv) waits without a
+    /// limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -143,24 +151,25 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`RecvTimeoutError::Timeout`] if none came, [`RecvTimeoutError::Disconnected`] if there will
-    /// never be any.
+    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
+    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv`](Self::recv), for `timeout` and the time that the system takes to wake the
-    /// thread.
+    /// Waits while the channel is empty, until a value is sent, no sender is left, or `timeout` has
+    /// passed. The call can take longer than `timeout` by the time that the system takes to wake
+    /// the thread. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         loop {
             if let Some(value) = self.take_known() {
                 return Ok(value);
             }
-            drop(self.inbox.wait_first_timeout(timeout)?); // it is known now
+            drop(self.inbox.wait_first_timeout(timeout)?); // found: `take_known` returns it
         }
     }
 
-    /// The next value, if the last look has shown it: all but the first of a stream come so.
+    /// The next value, if the last poll has found it. This is the common case in a stream.
     #[inline]
     fn take_known(&mut self) -> Option<T> {
         let Self { inbox, taken } = self;
@@ -174,11 +183,12 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Receives a batch: the values that are there, up to the end of the ring; waits for one. Those
-    /// that are not taken from it come again.
+    /// Receives all available values up to the end of the ring, waiting for at least one.
     ///
-    /// However many there are, it costs one look at the ring and at most four releases; `recv`
-    /// releases each value by itself.
+    /// Values that are not taken from the batch are received again by a later call.
+    ///
+    /// A batch of any size costs one poll of the ring and at most four releases of slots.
+    /// [`recv`](Self::recv) releases the slot of each value separately.
     ///
     /// ```
     /// use lapwing::channel;
@@ -196,18 +206,21 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv).
+    /// [`RecvError`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv`](Self::recv). [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
+    /// the receiver's wait strategy. [`try_recv_batch`](Self::try_recv_batch) does not wait.
     #[inline]
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.wait_batch()?, &mut self.taken, capacity))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but never waits.
+    /// Receives all available values up to the end of the ring, without waiting.
+    ///
+    /// [`recv_batch`](Self::recv_batch) waits for at least one value instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -221,14 +234,19 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`try_recv`](Self::try_recv).
+    /// - [`TryRecvError::Empty`] if no value is available.
+    /// - [`TryRecvError::Disconnected`] if no sender is left and everything has been received.
     #[inline]
     pub fn try_recv_batch(&mut self) -> Result<Values<'_, T>, TryRecvError> {
         let capacity = self.capacity();
         Ok(Values::new(self.inbox.poll_batch()?, &mut self.taken, capacity))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but waits for `timeout` at most.
+    /// Receives all available values up to the end of the ring, waiting at most `timeout` for at
+    /// least one.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`recv_batch`](Self::recv_batch)
+    /// waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -245,11 +263,14 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As [`recv_timeout`](Self::recv_timeout).
+    /// - [`RecvTimeoutError::Timeout`] if no value was sent in time.
+    /// - [`RecvTimeoutError::Disconnected`] if no sender is left and everything has been received.
     ///
     /// # Blocking
     ///
-    /// As [`recv_timeout`](Self::recv_timeout).
+    /// Waits while the channel is empty, until a value is sent, no sender is left, or `timeout` has
+    /// passed. The call can take longer than `timeout` by the time that the system takes to wake
+    /// the thread. [`try_recv_batch`](Self::try_recv_batch) does not wait.
     #[inline]
     pub fn recv_batch_timeout(
         &mut self,
@@ -259,7 +280,7 @@ impl<T> Receiver<T> {
         Ok(Values::new(self.inbox.wait_batch_timeout(timeout)?, &mut self.taken, capacity))
     }
 
-    /// Goes through the values as they come, until no sender is left.
+    /// Returns a blocking iterator over the values. It ends when no sender is left.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
@@ -271,12 +292,14 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Each step as [`recv`](Self::recv). [`try_iter`](Self::try_iter) does not wait.
+    /// Each step waits while the channel is empty, until a value is sent or no sender is left.
+    /// [`try_iter`](Self::try_iter) does not wait.
     pub fn iter(&mut self) -> Iter<'_, Self> {
         Iter::new(self)
     }
 
-    /// Goes through the values that are there, and ends where [`recv`](Self::recv) would wait.
+    /// Returns an iterator over the available values. It ends where [`recv`](Self::recv) would
+    /// wait.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;
@@ -295,7 +318,7 @@ impl<T> IntoIterator for Receiver<T> {
     type Item = T;
     type IntoIter = IntoIter<Self>;
 
-    /// Goes through the values as they come, until no sender is left.
+    /// Returns a blocking iterator over the values. It ends when no sender is left.
     fn into_iter(self) -> IntoIter<Self> {
         IntoIter::new(self)
     }
@@ -311,7 +334,8 @@ impl<'a, T> IntoIterator for &'a mut Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Drops what comes until nothing more will. If the drop of a value panics, the others are dropped all the same.
+    /// Drops values until no more can come. If the drop of one value panics, the others are still
+    /// dropped.
     fn drain(&mut self) {
         let rest = Rest(self);
         while let Ok(values) = rest.0.recv_batch() {
@@ -321,7 +345,7 @@ impl<T> Receiver<T> {
     }
 }
 
-/// What is left for a receiver to drain when it unwinds.
+/// What a receiver still has to drain when it unwinds.
 struct Rest<'a, T>(&'a mut Receiver<T>);
 
 impl<T> Drop for Rest<'_, T> {
@@ -331,8 +355,11 @@ impl<T> Drop for Rest<'_, T> {
 }
 
 impl<T> Drop for Receiver<T> {
-    /// Drops what is left here and now: a value that waits in a channel without a receiver may hold
-    /// what somebody waits for. Nor would anybody else: the ring does not know which were taken.
+    /// Drops the values that are left, at once.
+    ///
+    /// A value that stays in a channel without a receiver may hold something that another thread
+    /// waits for. Nothing else could drop these values, since the ring does not know which of them
+    /// were taken.
     fn drop(&mut self) {
         self.inbox.close();
         self.drain();

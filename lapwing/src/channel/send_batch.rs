@@ -1,8 +1,7 @@
-//! Sending many values at once: one claim and one publication for a run of them, as long as there
-//! are free slots.
+//! Sending many values at once, with one claim and one publication for each run of free slots.
 //!
-//! Values come from a vector, not from an iterator: an iterator is code of the user's, which may
-//! wait for the very receiver that waits for the claim. Those who have one send value by value.
+//! The values come from a vector, not from an iterator. An iterator is user code, which may wait
+//! for the same receiver that waits for the claim. Values from an iterator are sent one by one.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -13,16 +12,16 @@ use super::sender::Sender;
 use crate::error::BatchError;
 use crate::producer::{ClaimBatch, Sequencer};
 
-/// A run is at most this part of the ring, so that receivers have something to go on with before the
-/// rest is there; as a stage lets go of its events.
+/// A run is at most this part of the ring, a quarter, so that receivers can start before the rest
+/// is sent. A stage releases its events in portions of the same size.
 const RUNS_PER_RING: usize = 4;
 
 impl<T, S: Sequencer> Sender<T, S> {
-    /// Sends all of `values`, in order; waits while the channel is full. The vector is then empty
-    /// and keeps its memory.
+    /// Sends all of `values` in order, waiting while the channel is full. Afterwards the vector is
+    /// empty and keeps its memory.
     ///
-    /// They go in runs of up to a quarter of the channel; of several senders, another one's values
-    /// may come between two runs.
+    /// Values are sent in runs of up to a quarter of the channel. If there are several senders,
+    /// values of another sender may come between two runs.
     ///
     /// ```
     /// use lapwing::channel::{self, SendError};
@@ -42,13 +41,14 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] if no receiver is left, or none is before there is room for all. What was not
-    /// sent is still in `values`, in order.
+    /// [`SendError`] if no receiver is left, or the last one is dropped while the call waits. The
+    /// values that were not sent are still in `values`, in order.
     ///
     /// # Blocking
     ///
-    /// As [`send`](Self::send), for each run. [`try_send_batch`](Self::try_send_batch) does not
-    /// wait.
+    /// Waits while the channel is full, until the slowest receiver has received a value or no
+    /// receiver is left, and again for each run. It waits by the sender's wait strategy.
+    /// [`try_send_batch`](Self::try_send_batch) does not wait.
     pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
@@ -59,7 +59,9 @@ impl<T, S: Sequencer> Sender<T, S> {
         Ok(())
     }
 
-    /// As [`send_batch`](Self::send_batch), but sends what there is room for and never waits.
+    /// Sends as many of `values` as there are free slots, in order and without waiting.
+    ///
+    /// [`send_batch`](Self::send_batch) waits for free slots instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TrySendError};
@@ -75,8 +77,10 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// [`TrySendError::Full`] if there was not room for all, and [`TrySendError::Disconnected`] if
-    /// no receiver is left. What was not sent is still in `values`, in order.
+    /// - [`TrySendError::Full`] if there were fewer free slots than values.
+    /// - [`TrySendError::Disconnected`] if no receiver is left.
+    ///
+    /// The values that were not sent are still in `values`, in order.
     pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
@@ -95,8 +99,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     }
 }
 
-/// The values of a batch that are not sent yet. They go back to where they came from however the
-/// call ends, and so does the memory.
+/// The values of a batch that are not sent yet. Its drop puts them back into the caller's vector,
+/// and the memory with them.
 struct Unsent<'a, T> {
     queue: VecDeque<T>,
     values: &'a mut Vec<T>,
@@ -107,14 +111,14 @@ impl<'a, T> Unsent<'a, T> {
         Self { queue: VecDeque::from(mem::take(values)), values }
     }
 
-    /// Number of values to claim slots for next; none if all are sent.
+    /// Number of values of the next run, at most `longest`. `None` if all are sent.
     fn next_run(&self, longest: usize) -> Option<usize> {
         let count = self.queue.len().min(longest);
         (count > 0).then_some(count)
     }
 
-    /// Publishes the first values in the slots of `claim`, or takes them back if the last receiver
-    /// left before.
+    /// Publishes the first values in the slots of `claim`. Takes them back if the last receiver is
+    /// already gone.
     fn put<S: Sequencer>(
         &mut self,
         claim: ClaimBatch<'_, Letter<T>, S>,
@@ -129,23 +133,24 @@ impl<'a, T> Unsent<'a, T> {
             } else {
                 letter.give_notice_ahead::<S>(sequence);
             }
-            let value = self.queue.pop_front().expect("a claim is no longer than what is unsent");
-            // SAFETY: I1: the claim has the slot; I14: what was moved is gone, since its receiver let go of the slot.
+            let value = self.queue.pop_front().expect("a claim has no more slots than values");
+            // SAFETY: I1: the claim owns the slot; I14: a value that was moved is gone, since its
+            // receiver has released the slot.
             let former = unsafe { letter.put(value, keeping) };
-            // Of a broadcast. Kept at the end for now: its drop is code of the user's, which must
-            // not run before the claim is published.
+            // Only a broadcast has former values. They stay at the end of the queue until the claim
+            // is published, since their drop is user code.
             self.queue.extend(former);
         }
         let result = match claim.publish_or_keep() {
             Ok(_) => {
-                // SAFETY: I4: the claim was borrowed from a producer, which has the ring.
+                // SAFETY: I4: the claim was borrowed from a producer, which holds the ring.
                 notice.inspect(|notice| unsafe { notice.give(first) });
                 Ok(())
             }
             Err((refused, _)) => {
                 for (_, letter) in refused.events().rev() {
-                    // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there
-                    // just now.
+                    // SAFETY: I1: the slot was not settled, so the claim still owns it; I14: the
+                    // value was put there above.
                     self.queue.push_front(unsafe { letter.take_back() });
                     left += 1;
                 }

@@ -1,7 +1,8 @@
-//! The sending end: one value at a time. Not here: many at once (`send_batch`).
+//! The sending end: one value at a time. Not here: many values at once (`send_batch`).
 //!
-//! A value is moved into a claim, so it cannot be lost. Without a claim it goes back to the caller.
-//! A claim that the ring refuses is handed back with the value in it (`Claim::publish_or_keep`).
+//! A value is moved into a claim, so it cannot be lost. If there is no claim, the value goes back
+//! to the caller. If the ring refuses the claim, `Claim::publish_or_keep` hands it back with the
+//! value in it.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,12 +11,14 @@ use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::letter::{Keeping, Letter};
 use crate::producer::{Claim, Cloneable, Multi, Producer, Sequencer, Single};
 
-/// The one sender of a channel; it cannot be cloned.
+/// The only sender of a channel. It cannot be cloned:
 ///
 /// ```compile_fail,E0599
 /// let (sender, _receiver) = lapwing::channel::spsc::<u64>(8).unwrap();
 /// let second = sender.clone();
 /// ```
+///
+/// [`mpsc`](super::mpsc) makes a sender that can be cloned:
 ///
 /// ```
 /// let (sender, _receiver) = lapwing::channel::mpsc::<u64>(8).unwrap();
@@ -24,8 +27,9 @@ use crate::producer::{Claim, Cloneable, Multi, Producer, Sequencer, Single};
 /// ```
 pub type SingleSender<T> = Sender<T, Single>;
 
-/// One of any number of senders of a channel; clone it for each thread. It is `Sync`, so threads can
-/// clone one that they share.
+/// One of any number of senders of a channel. Clone it for each thread.
+///
+/// It is `Sync`, so threads can clone a sender that they share.
 ///
 /// ```
 /// use lapwing::channel::{self, MultiSender};
@@ -39,13 +43,10 @@ pub type SingleSender<T> = Sender<T, Single>;
 /// ```
 pub type MultiSender<T> = Sender<T, Multi>;
 
-/// The sending end of a channel, for one sender ([`SingleSender`]) or one of many
-/// ([`MultiSender`]).
+/// The sending end of a channel.
 ///
-/// When the last sender is dropped, receivers get what was sent, and then an error.
-///
-/// `Ok` means that the value was accepted. It does not mean that it will be received: the receiver
-/// may be dropped before, and the value with it. An error holds the value, which nobody else has.
+/// A [`SingleSender`] is the only sender of its channel. A [`MultiSender`] can be cloned, one for
+/// each thread.
 ///
 /// ```
 /// use lapwing::channel::{self, SendError};
@@ -57,6 +58,11 @@ pub type MultiSender<T> = Sender<T, Multi>;
 /// assert_eq!(line, "second");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// `Ok` means that the value was accepted. If the receiver is dropped before it has received the
+/// value, the value is dropped too. An error holds the value, which no receiver gets.
+///
+/// When the last sender is dropped, receivers get the values that were sent, and then an error.
 pub struct Sender<T, S: Sequencer> {
     pub(super) producer: Producer<Letter<T>, S>,
     pub(super) keeping: Keeping,
@@ -67,7 +73,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         Self { producer, keeping }
     }
 
-    /// Number of values that fit.
+    /// Number of values that the channel can hold.
     ///
     /// ```
     /// let (sender, _receiver) = lapwing::channel::spsc::<u64>(5)?;
@@ -79,9 +85,10 @@ impl<T, S: Sequencer> Sender<T, S> {
         self.producer.capacity()
     }
 
-    /// Whether no receiver is left, as far as is known here: a receiver may be leaving just now.
+    /// Returns whether no receiver is left. A receiver that is being dropped may not be visible
+    /// yet.
     ///
-    /// One load of a line that hardly ever changes.
+    /// The call costs one load from a cache line that hardly ever changes.
     ///
     /// ```
     /// let (sender, receiver) = lapwing::channel::spsc::<u64>(8)?;
@@ -95,7 +102,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         !self.producer.is_open()
     }
 
-    /// Sends a value; waits while the channel is full.
+    /// Sends a value, waiting while the channel is full.
     ///
     /// ```
     /// use lapwing::channel::{self, SendError};
@@ -103,8 +110,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// let (mut sender, mut receiver) = channel::spsc(1)?;
     /// let thread = std::thread::spawn(move || {
     ///     sender.send(1)?;
-    ///     sender.send(2)?; // when the 1 has been received
-    ///     sender.send(3) // there is nobody to receive it, now or in a moment
+    ///     sender.send(2)?; // waits until the 1 is received
+    ///     sender.send(3) // fails if the receiver is gone
     /// });
     /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
     /// drop(receiver);
@@ -114,14 +121,18 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// [`SendError`] with the value if no receiver is left, or none is before there is room.
+    /// [`SendError`] with the value, if no receiver is left or the last one is dropped while the
+    /// call waits.
     ///
     /// # Blocking
     ///
-    /// Wait-free for a single sender and lock-free for many while a slot is free; otherwise waits
-    /// on the receiver, or the slowest one, by the sender's strategy. [`try_send`](Self::try_send)
-    /// does not wait. If a receiver is just leaving, a single sender waits for its count of the
-    /// values, a few instructions and a system call.
+    /// Waits while the channel is full, until the slowest receiver has received a value or no
+    /// receiver is left. It waits by the sender's wait strategy. While a slot is free, the call is
+    /// wait-free with a single sender and lock-free with several. [`try_send`](Self::try_send) does
+    /// not wait.
+    ///
+    /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
+    /// values are counted. The count takes a few instructions and one system call.
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.producer.claim() {
@@ -130,7 +141,9 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
-    /// As [`send`](Self::send), but never waits for room.
+    /// Sends a value if a slot is free, and does not wait for one.
+    ///
+    /// [`send`](Self::send) waits for a free slot instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TrySendError};
@@ -145,8 +158,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// [`TrySendError::Full`] with the value if no slot is free, and
-    /// [`TrySendError::Disconnected`] with the value if no receiver is left.
+    /// - [`TrySendError::Full`] with the value, if no slot is free.
+    /// - [`TrySendError::Disconnected`] with the value, if no receiver is left.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.producer.try_claim() {
@@ -155,8 +168,10 @@ impl<T, S: Sequencer> Sender<T, S> {
         }
     }
 
-    /// As [`send`](Self::send), but waits for `timeout` at most. One that is too long for the clock
-    /// is no limit.
+    /// Sends a value, waiting at most `timeout` for a free slot.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`send`](Self::send) waits without a
+    /// limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -172,13 +187,14 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// # Errors
     ///
-    /// [`SendTimeoutError::Timeout`] with the value if the channel stayed full, and
-    /// [`SendTimeoutError::Disconnected`] with the value if no receiver is left.
+    /// - [`SendTimeoutError::Timeout`] with the value, if no slot became free in time.
+    /// - [`SendTimeoutError::Disconnected`] with the value, if no receiver is left.
     ///
     /// # Blocking
     ///
-    /// As [`send`](Self::send), for `timeout` and the time that the system takes to wake the
-    /// thread.
+    /// Waits while the channel is full, until the slowest receiver has received a value, no
+    /// receiver is left, or `timeout` has passed. The call can take longer than `timeout` by the
+    /// time that the system takes to wake the thread. [`try_send`](Self::try_send) does not wait.
     #[inline]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.producer.claim_timeout(timeout) {
@@ -203,25 +219,29 @@ impl<T, S: Sequencer> fmt::Debug for Sender<T, S> {
     }
 }
 
-/// Publishes `value`; hands it back if the last receiver left before.
+/// Publishes `value`. Hands it back if the last receiver is already gone.
 #[inline(always)]
 fn put<T, S: Sequencer>(
     claim: Claim<'_, Letter<T>, S>,
     value: T,
     keeping: Keeping,
 ) -> Result<(), T> {
-    // A receiver of a broadcast leaves a value where it is. It is dropped after the publication,
-    // since its drop is code of the user's, which may panic, wait, or ask for this very value.
-    // SAFETY: I1: the claim has the slot; I14: what was moved is gone, since its receiver let go of the slot.
+    // In a broadcast the slot still holds a former value. It is dropped after the publication,
+    // since its drop is user code. That code may panic, wait, or receive the value that is being
+    // sent.
+    //
+    // SAFETY: I1: the claim owns the slot; I14: a value that was moved is gone, since its receiver
+    // has released the slot.
     let _former = unsafe { claim.put(value, keeping) };
     let notice = claim.pending_notice::<S>();
     match claim.publish_or_keep() {
         Ok(sequence) => {
-            // SAFETY: I4: the claim was borrowed from a producer, which has the ring.
+            // SAFETY: I4: the claim was borrowed from a producer, which holds the ring.
             unsafe { notice.give(sequence) };
             Ok(())
         }
-        // SAFETY: I1: it was not settled, so the claim still has the slot; I14: the value was put there just now.
+        // SAFETY: I1: the slot was not settled, so the claim still owns it; I14: the value was put
+        // there above.
         Err((refused, _)) => Err(unsafe { refused.take_back() }),
     }
 }

@@ -1,4 +1,4 @@
-//! A batch of values in a receiver's hand: moved out of the ring, or lent.
+//! A batch of received values: moved out of the ring, or lent.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -7,27 +7,32 @@ use super::letter::Letter;
 use crate::Sequence;
 use crate::consumer::{Batch, Exclusive, Shared};
 
-/// Values that are taken from a batch are let go of after this part of the ring at the latest, so
-/// that senders can go on meanwhile; as for the batches of a stage with a handler.
+/// The slots of values that are taken from a batch are released after at most this part of the
+/// ring, a quarter, so that senders can continue. The batches of a stage with a handler do the
+/// same.
 const RELEASES_PER_RING: usize = 4;
 
-/// How far the one receiver of a channel has moved values out: below, slots are empty. Its batches say how far it has let
-/// go of them, which is less where it forgot a batch (`mem::forget`) of which it took values.
+/// Position up to which the only receiver of a channel has moved values out. Slots below it hold no
+/// value.
+///
+/// The batches of the receiver may have released less than that, if it has forgotten a batch
+/// (`mem::forget`) from which it took values.
 #[derive(Debug, Default)]
 pub(super) struct Taken(Sequence);
 
 impl Taken {
-    /// Consumes what is taken already.
+    /// Consumes the events whose values are taken already.
     fn pass_over<T>(&self, batch: &mut Batch<'_, Letter<T>, Exclusive>) {
         let before = self.0.saturating_sub(batch.first_sequence());
         batch.consume(before as usize);
     }
 
-    /// Takes the value of `letter`, the event of `sequence`, whose slot is let go of next. None if it was taken already.
+    /// Takes the value of `letter`, the event of `sequence`, whose slot the caller releases next.
+    /// Returns `None` if the value was taken already.
     ///
     /// # Safety
     ///
-    /// The caller is the only receiver, and has the slot (I2).
+    /// The caller is the only receiver and has the slot (I2).
     #[inline]
     pub(super) unsafe fn take_one<T>(
         &mut self,
@@ -38,11 +43,11 @@ impl Taken {
             return None;
         }
         self.0 = sequence + 1;
-        // SAFETY: I2, by the caller; I14: of all that was sent, what is not below `self` has not been taken.
+        // SAFETY: I2, by the caller; I14: no value that was sent at or above `self` has been taken.
         Some(unsafe { letter.take() })
     }
 
-    /// Takes the next value of `batch`, of which none that is left was taken.
+    /// Takes the next value of `batch`. None of the values left in it may have been taken.
     #[inline]
     fn take<T>(&mut self, batch: &mut Batch<'_, Letter<T>, Exclusive>) -> Option<T> {
         let (sequence, letter) = batch.iter().next()?;
@@ -52,10 +57,12 @@ impl Taken {
     }
 }
 
-/// The values of a batch, on their way out of the ring. Those that are not taken come again. One that an adapter such as
-/// `zip` or `peekable` has taken ahead and drops is gone.
+/// An iterator that moves the values of a batch out of the ring.
 ///
-/// Slots are free again a quarter of the ring later at the latest, and when this is dropped.
+/// Values that are not taken are received again by a later call. If an adapter such as `zip` or
+/// `peekable` takes a value ahead and drops it, that value is lost.
+///
+/// Slots are released after each quarter of the ring, and when this is dropped.
 ///
 /// ```
 /// use lapwing::channel;
@@ -69,13 +76,13 @@ impl Taken {
 /// assert_eq!(receiver.recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "values that are not taken come again"]
+#[must_use = "values that are not taken are received again"]
 pub struct Values<'a, T> {
     batch: Batch<'a, Letter<T>, Exclusive>,
     taken: &'a mut Taken,
-    /// Values taken since slots were last let go of.
+    /// Number of values taken since the last release of slots.
     unreleased: usize,
-    /// Most of them.
+    /// Number of values after which slots are released.
     release_every: usize,
 }
 
@@ -121,8 +128,10 @@ impl<T> fmt::Debug for Values<'_, T> {
     }
 }
 
-/// The values of a batch, lent. Those that are not looked at come again; the others let go of their
-/// slots when this is dropped.
+/// The values of a batch, lent by reference.
+///
+/// When this is dropped, the slots of the values that were read are released. The other values are
+/// received again by a later call.
 ///
 /// ```
 /// use lapwing::channel;
@@ -136,7 +145,7 @@ impl<T> fmt::Debug for Values<'_, T> {
 /// assert_eq!(receivers[0].recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "values that are not looked at come again"]
+#[must_use = "values that are not read are received again"]
 pub struct SharedValues<'a, T> {
     batch: Batch<'a, Letter<T>, Shared>,
 }
@@ -149,7 +158,7 @@ impl<'a, T> SharedValues<'a, T> {
     /// Number of values that are left.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send_batch(&mut vec![1, 2, 3])?;
     /// assert_eq!(receivers[0].recv_batch()?.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -159,10 +168,10 @@ impl<'a, T> SharedValues<'a, T> {
         self.batch.len()
     }
 
-    /// Whether every value was looked at.
+    /// Returns whether every value was read.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send(7)?;
     /// let mut values = receivers[0].recv_batch()?;
     /// assert!(!values.is_empty());
@@ -175,11 +184,13 @@ impl<'a, T> SharedValues<'a, T> {
         self.batch.is_empty()
     }
 
-    /// Goes through the values that are left. Each one that was yielded counts as received, also if
-    /// an adapter such as `peekable` only looked ahead.
+    /// Returns an iterator over the values that are left.
+    ///
+    /// Each value that it yields counts as received, even if an adapter such as `peekable` only
+    /// took it ahead.
     ///
     /// ```
-    /// # let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
+    /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;
     /// sender.send_batch(&mut vec![1, 2, 3])?;
     /// for number in receivers[0].recv_batch()?.iter().take(2) {
     ///     assert!(*number < 3);
@@ -198,10 +209,10 @@ impl<T> fmt::Debug for SharedValues<'_, T> {
     }
 }
 
-/// What lies in a slot of a broadcast whose batch lends it.
+/// The value in a slot of a broadcast, for as long as the batch lends the slot.
 #[inline]
 pub(super) fn value_of<T>(letter: &Letter<T>) -> &T {
-    // SAFETY: I2: the batch has the slot, for as long as it lends the letter; I14: it was published with a value, and of
-    // a broadcast none is taken.
+    // SAFETY: I2: the batch has the slot for as long as it lends the letter; I14: the letter was
+    // published with a value, and a broadcast takes none out.
     unsafe { letter.value() }
 }

@@ -1,22 +1,24 @@
-//! What is true of an event after a publishing call, for each result of each call.
+//! The state of an event after a publishing call, for each result of each call.
 //!
 //! # Two rules
 //!
 //! - **An error means that the event was not published.** No consumer has handled it, and none ever
 //!   will. The call holds no slot. A call that took a value hands it back with the error.
-//! - **`Ok` means that the event was published.** If the ring is closed, before or after, every stage
-//!   still gets the event. If the ring is halted, stages stop after their batch and may not get it.
+//! - **`Ok` means that the event was published.** If the ring is closed, before or after, every
+//!   stage still gets the event. If the ring is halted, stages stop after their batch and may not
+//!   get it.
 //!
-//! A consumer that leaves after its last event does not change the result of the call that published
-//! this event. The next call returns `Halted`, if that consumer was the last one.
+//! A consumer that leaves after its last event does not change the result of the call that
+//! published this event. The next call returns `Halted`, if that consumer was the last one.
 //!
 //! # Each error
 //!
 //! The variants have the same meaning in [`PublishError`](crate::error::PublishError),
-//! [`TryPublishError`](crate::error::TryPublishError), [`PublishTimeoutError`](crate::error::PublishTimeoutError),
+//! [`TryPublishError`](crate::error::TryPublishError),
+//! [`PublishTimeoutError`](crate::error::PublishTimeoutError),
 //! [`OfferError`](crate::error::OfferError), [`BatchError`](crate::error::BatchError) and
-//! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is published as a
-//! whole or not at all.
+//! [`RingError`](crate::error::RingError). In each case the event is not published. A batch is
+//! published as a whole or not at all.
 //!
 //! | error | calls that return it | cause | has the closure run? | a later call |
 //! |---|---|---|---|---|
@@ -38,7 +40,7 @@
 //!
 //! A claim is held between [`claim`](crate::Producer::claim) and
 //! [`Claim::publish`](crate::producer::Claim::publish), or while the closure of
-//! [`publish`](crate::Producer::publish) runs. What the publication then returns:
+//! [`publish`](crate::Producer::publish) runs. The table shows what the publication then returns:
 //!
 //! | the ring ends by | one producer | several producers |
 //! |---|---|---|
@@ -48,9 +50,9 @@
 //! | a halt at the moment of the publication | `Ok` if the halt counted the event; else `Halted` | `Ok` if the publication came before the producer saw the halt; else `Halted` |
 //!
 //! The last consumer that leaves halts the ring, with the cause
-//! [`NoConsumers`](crate::error::HaltCause::NoConsumers). A stage that fails or panics halts it with
-//! [`StageFailed`](crate::error::HaltCause::StageFailed): the event at which it failed was published, so its
-//! call returns `Ok`.
+//! [`NoConsumers`](crate::error::HaltCause::NoConsumers). A stage that fails or panics halts it
+//! with [`StageFailed`](crate::error::HaltCause::StageFailed): the event at which it failed was
+//! published, so its call returns `Ok`.
 //!
 //! # Channels
 //!
@@ -68,8 +70,8 @@
 //!
 //! # Example
 //!
-//! A server answers one request and leaves. The request was published, although the server has left
-//! by now; the next one is not.
+//! A server answers one request and leaves. The request was published, although the server has
+//! left. The next request is not published.
 //!
 //! ```
 //! use std::thread;
@@ -88,5 +90,5 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The scenarios of `tests/conformance/errors.rs` check these tables for both sequencers and each wait
-//! strategy.
+//! The scenarios in `tests/conformance/errors.rs` check these tables for both sequencers and for
+//! each wait strategy.

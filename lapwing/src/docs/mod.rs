@@ -1,12 +1,17 @@
-//! Documentation only: what the [`errors`] of publishing calls mean, what happens when a thread
-//! [loses its CPU](preemption), how to [migrate](migration) from another library, where Lapwing stands
-//! beside [LMAX's Disruptor](lmax), and why it is sound: the [invariants](unsafe_code) behind its unsafe
-//! code and the [pairs](memory_ordering) behind its atomics.
+//! Pages of documentation, without code:
 //!
-//! All tables are checked by `tests/house.rs`: each unsafe block cites an invariant, each ordering
-//! a row, each row names a model that exists, and each scenario that is asked of LMAX and of Lapwing
-//! a test. `ci/mutants.py` breaks the rows one by one and sees their models fail, but for O11, O13
-//! and one side of a few others, of which CONTRIBUTING says why loom cannot.
+//! - [`errors`]: the state of an event after each result of a publishing call.
+//! - [`preemption`]: what happens when a thread loses its CPU.
+//! - [`migration`]: how to migrate from another library.
+//! - [`lmax`]: a comparison with LMAX's Disruptor.
+//! - [`locks`]: the locks of the library.
+//! - [`unsafe_code`]: the invariants that the unsafe code relies on.
+//! - [`memory_ordering`]: the pairs of atomic operations.
+//!
+//! `tests/house.rs` checks the tables. Each unsafe block cites an invariant, and each ordering
+//! cites a row. Each row names an existing model, and each scenario for LMAX and Lapwing names a
+//! test. `ci/mutants.py` breaks the rows one by one and checks that their models fail. It omits
+//! O11, O13 and one side of a few others; CONTRIBUTING explains why loom cannot check these.
 
 pub mod errors;
 pub mod lmax;

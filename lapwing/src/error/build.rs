@@ -1,4 +1,4 @@
-//! Why a ring was not made: its capacity, its memory, or its graph.
+//! Why a ring, a channel or a tap was not made.
 
 use std::error::Error;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use super::PlacementError;
 use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence};
 
-/// Error of [`Builder::build`](crate::Builder::build) and of [`tap`](crate::tap::tap). No thread has
-/// been started.
+/// Error of [`Builder::build`](crate::Builder::build), of [`tap`](crate::tap::tap) and of the calls
+/// that make a [`channel`](crate::channel). No thread has been started.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BuildError};
@@ -15,92 +15,97 @@ use crate::{MAX_CAPACITY, MAX_FIRST_SEQUENCE, MAX_RECEIVERS, MAX_SEATS, Sequence
 /// let two = Disruptor::single_producer(8, || 0_u64).stage("log").poller().stage("log").poller();
 /// let error = two.build().unwrap_err();
 /// assert_eq!(error, BuildError::DuplicateName { stage: "log".into() });
-/// assert_eq!(error.to_string(), "two stages have one name: stage=\"log\"");
+/// assert_eq!(error.to_string(), "two stages share a name: stage=\"log\"");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The capacity is not a power of two in `1..=2^30`; of a channel, which rounds up, not in that
-    /// range.
+    /// The capacity is not a power of two in `1..=2^30`. A channel rounds its capacity up, so there
+    /// the capacity is only outside that range.
     Capacity {
-        /// Slots asked for.
+        /// Slots that were asked for.
         requested: usize,
     },
-    /// More seats than [`MAX_SEATS`].
+    /// More seats than [`MAX_SEATS`] were asked for.
     Seats {
-        /// Seats asked for.
+        /// Seats that were asked for.
         requested: usize,
     },
     /// The allocator refused the memory of the ring.
     OutOfMemory {
-        /// Slots asked for.
+        /// Slots that were asked for.
         capacity: usize,
-        /// Bytes asked for each of them: for an event, or for what keeps track of it.
+        /// Bytes for each slot: the size of an event, or of the data that tracks it.
         bytes_per_slot: usize,
     },
-    /// The first sequence leaves too few for the ring's life.
+    /// The first sequence is above [`MAX_FIRST_SEQUENCE`], which leaves too few for the life of the
+    /// ring.
     FirstSequence {
-        /// First sequence asked for.
+        /// First sequence that was asked for.
         requested: Sequence,
     },
-    /// The graph has no stage, so nobody would ever free a slot.
+    /// The graph has no stage, or the broadcast no receiver, so no slot would ever be released.
     NoConsumers,
     /// Two stages have the same name.
     DuplicateName {
         /// The name.
         stage: String,
     },
-    /// A name, of a stage or of a thread, is empty or has a NUL in it, which a thread's name cannot have.
+    /// The name of a stage or of a thread is empty, or contains a NUL. A thread's name cannot
+    /// contain one.
     InvalidName {
         /// The name.
         stage: String,
     },
-    /// A stage comes after a stage of another graph.
+    /// A stage depends on a stage of another graph.
     UnknownStage {
-        /// The stage whose dependency is unknown.
+        /// The stage with the unknown dependency.
         stage: String,
     },
     /// A stage with exclusive access could run at the same time as another stage.
     Overlap {
-        /// The stage that writes.
+        /// The stage with exclusive access.
         exclusive: String,
-        /// The stage that is neither before nor after it.
+        /// The stage that neither runs before it nor after it.
         other: String,
     },
-    /// The stages cannot run on threads as they, or the ring's [`Placement`](crate::graph::Placement), say.
+    /// The stages cannot run on the threads that they, or the ring's
+    /// [`Placement`](crate::graph::Placement), ask for.
     Placement(PlacementError),
-    /// A stage was given batches of at most no events.
+    /// The batches of a stage are limited to zero events.
     ZeroMaxBatch {
         /// The stage.
         stage: String,
     },
     /// A stage has a setting that would have no effect:
     ///
-    /// - a [`timeout`](crate::Stage::timeout) for a closure or a poller, which have no `on_timeout`;
-    /// - [`on_error`](crate::Stage::on_error) for a handler that returns no `Result`, or for a poller;
-    /// - [`on_panic`](crate::Stage::on_panic), [`pin`](crate::Stage::pin), [`on_thread`](crate::Stage::on_thread) or
-    ///   [`blocking`](crate::Stage::blocking) for a poller, which has neither a handler nor a thread.
+    /// - a [`timeout`](crate::Stage::timeout) for a closure or a poller, which have no
+    ///   `on_timeout`;
+    /// - [`on_error`](crate::Stage::on_error) for a handler that returns no `Result`, or for a
+    ///   poller;
+    /// - [`on_panic`](crate::Stage::on_panic), [`pin`](crate::Stage::pin),
+    ///   [`on_thread`](crate::Stage::on_thread) or [`blocking`](crate::Stage::blocking) for a
+    ///   poller, which has neither a handler nor a thread.
     UnusedSetting {
         /// The stage.
         stage: String,
         /// The method of [`Stage`](crate::Stage) that set it.
         setting: &'static str,
-        /// What a stage has to have for that.
+        /// What the stage must have for the setting to have an effect.
         needs: &'static str,
     },
-    /// A worker group was given no worker, or more than it may have.
+    /// A worker group has no worker, or more than it may have.
     Workers {
         /// The group.
         stage: String,
-        /// Workers asked for.
+        /// Workers that were asked for.
         requested: usize,
-        /// Most workers that it may have.
+        /// Largest number of workers of the group.
         max: usize,
     },
-    /// More receivers of a broadcast than [`MAX_RECEIVERS`]: a sender
-    /// looks at each of them.
+    /// A broadcast has more receivers than [`MAX_RECEIVERS`].
     Receivers {
-        /// Receivers asked for.
+        /// Receivers that were asked for.
         requested: usize,
     },
 }
@@ -115,7 +120,7 @@ impl fmt::Display for BuildError {
             Self::OutOfMemory { capacity, bytes_per_slot } => {
                 write!(
                     f,
-                    "no memory for the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
+                    "cannot allocate the ring: capacity={capacity}, bytes_per_slot={bytes_per_slot}"
                 )
             }
             Self::FirstSequence { requested } => {
@@ -123,30 +128,30 @@ impl fmt::Display for BuildError {
                 write!(f, "the first sequence must be in 0..={most}: requested={requested}")
             }
             Self::NoConsumers => {
-                f.write_str("nobody consumes: a graph needs a stage, a broadcast a receiver")
+                f.write_str("no consumer: a graph needs a stage, and a broadcast needs a receiver")
             }
-            Self::DuplicateName { stage } => write!(f, "two stages have one name: stage={stage:?}"),
+            Self::DuplicateName { stage } => write!(f, "two stages share a name: stage={stage:?}"),
             Self::InvalidName { stage } => {
                 write!(
                     f,
-                    "the name of a stage or a thread must not be empty or hold a NUL: name={stage:?}"
+                    "the name of a stage or a thread must not be empty or contain a NUL: name={stage:?}"
                 )
             }
             Self::UnknownStage { stage } => {
-                write!(f, "a stage comes after a stage of another graph: stage={stage:?}")
+                write!(f, "a stage depends on a stage of another graph: stage={stage:?}")
             }
             Self::Overlap { exclusive, other } => write!(
                 f,
-                "an exclusive stage must be ordered against every other: \
+                "a stage with exclusive access must run before or after each other stage: \
                  exclusive={exclusive:?} and other={other:?} could run at the same time"
             ),
             Self::Placement(error) => error.fmt(f),
             Self::ZeroMaxBatch { stage } => {
-                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+                write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
             Self::UnusedSetting { stage, setting, needs } => write!(
                 f,
-                "a setting has no effect, since it needs {needs}: stage={stage:?}, setting={setting}"
+                "the setting has no effect, because it needs {needs}: stage={stage:?}, setting={setting}"
             ),
             Self::Workers { stage, requested, max } => write!(
                 f,
@@ -159,7 +164,7 @@ impl fmt::Display for BuildError {
     }
 }
 
-/// What a channel would have rounded up is not out of range.
+/// Mentions the power of two only for a capacity in range. A channel rounds such a capacity up.
 fn fmt_capacity(requested: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let is_in_range = (1..=MAX_CAPACITY).contains(&requested);
     let kind = if is_in_range { "a power of two " } else { "" };

@@ -1,4 +1,4 @@
-//! Why a poller got no events, at once or in time; why events could not be acknowledged.
+//! Why a poller got no events, and why events could not be acknowledged.
 
 use std::error::Error;
 use std::fmt;
@@ -12,9 +12,10 @@ use crate::Sequence;
 /// ```
 /// use lapwing::{Disruptor, error::PollError};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// assert_eq!(poller.poll().err(), Some(PollError::Empty));
 /// producer.publish(|event| *event = 7)?;
 /// producer.close();
@@ -24,7 +25,7 @@ use crate::Sequence;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollError {
-    /// Nothing to read now.
+    /// No event is available now.
     Empty,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
@@ -35,8 +36,8 @@ pub enum PollError {
 impl fmt::Display for PollError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing to read now",
-            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::Empty => "no event to read now",
+            Self::Closed => "the ring is closed and every event has been consumed",
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -50,9 +51,10 @@ impl Error for PollError {}
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::WaitTimeoutError};
 ///
-/// # let (producer, mut consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
+///
 /// let patience = Duration::from_millis(1);
 /// assert_eq!(poller.wait_timeout(patience).err(), Some(WaitTimeoutError::TimedOut));
 /// drop(producer);
@@ -61,7 +63,7 @@ impl Error for PollError {}
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitTimeoutError {
-    /// Nothing came until the time had passed.
+    /// No event became available in time.
     TimedOut,
     /// The ring is closed, and this consumer has finished every accepted event.
     Closed,
@@ -72,8 +74,8 @@ pub enum WaitTimeoutError {
 impl fmt::Display for WaitTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "nothing to read until the timeout",
-            Self::Closed => "the ring is closed and everything has been consumed",
+            Self::TimedOut => "no event to read until the timeout",
+            Self::Closed => "the ring is closed and every event has been consumed",
             Self::Halted(cause) => cause.text(),
         })
     }
@@ -90,20 +92,21 @@ impl From<RingError> for WaitTimeoutError {
     }
 }
 
-/// Why events could not be [acknowledged](crate::consumer::Acknowledger::acknowledge): they do not exist yet.
+/// Error of [`Acknowledger::acknowledge`](crate::consumer::Acknowledger::acknowledge): some of the
+/// events are not published.
 ///
 /// ```
 /// use lapwing::error::AcknowledgeError;
 ///
 /// let error = AcknowledgeError { sequence: 3, published: 2 };
-/// let text = "only what is published can be acknowledged: sequence=3, published=2";
+/// let text = "only published events can be acknowledged: sequence=3, published=2";
 /// assert_eq!(error.to_string(), text);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcknowledgeError {
-    /// What was asked for: every event below it.
+    /// End of the events to acknowledge: all events below it.
     pub sequence: Sequence,
-    /// Number of events published, or with several producers claimed.
+    /// Number of events published, or claimed if the ring has several producers.
     pub published: Sequence,
 }
 
@@ -112,7 +115,7 @@ impl fmt::Display for AcknowledgeError {
         let Self { sequence, published } = self;
         write!(
             f,
-            "only what is published can be acknowledged: sequence={sequence}, published={published}"
+            "only published events can be acknowledged: sequence={sequence}, published={published}"
         )
     }
 }

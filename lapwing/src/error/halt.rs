@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a ring was halted: part of each error that says `Halted`.
+/// Why a ring was halted: part of each `Halted` error.
 ///
 /// A ring is halted once. A later halt does not change the cause.
 ///
@@ -11,37 +11,39 @@ use std::fmt;
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("print").read(|_, _, _| {}).build()?;
+///
 /// let running = consumers.start()?;
 /// running.halt();
 /// let error = producer.publish(|event| *event = 7).unwrap_err();
 /// assert_eq!(error, PublishError::Halted(HaltCause::Requested));
 /// assert_eq!(error.to_string(), "the ring is halted: a halt was requested");
-/// # assert!(running.join().is_err());
+/// assert!(running.join().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HaltCause {
-    /// The program asked for it: by [`Running::halt`](crate::Running::halt), by
+    /// The program asked for it, by [`Running::halt`](crate::Running::halt), by
     /// [`Action::Halt`](crate::Action::Halt), or by dropping [`Running`](crate::Running) during a
     /// panic.
     Requested,
-    /// A stage panicked or returned an error, and its policy did not go on. The
-    /// [`Report`](crate::Report) has the stage, the sequence and the message.
+    /// A stage panicked or returned an error, and its policy did not continue. The
+    /// [`Report`](crate::Report) contains the stage, the sequence and the message.
     StageFailed,
-    /// A consumer or an [`Acknowledger`](crate::consumer::Acknowledger) that the ring needs was dropped before
-    /// it had finished its work.
+    /// A consumer or an [`Acknowledger`](crate::consumer::Acknowledger) that the ring needs was
+    /// dropped before it had finished its work.
     StageDropped,
-    /// The last consumer has left the ring, or the last worker its group.
+    /// The last consumer has left the ring, or the last worker has left its group.
     NoConsumers,
 }
 
 impl HaltCause {
-    /// All causes. The place of a cause is its [`code`](Self::code).
+    /// All causes. The index of a cause is its [`code`](Self::code).
     const ALL: [Self; 4] =
         [Self::Requested, Self::StageFailed, Self::StageDropped, Self::NoConsumers];
 
-    /// That of a stage whose handler, or whose policy for a failure, says [`Action::Halt`](crate::Action::Halt).
+    /// The cause if a handler, or a policy for a failure, returns
+    /// [`Action::Halt`](crate::Action::Halt).
     pub(crate) fn by_action(is_failure: bool) -> Self {
         if is_failure { Self::StageFailed } else { Self::Requested }
     }

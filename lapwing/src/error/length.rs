@@ -9,8 +9,9 @@ use std::fmt;
 /// ```
 /// use lapwing::{Disruptor, error::LengthError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+///
 /// let mut batch = producer.claim_batch(3)?;
 /// let error = batch.slots().copy_from_slice(&[7, 8]).unwrap_err();
 /// assert_eq!(error, LengthError { events: 2, slots: 3 });
@@ -19,9 +20,9 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthError {
-    /// Events of the slice.
+    /// Number of events in the slice.
     pub events: usize,
-    /// Slots of the batch.
+    /// Number of slots in the batch.
     pub slots: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Why stages did not start, and why something could not be taken from them.
+//! Why stages did not start, why something could not be taken from them, and why a group was not
+//! resized.
 
 use std::any::type_name;
 use std::error::Error;
@@ -6,8 +7,9 @@ use std::fmt;
 use std::io;
 
 /// Error of [`Consumers::start`](crate::Consumers::start) and
-/// [`start_scoped`](crate::Consumers::start_scoped): which stage has no thread, and why. The ring
-/// is halted and the threads that had begun have ended.
+/// [`start_scoped`](crate::Consumers::start_scoped). It names the stage that could not start.
+///
+/// The ring is halted, and the threads that had started have ended.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::StartError};
@@ -22,11 +24,11 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The operating system refused a thread.
+    /// The operating system refused to start a thread.
     Spawn {
         /// The stage.
         stage: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The thread could not be pinned to its CPU.
@@ -35,16 +37,16 @@ pub enum StartError {
         stage: String,
         /// The CPU that was asked for.
         cpu: usize,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A stage is a poller that nobody has taken: its events would never be done.
+    /// The poller of a stage was not taken, so its events would never be consumed.
     UntakenPoller {
         /// The stage.
         stage: String,
     },
-    /// Nobody has taken the [`Acknowledger`](crate::consumer::Acknowledger) of a stage: its events would never
-    /// be let go of.
+    /// The [`Acknowledger`](crate::consumer::Acknowledger) of a stage was not taken, so its events
+    /// would never be released.
     UntakenAcknowledger {
         /// The stage.
         stage: String,
@@ -77,10 +79,12 @@ impl Error for StartError {
     }
 }
 
-/// Error of [`Consumers::take_poller`](crate::Consumers::take_poller),
+/// Error of the calls that take something from a stage:
+/// [`Consumers::take_poller`](crate::Consumers::take_poller),
 /// [`take_poller_mut`](crate::Consumers::take_poller_mut),
-/// [`take_acknowledger`](crate::Consumers::take_acknowledger), [`Report::take`](crate::Report::take)
-/// and [`Finished::take_handler`](crate::consumer::Finished::take_handler). It has the name that was asked for.
+/// [`take_acknowledger`](crate::Consumers::take_acknowledger),
+/// [`Report::take`](crate::Report::take) and
+/// [`Finished::take_handler`](crate::consumer::Finished::take_handler).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::TakeError};
@@ -106,11 +110,11 @@ pub enum TakeError {
     UnknownName {
         /// The name that was asked for.
         name: String,
-        /// The names that there are.
+        /// The names of the stages.
         known: Vec<String>,
     },
-    /// The stage is of another kind or type: a handler of another type, a stage that hands nothing
-    /// back (a closure, a handler made on its thread), or a poller with the other access.
+    /// The stage has something else: a handler of another type, nothing to hand back (a closure, or
+    /// a handler made on its thread), or a poller with the other access.
     WrongType {
         /// The stage.
         name: String,
@@ -148,14 +152,14 @@ impl fmt::Display for TakeError {
             Self::WrongType { name, requested } => {
                 write!(f, "a stage has nothing of this type: name={name:?}, requested={requested}")
             }
-            Self::AlreadyTaken { name } => write!(f, "it has been taken before: name={name:?}"),
+            Self::AlreadyTaken { name } => write!(f, "already taken: name={name:?}"),
         }
     }
 }
 
 impl Error for TakeError {}
 
-/// Error of [`WorkerGroup::resize`](crate::lifecycle::WorkerGroup::resize): the group is as it was.
+/// Error of [`WorkerGroup::resize`](crate::lifecycle::WorkerGroup::resize). The group is unchanged.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::ResizeError};
@@ -172,9 +176,10 @@ impl Error for TakeError {}
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResizeError {
-    /// Workers asked for.
+    /// Workers that were asked for.
     pub requested: usize,
-    /// Most workers that the group may have: [`Workers::up_to`](crate::graph::Workers::up_to).
+    /// Largest number of workers of the group, set by
+    /// [`Workers::up_to`](crate::graph::Workers::up_to).
     pub max: usize,
 }
 

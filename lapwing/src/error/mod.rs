@@ -1,12 +1,27 @@
-//! The errors of a ring, each with the call that returns it: small, `Copy` where it can be, one per
-//! operation. This file has the one that all ends of a ring share.
+//! The errors of a ring, one small type for each operation.
+//!
+//! | operation | error |
+//! |---|---|
+//! | build a ring, a channel or a tap | [`BuildError`], with [`PlacementError`] |
+//! | take a poller, an acknowledger or a handler | [`TakeError`] |
+//! | start the stages | [`StartError`] |
+//! | publish or claim one event | [`PublishError`], [`TryPublishError`], [`PublishTimeoutError`] |
+//! | publish or claim several events | [`BatchError`] |
+//! | offer an event | [`OfferError`] |
+//! | fill the slots of a batch | [`LengthError`] |
+//! | publish a claim | [`RingError`] |
+//! | poll or wait for events | [`PollError`], [`RingError`], [`WaitTimeoutError`] |
+//! | acknowledge events | [`AcknowledgeError`] |
+//! | take a seat | [`SeatError`] |
+//! | resize a worker group | [`ResizeError`] |
+//! | read from a tap | [`TapError`], [`TapTimeoutError`] |
 //!
 //! A publishing call that returns an error has published nothing and holds no slot. No consumer has
-//! handled its event or will. [`docs::errors`](crate::docs::errors) lists every case.
+//! handled its event, and none ever will. [`docs::errors`](crate::docs::errors) lists every case.
 //!
-//! Some errors are elsewhere, since they give something back: [`lifecycle::RunError`](crate::lifecycle::RunError) and
-//! [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError), with the report, and those of a
-//! [`channel`](crate::channel), with the value.
+//! Not here: errors that give something back. [`lifecycle::RunError`](crate::lifecycle::RunError)
+//! and [`lifecycle::ShutdownError`](crate::lifecycle::ShutdownError) contain the report, and the
+//! errors of a [`channel`](crate::channel) contain the value.
 
 mod build;
 mod consume;
@@ -33,10 +48,11 @@ pub use publish::{BatchError, PublishError, PublishTimeoutError, TryPublishError
 pub use seat::SeatError;
 pub use tap::{TapError, TapTimeoutError};
 
-/// Why a ring gives nothing more: [`Poller::wait`](crate::Poller::wait) returns it, and so do
-/// [`Claim::publish`](crate::producer::Claim::publish) and
-/// [`ClaimBatch::publish`](crate::producer::ClaimBatch::publish). Each error of a producer has the same two
-/// variants.
+/// The end of a ring: it is closed or halted.
+///
+/// [`Poller::wait`](crate::Poller::wait), [`Claim::publish`](crate::producer::Claim::publish) and
+/// [`ClaimBatch::publish`](crate::producer::ClaimBatch::publish) return it. Each error of a
+/// producer has the same two variants.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::{HaltCause, RingError}};
@@ -47,6 +63,11 @@ pub use tap::{TapError, TapTimeoutError};
 /// let claim = producer.claim()?;
 /// drop(poller); // the only consumer
 /// assert_eq!(claim.publish(), Err(RingError::Halted(HaltCause::NoConsumers)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// ```
+/// use lapwing::{Disruptor, error::RingError};
 ///
 /// let (producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
@@ -58,11 +79,11 @@ pub use tap::{TapError, TapTimeoutError};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RingError {
-    /// The ring is closed. A producer gets it for an event that the ring did not accept. A consumer
-    /// gets it after it has finished every event that the ring accepted.
+    /// The ring is closed. A producer gets this for an event that the ring did not accept. A
+    /// consumer gets it after it has finished every event that the ring accepted.
     Closed,
-    /// The ring is halted, for this cause. A producer gets it for an event that was not published. A
-    /// consumer gets it whether or not published events are left.
+    /// The ring is halted, for this cause. A producer gets this for an event that was not
+    /// published. A consumer gets it whether or not published events are left.
     Halted(HaltCause),
 }
 

@@ -5,13 +5,14 @@ use std::fmt;
 
 use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError, TryPublishError};
 
-/// Error of [`offer`](crate::Producer::offer).
+/// Error of [`offer`](crate::Producer::offer). The event was neither published nor dropped.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+///
 /// producer.offer(WhenFull::Refuse, |event| *event = 7)?; // the one slot
 /// assert_eq!(producer.offer(WhenFull::Refuse, |event| *event = 8), Err(OfferError::Full));
 /// producer.close();
@@ -21,16 +22,17 @@ use super::{BatchError, HaltCause, PublishError, PublishTimeoutError, RingError,
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferError {
-    /// No slot is free, by [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
+    /// No slot is free, and the policy is [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
-    /// The ring was full until the time had passed, by
+    /// No slot became free in the time of
     /// [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
     TimedOut,
     /// The ring was closed before the event was published.
     Closed,
     /// The ring was halted before the event was published, for this cause.
     Halted(HaltCause),
-    /// As [`PublishError::WouldDeadlock`], by a policy that waits.
+    /// The ring is full, only this thread could free a slot, and the policy is one that waits.
+    /// [`PublishError::WouldDeadlock`] describes the cases.
     WouldDeadlock,
 }
 

@@ -1,10 +1,12 @@
-//! Why stages cannot run on threads as they or a placement say.
+//! Why stages cannot run on the threads that they, or a placement, ask for.
 
 use std::error::Error;
 use std::fmt;
 
-/// What is wrong with a [`Placement`](crate::graph::Placement), or with what stages say of their threads, in
-/// [`BuildError::Placement`](crate::error::BuildError::Placement).
+/// What is wrong with a [`Placement`](crate::graph::Placement), or with the threads that stages ask
+/// for.
+///
+/// It is part of [`BuildError::Placement`](crate::error::BuildError::Placement).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::{BuildError, PlacementError}, graph::Placement};
@@ -17,47 +19,47 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlacementError {
-    /// [`threads`](crate::graph::Placement::threads) of at most none.
+    /// [`Placement::threads`](crate::graph::Placement::threads) allows no thread.
     ZeroThreads,
-    /// A group names a stage that the ring has not.
+    /// A group names a stage that the ring does not have.
     UnknownStage {
-        /// The thread that is to run it.
+        /// The thread of the group.
         thread: String,
-        /// The name.
+        /// The name of the stage.
         stage: String,
     },
-    /// A group names a poller, which runs where it is asked.
+    /// A group names a poller, which runs on the thread that polls it.
     Poller {
-        /// The thread that is to run it.
+        /// The thread of the group.
         thread: String,
         /// The poller.
         stage: String,
     },
-    /// A stage is to run on two threads: by two groups, or by one and by its own
+    /// A stage is placed on two threads, by two groups, or by a group and by its own
     /// [`on_thread`](crate::Stage::on_thread).
     TwoThreads {
         /// The stage, or the worker.
         stage: String,
-        /// The threads.
+        /// The two threads.
         threads: (String, String),
     },
-    /// Somebody is put on the thread of a [blocking](crate::Stage::blocking) stage.
+    /// Another stage is placed on the thread of a [blocking](crate::Stage::blocking) stage.
     BlockingShares {
         /// The thread.
         thread: String,
         /// The blocking stage, or a worker of it.
         stage: String,
     },
-    /// A thread is to be pinned that the ring does not have.
+    /// The placement pins a thread that the ring does not have.
     UnknownThread {
-        /// The name.
+        /// The name of the thread.
         thread: String,
     },
-    /// A thread is to be pinned to different CPUs, by its stages or by the placement.
+    /// A thread is pinned to two CPUs, by its stages or by the placement.
     TwoPins {
         /// The thread.
         thread: String,
-        /// The two.
+        /// The two CPUs.
         cpus: (usize, usize),
     },
 }
@@ -70,11 +72,11 @@ impl fmt::Display for PlacementError {
             }
             Self::UnknownStage { thread, stage } => write!(
                 f,
-                "a group may name only stages of its ring: stage={stage:?}, thread={thread:?}"
+                "a group names a stage that the ring does not have: stage={stage:?}, thread={thread:?}"
             ),
             Self::Poller { thread, stage } => write!(
                 f,
-                "a poller runs where it is asked, and has no thread: \
+                "a group cannot name a poller, which runs on the thread that polls it: \
                  stage={stage:?}, thread={thread:?}"
             ),
             Self::TwoThreads { stage, threads: (first, second) } => write!(
@@ -83,16 +85,16 @@ impl fmt::Display for PlacementError {
             ),
             Self::BlockingShares { thread, stage } => write!(
                 f,
-                "a blocking stage must have its thread for itself: \
+                "a blocking stage must not share its thread: \
                  stage={stage:?}, thread={thread:?}"
             ),
             Self::TwoPins { thread, cpus: (first, second) } => write!(
                 f,
-                "the stages of a thread must ask for the same CPU: \
+                "a thread must be pinned to one CPU: \
                  thread={thread:?}, first={first}, second={second}"
             ),
             Self::UnknownThread { thread } => {
-                write!(f, "only a thread that the ring has can be pinned: thread={thread:?}")
+                write!(f, "the ring does not have the thread to pin: thread={thread:?}")
             }
         }
     }

@@ -1,17 +1,17 @@
-//! Why a producer got no slot: at all, at once, in time, or for a batch. Not here: why an offer was
-//! refused (`offer`).
+//! Why a producer got no slots. Not here: why an offer was refused (`offer`).
 
 use std::error::Error;
 use std::fmt;
 
 use super::{HaltCause, RingError};
 
-/// The message for a producer that would wait for its own thread.
-const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot: it handles \
-                              an event or holds a claim that the ring waits for; use try_publish, \
-                              a larger ring or another ring";
+/// The message of each `WouldDeadlock`.
+const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a slot, because it \
+                              handles an event or holds a claim; use try_publish, a larger ring or \
+                              another ring";
 
-/// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim).
+/// Error of [`publish`](crate::Producer::publish) and [`claim`](crate::Producer::claim). The event
+/// was not published.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::{HaltCause, PublishError}};
@@ -21,7 +21,7 @@ const WOULD_DEADLOCK: &str = "the ring is full, and only this thread can free a 
 /// producer.publish(|event| *event = 1)?;
 /// producer.close();
 /// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
-/// drop(consumers); // nobody is left to read the 1
+/// drop(consumers); // no consumer is left to read the 1
 /// let halted = PublishError::Halted(HaltCause::NoConsumers);
 /// assert_eq!(producer.publish(|event| *event = 2), Err(halted));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -33,17 +33,20 @@ pub enum PublishError {
     /// The ring was halted before the event was published, for this cause.
     Halted(HaltCause),
     /// The ring is full, and only this thread could free a slot. Nothing is claimed, and the ring
-    /// goes on. There are two cases:
+    /// continues.
+    ///
+    /// There are two cases:
     ///
     /// - The call comes from a handler, and the ring waits for the stage of that handler or for
     ///   another stage on the same thread.
-    /// - This thread holds a [`Claim`](crate::producer::Claim) or a [`ClaimBatch`](crate::producer::ClaimBatch) of a
-    ///   ring with several producers, and the ring waits for it. A closure given to
-    ///   [`publish`](crate::Producer::publish) holds a claim too, and so does the `Drop` of an event
-    ///   that the closure overwrites.
+    /// - This thread holds a [`Claim`](crate::producer::Claim) or a
+    ///   [`ClaimBatch`](crate::producer::ClaimBatch) of a ring with several producers, and the ring
+    ///   waits for it. A closure given to [`publish`](crate::Producer::publish) holds a claim too,
+    ///   and so does the `Drop` of an event that the closure overwrites.
     ///
-    /// Use [`try_publish`](crate::Producer::try_publish), which does not wait, a ring with room for
-    /// everything that the thread publishes, or another ring.
+    /// To avoid the error, call [`try_publish`](crate::Producer::try_publish), which does not wait.
+    /// Or publish to another ring, or to a ring that has slots for everything that the thread
+    /// publishes.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -91,13 +94,14 @@ impl From<RingError> for PublishError {
 }
 
 /// Error of [`try_publish`](crate::Producer::try_publish) and
-/// [`try_claim`](crate::Producer::try_claim).
+/// [`try_claim`](crate::Producer::try_claim). The event was not published.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::TryPublishError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(2, || 0_u64).stage("all").poller().build()?;
+///
 /// let mut lost = 0;
 /// for price in [7, 8, 9] {
 ///     match producer.try_publish(|event| *event = price) {
@@ -141,14 +145,15 @@ impl From<RingError> for TryPublishError {
 }
 
 /// Error of [`publish_timeout`](crate::Producer::publish_timeout) and
-/// [`claim_timeout`](crate::Producer::claim_timeout).
+/// [`claim_timeout`](crate::Producer::claim_timeout). The event was not published.
 ///
 /// ```
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::PublishTimeoutError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+///
 /// let patience = Duration::from_millis(1);
 /// producer.publish(|event| *event = 7)?; // the one slot
 /// let error = producer.publish_timeout(patience, |event| *event = 8).unwrap_err();
@@ -160,20 +165,21 @@ impl From<RingError> for TryPublishError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishTimeoutError {
-    /// The ring was full until the time had passed.
+    /// No slot became free in time.
     TimedOut,
     /// The ring was closed before the event was published.
     Closed,
     /// The ring was halted before the event was published, for this cause.
     Halted(HaltCause),
-    /// As [`PublishError::WouldDeadlock`], at once.
+    /// The ring is full, and only this thread could free a slot. The call returns at once.
+    /// [`PublishError::WouldDeadlock`] describes the cases.
     WouldDeadlock,
 }
 
 impl fmt::Display for PublishTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "the ring was full until the timeout",
+            Self::TimedOut => "the ring stayed full until the timeout",
             Self::WouldDeadlock => WOULD_DEADLOCK,
             Self::Closed => RingError::Closed.text(),
             Self::Halted(cause) => cause.text(),
@@ -202,15 +208,18 @@ impl From<PublishError> for PublishTimeoutError {
     }
 }
 
-/// Error of the batch calls of a producer: [`publish_batch`](crate::Producer::publish_batch),
-/// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to) and
-/// their `try_` and `_timeout` twins, and [`offer_batch`](crate::Producer::offer_batch).
+/// Error of the batch calls of a producer. None of the events was published.
+///
+/// The calls are [`publish_batch`](crate::Producer::publish_batch),
+/// [`claim_batch`](crate::Producer::claim_batch), [`claim_up_to`](crate::Producer::claim_up_to),
+/// their `try_` and `_timeout` variants, and [`offer_batch`](crate::Producer::offer_batch).
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BatchError};
 ///
-/// # let (mut producer, _consumers) =
-/// #     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+///
 /// assert_eq!(producer.claim_batch(0).err(), Some(BatchError::Zero));
 /// let error = producer.claim_batch(9).unwrap_err();
 /// assert_eq!(error, BatchError::TooLarge { requested: 9, capacity: 8 });
@@ -223,24 +232,25 @@ impl From<PublishError> for PublishTimeoutError {
 pub enum BatchError {
     /// A batch of no events was asked for.
     Zero,
-    /// More events were asked for than the ring has slots; it can never be granted.
+    /// More events were asked for than the ring has slots. The call can never succeed.
     TooLarge {
-        /// Events asked for.
+        /// Events that were asked for.
         requested: usize,
-        /// Slots of the ring, the most that can be asked for.
+        /// Slots of the ring, the largest batch.
         capacity: usize,
     },
-    /// Fewer slots are free than asked for. Only from the `try_` calls, and
-    /// by [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
+    /// Too few slots are free. Only from the `try_` calls, and from `offer_batch` with
+    /// [`WhenFull::Refuse`](crate::producer::WhenFull::Refuse).
     Full,
-    /// Fewer slots were free until the time had passed. Only from the
-    /// `_timeout` calls, and by [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
+    /// Too few slots became free in time. Only from the `_timeout` calls, and from `offer_batch`
+    /// with [`WhenFull::Timeout`](crate::producer::WhenFull::Timeout).
     TimedOut,
-    /// The ring was closed before the event was published.
+    /// The ring was closed before the events were published.
     Closed,
-    /// The ring was halted before the event was published, for this cause.
+    /// The ring was halted before the events were published, for this cause.
     Halted(HaltCause),
-    /// As [`PublishError::WouldDeadlock`]. Not from the `try_` calls.
+    /// Too few slots are free, and only this thread could free more. Not from the `try_` calls.
+    /// [`PublishError::WouldDeadlock`] describes the cases.
     WouldDeadlock,
 }
 

@@ -1,4 +1,4 @@
-//! Why a consumer could not join a ring that runs.
+//! Why a consumer could not join a running ring.
 
 use std::error::Error;
 use std::fmt;
@@ -6,18 +6,19 @@ use std::fmt;
 use super::HaltCause;
 use crate::Sequence;
 
-/// Error of [`Seats::take`](crate::graph::Seats::take). Nobody has joined.
+/// Error of [`Seats::take`](crate::graph::Seats::take). No consumer has joined.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::SeatError, graph::StartAt};
 ///
 /// let (mut producer, mut consumers) =
 ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-/// # let _all = consumers.take_poller("all")?;
+/// let _all = consumers.take_poller("all")?;
+///
 /// producer.publish_batch(5, |_| {})?;
 /// let error = consumers.seats().take("resume", StartAt::Sequence(7)).unwrap_err();
 /// assert_eq!(error, SeatError::OutOfRange { requested: 7, oldest: 0, newest: 5 });
-/// let text = "the ring does not hold this sequence: requested=7, oldest=0, newest=5";
+/// let text = "the ring does not contain this sequence: requested=7, oldest=0, newest=5";
 /// assert_eq!(error.to_string(), text);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -26,18 +27,18 @@ use crate::Sequence;
 pub enum SeatError {
     /// The ring was built without seats.
     NoSeats,
-    /// Every seat is taken. One is free again when its consumer leaves.
+    /// Every seat is taken. A seat is free again when its consumer leaves.
     NoFreeSeat {
-        /// Number of seats.
+        /// Number of seats in the ring.
         seats: usize,
     },
-    /// The event is overwritten already, or perhaps by now; or it is not published yet.
+    /// The event is not available. It may be overwritten already, or it is not published yet.
     OutOfRange {
-        /// The sequence asked for.
+        /// The sequence that was asked for.
         requested: Sequence,
-        /// The oldest that could have been had.
+        /// The oldest sequence that was available.
         oldest: Sequence,
-        /// The newest that could have been had: the first that was not published.
+        /// The newest sequence that was available: the first one that was not published.
         newest: Sequence,
     },
     /// The ring is halted, for this cause.
@@ -47,17 +48,18 @@ pub enum SeatError {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::InvalidName`](crate::error::BuildError::InvalidName).
+    /// The name is empty or contains a NUL, which a thread's name cannot contain.
     InvalidName {
         /// The name.
         stage: String,
     },
-    /// As [`BuildError::ZeroMaxBatch`](crate::error::BuildError::ZeroMaxBatch).
+    /// The batches of the stage are limited to zero events.
     ZeroMaxBatch {
         /// The stage.
         stage: String,
     },
-    /// The stage is to be [acknowledged](crate::Stage::acknowledged), which a seat cannot be.
+    /// The stage is [`acknowledged`](crate::Stage::acknowledged), which a consumer in a seat cannot
+    /// be.
     Acknowledged {
         /// The stage.
         stage: String,
@@ -71,7 +73,7 @@ impl fmt::Display for SeatError {
             Self::NoFreeSeat { seats } => write!(f, "every seat is taken: seats={seats}"),
             Self::OutOfRange { requested, oldest, newest } => write!(
                 f,
-                "the ring does not hold this sequence: \
+                "the ring does not contain this sequence: \
                  requested={requested}, oldest={oldest}, newest={newest}"
             ),
             Self::Halted(cause) => f.write_str(cause.text()),
@@ -79,10 +81,10 @@ impl fmt::Display for SeatError {
                 write!(f, "another consumer has this name: stage={stage:?}")
             }
             Self::InvalidName { stage } => {
-                write!(f, "a stage's name must not be empty or hold a NUL: stage={stage:?}")
+                write!(f, "a stage's name must not be empty or contain a NUL: stage={stage:?}")
             }
             Self::ZeroMaxBatch { stage } => {
-                write!(f, "the longest batch must have at least one event: stage={stage:?}")
+                write!(f, "max_batch must be at least 1: stage={stage:?}")
             }
             Self::Acknowledged { stage } => {
                 write!(f, "a stage in a seat cannot be acknowledged: stage={stage:?}")

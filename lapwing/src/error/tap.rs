@@ -1,10 +1,10 @@
-//! Why a reader of a tap got no event: at once, or in time.
+//! Why a reader of a tap got no event.
 
 use std::error::Error;
 use std::fmt;
 
-/// What [`TapError::Closed`] and [`TapTimeoutError::Closed`] say.
-const CLOSED: &str = "the tap is closed and everything that was left has been read";
+/// The message of [`TapError::Closed`] and [`TapTimeoutError::Closed`].
+const CLOSED: &str = "the tap is closed and every event that was left has been read";
 
 /// Error of [`TapReader::try_next`](crate::tap::TapReader::try_next) and
 /// [`TapReader::latest`](crate::tap::TapReader::latest).
@@ -21,22 +21,22 @@ const CLOSED: &str = "the tap is closed and everything that was left has been re
 /// assert_eq!(error, TapError::Closed);
 /// assert_eq!(
 ///     error.to_string(),
-///     "the tap is closed and everything that was left has been read"
+///     "the tap is closed and every event that was left has been read"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapError {
-    /// Nothing can be read now.
+    /// No event is available now.
     Empty,
-    /// The writer has closed the tap: there will never be anything to read.
+    /// The writer has closed the tap, and every event that was left has been read.
     Closed,
 }
 
 impl fmt::Display for TapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Empty => "nothing can be read from the tap now",
+            Self::Empty => "the tap has no event to read now",
             Self::Closed => CLOSED,
         })
     }
@@ -53,23 +53,23 @@ impl Error for TapError {}
 /// let (writer, mut reader) = tap::<u64>(8)?;
 /// let error = reader.next_timeout(Duration::ZERO).unwrap_err();
 /// assert_eq!(error, TapTimeoutError::TimedOut);
-/// assert_eq!(error.to_string(), "nothing came from the tap until the timeout");
+/// assert_eq!(error.to_string(), "the tap had no event to read until the timeout");
 /// drop(writer);
 /// assert_eq!(reader.next_timeout(Duration::ZERO), Err(TapTimeoutError::Closed));
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TapTimeoutError {
-    /// Nothing came until the time had passed.
+    /// No event became available in time.
     TimedOut,
-    /// As [`TapError::Closed`].
+    /// The writer has closed the tap, and every event that was left has been read.
     Closed,
 }
 
 impl fmt::Display for TapTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TimedOut => "nothing came from the tap until the timeout",
+            Self::TimedOut => "the tap had no event to read until the timeout",
             Self::Closed => CLOSED,
         })
     }

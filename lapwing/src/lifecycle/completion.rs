@@ -1,4 +1,5 @@
-//! Where stages that have ended leave their results, and where others wait for their threads.
+//! Where stages leave their results when they end, and where other threads wait for the threads of
+//! the stages.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -6,7 +7,7 @@ use std::time::Instant;
 use crate::consumer::Finished;
 use crate::sync::Arc;
 
-/// The results of a ring's stages, as they come in, and how many of its threads have ended.
+/// The results of the stages that have ended, and how many threads of the ring have ended.
 #[derive(Debug, Default)]
 pub(super) struct Completion {
     state: Mutex<State>,
@@ -16,11 +17,11 @@ pub(super) struct Completion {
 #[derive(Debug, Default)]
 struct State {
     finished: Vec<Finished>,
-    /// Number of threads that run no stage any more.
+    /// Number of threads that have ended.
     ended_threads: usize,
 }
 
-/// Counts a thread as ended when it is dropped, by a panic as well.
+/// Counts a thread as ended when it is dropped, also by a panic.
 pub(super) struct ThreadEnd(pub(super) Arc<Completion>);
 
 impl Drop for ThreadEnd {
@@ -32,7 +33,7 @@ impl Drop for ThreadEnd {
 
 impl Completion {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics under this lock.
+        // Nothing panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -51,7 +52,8 @@ impl Completion {
         self.lock().finished.iter().map(|finished| finished.name().to_owned()).collect()
     }
 
-    /// Waits until so many `threads` have ended, or until `deadline` if there is one; whether they have.
+    /// Waits until this many `threads` have ended, or until `deadline` if there is one. Returns
+    /// whether they have ended.
     pub(super) fn wait(&self, threads: usize, deadline: Option<Instant>) -> bool {
         let mut state = self.lock();
         while state.ended_threads < threads {

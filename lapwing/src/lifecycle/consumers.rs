@@ -1,4 +1,4 @@
-//! The consumers of a ring that is built and not started: threads are the user's choice.
+//! The consumers of a ring that is built and not started.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,11 +18,15 @@ use crate::protocol::group::Group;
 use crate::sync::Arc;
 use crate::topology::Seats;
 
-/// The reading ends of a ring: stages with handlers, to be started together or run one by one, and
-/// pollers, to be taken by name.
+/// The reading ends of a ring that is not started yet.
 ///
-/// If a stage with a handler is dropped without having run, the ring halts: its events would never
-/// be done.
+/// 1. Take each [poller](Self::take_poller) and each [acknowledger](Self::take_acknowledger) by the
+///    name of its stage.
+/// 2. [Start](Self::start) the stages that have handlers, on threads that the library makes. Or
+///    iterate over `Consumers` to [run](Consumer::run) each of them on a thread of your own.
+///
+/// Dropping a stage that has a handler and has not run halts the ring, since its events would never
+/// be finished.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -34,14 +38,14 @@ use crate::topology::Seats;
 /// let running = consumers.start()?; // one thread, named "sum"
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(ticks.wait()?.as_slice(), [7]);
-/// running.shutdown()?;
+/// # running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "consumers that are dropped without having run halt their ring"]
 pub struct Consumers<'env, E> {
     pub(crate) control: Arc<Control>,
     pub(crate) description: Description,
-    /// All stages, upstream ones first, at the index that they have in the ring.
+    /// All stages, upstream ones first, at their index in the ring.
     names: Vec<String>,
     pub(super) consumers: Vec<Consumer<'env>>,
     pollers: HashMap<String, Option<UntakenPoller<E>>>,
@@ -52,7 +56,7 @@ pub struct Consumers<'env, E> {
     groups: HashMap<String, Arc<Group>>,
 }
 
-/// A poller that nobody has taken yet. It leaves the graph when it is dropped.
+/// A poller that is not taken yet. It leaves the graph when it is dropped.
 #[derive(Debug)]
 pub(crate) enum UntakenPoller<E> {
     Shared(Poller<E>),
@@ -73,24 +77,23 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         Self { control, description, names, consumers, pollers, acknowledgers, seats, groups }
     }
 
-    /// The same with these worker groups, by name.
+    /// The same consumers with these worker groups, by name.
     pub(crate) fn with_groups(mut self, groups: HashMap<String, Arc<Group>>) -> Self {
         self.groups = groups;
         self
     }
 
-    /// The ring's [seats](crate::Builder::seats), for consumers that join while it runs.
+    /// Returns the [seats](crate::Builder::seats) of the ring, for consumers that join while it
+    /// runs.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
     /// let (mut producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
-    /// let seats = consumers.seats();
-    /// let running = consumers.start()?;
-    /// let mut late = seats.take("late", StartAt::Now)?.poller();
+    /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
-    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -101,10 +104,12 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.seats.clone()
     }
 
-    /// Names of all stages, pollers included, upstream ones first. A group is one stage.
+    /// Returns the names of all stages, including pollers, upstream ones first. A group is one
+    /// stage.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("decode").read(|_, _, _| {})
     ///     .stage("ticks").poller()
@@ -116,14 +121,14 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Takes the poller of the stage `name`, which reads.
+    /// Takes the reading poller of the stage `name`.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::TakeError};
+    /// use lapwing::{Disruptor, error::TakeError};
+    ///
     /// let (_producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
-    /// let mut ticks = consumers.take_poller("ticks")?;
-    /// assert!(ticks.poll().is_err()); // empty
+    /// let _ticks = consumers.take_poller("ticks")?;
     /// let again = consumers.take_poller("ticks").err();
     /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "ticks".into() }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -131,8 +136,8 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if it is no poller that reads, or if it was taken
-    /// before.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no
+    /// reading poller, `AlreadyTaken` if an earlier call took it.
     pub fn take_poller(&mut self, name: &str) -> Result<Poller<E>, TakeError>
     where
         E: Sync,
@@ -143,23 +148,20 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         }
     }
 
-    /// Takes the poller of the stage `name`, which changes events.
+    /// Takes the poller of the stage `name` that changes events.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::TakeError};
     /// let (_producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller_mut().build()?;
-    /// let shared = consumers.take_poller("ticks").err();
-    /// assert!(matches!(shared, Some(TakeError::WrongType { .. })));
-    /// let mut ticks = consumers.take_poller_mut("ticks")?; // still there
-    /// assert!(ticks.poll().is_err()); // empty
+    ///     lapwing::Disruptor::single_producer(8, || 0_u64).stage("ticks").poller_mut().build()?;
+    /// assert!(consumers.take_poller("ticks").is_err()); // the stage has no reading poller
+    /// assert!(consumers.take_poller_mut("ticks").is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if it is no poller that changes events, or if it
-    /// was taken before.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage has no poller
+    /// that changes events, `AlreadyTaken` if an earlier call took it.
     pub fn take_poller_mut(&mut self, name: &str) -> Result<Poller<E, Exclusive>, TakeError> {
         match self.untaken::<Poller<E, Exclusive>>(name)?.take() {
             Some(UntakenPoller::Exclusive(poller)) => Ok(poller),
@@ -167,28 +169,23 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         }
     }
 
-    /// Takes what says how far the events of the stage `name` are done; the stage was
-    /// [asked](crate::Stage::acknowledged) to wait for it.
+    /// Takes the acknowledger of the stage `name`, which was built with
+    /// [`acknowledged`](crate::Stage::acknowledged).
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::TakeError};
-    /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("journal").acknowledged().read(|_, _, _| {})
-    ///     .stage("reply").read(|_, _, _| {})
-    ///     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let stage = Disruptor::single_producer(8, || 0_u64).stage("journal").acknowledged();
+    /// let (_producer, mut consumers) = stage.read(|_, _, _| {}).build()?;
     /// let journal = consumers.take_acknowledger("journal")?;
     /// assert_eq!(journal.acknowledged(), 0);
-    /// let again = consumers.take_acknowledger("journal").err();
-    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "journal".into() }));
-    /// let reply = consumers.take_acknowledger("reply").err();
-    /// assert!(matches!(reply, Some(TakeError::WrongType { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if it does not wait for one, or if it was taken
-    /// before.
+    /// [`TakeError::UnknownName`] if no stage has this name, `WrongType` if the stage waits for no
+    /// acknowledgements, `AlreadyTaken` if an earlier call took it.
     pub fn take_acknowledger(&mut self, name: &str) -> Result<Acknowledger, TakeError> {
         match self.acknowledgers.get_mut(name) {
             Some(acknowledger) => acknowledger.take().ok_or_else(|| TakeError::already_taken(name)),
@@ -196,7 +193,7 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         }
     }
 
-    /// Why a stage `name` has no `T`.
+    /// The error for a stage `name` that has no `T`.
     fn no_such<T>(&self, name: &str) -> TakeError {
         if self.names.iter().any(|known| known == name) {
             TakeError::wrong_type::<T>(name)
@@ -205,13 +202,13 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         }
     }
 
-    /// The place of a poller, empty once it was taken.
+    /// The entry of a poller, empty once it is taken.
     fn untaken<P>(&mut self, name: &str) -> Result<&mut Option<UntakenPoller<E>>, TakeError> {
         let unknown = self.no_such::<P>(name);
         self.pollers.get_mut(name).ok_or(unknown)
     }
 
-    /// Leaves a poller of the other access where it was, and says why it was not taken.
+    /// Puts a poller of the other access back, and returns why it was not taken.
     fn put_back<P>(&mut self, name: &str, poller: Option<UntakenPoller<E>>) -> TakeError {
         if poller.is_none() {
             return TakeError::already_taken(name);
@@ -220,16 +217,18 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         TakeError::wrong_type::<P>(name)
     }
 
-    /// The group of [`Workers`](crate::graph::Workers) with this name, to resize it; `None` if there is none.
+    /// Returns the group of [`Workers`](crate::graph::Workers) named `name`, to resize it; `None`
+    /// if there is none.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     ///     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// assert_eq!((work.size(), work.max()), (1, 3));
-    /// assert!(consumers.workers("work-0").is_none()); // a worker, no group
+    /// assert!(consumers.workers("work-0").is_none()); // the name of a worker
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
@@ -237,54 +236,59 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.groups.get(name).map(|group| WorkerGroup::new(name, Arc::clone(group)))
     }
 
-    /// The threads that [`start`](Self::start) makes, each with the names of its stages and workers, in the
-    /// order of the graph: what came of the ring's [`Placement`](crate::graph::Placement).
+    /// Returns the threads that [`start`](Self::start) makes, in the order of the graph. Each comes
+    /// with the names of its stages and workers. The [`Placement`](crate::graph::Placement) of the
+    /// ring determines them.
     ///
     /// ```
-    /// use lapwing::{Disruptor, graph::Placement};
+    /// use lapwing::Disruptor;
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .placement(Placement::threads(2))
     ///     .stage("decode").read(|_, _, _| {})
-    ///     .stage("match").read(|_, _, _| {})
-    ///     .stage("audit").read(|_, _, _| {})
-    ///     .stage("ticks").poller() // has none
+    ///     .stage("audit").on_thread("decode").read(|_, _, _| {})
+    ///     .stage("ticks").poller() // has no thread
     ///     .build()?;
-    /// let threads: Vec<_> = consumers.threads().collect();
-    /// assert_eq!(threads, [("ring-0", vec!["decode", "match"]), ("audit", vec!["audit"])]);
+    /// assert_eq!(consumers.threads().collect::<Vec<_>>(), [("decode", vec!["decode", "audit"])]);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     pub fn threads(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
         threads(&self.consumers)
     }
 
-    /// Starts the [threads](Self::threads): one for each stage that has a handler, with the stage's name, and
-    /// for a group one for each worker, unless a [`Placement`](crate::graph::Placement) says otherwise. They are
-    /// pinned where that is asked for.
+    /// Starts the [threads](Self::threads), and pins those that are to be pinned.
     ///
-    /// To get results out of handlers, own them ([`read_handler`](crate::Stage::read_handler),
-    /// and [`Report::take`](crate::Report::take) at the end), or let closures borrow, with
+    /// Each stage that has a handler gets a thread with its name, and a group gets one for each
+    /// worker, unless a [`Placement`](crate::graph::Placement) says otherwise.
+    ///
+    /// To get results out of handlers, let them own the results
+    /// ([`read_handler`](crate::Stage::read_handler)) and take the handlers at the end
+    /// ([`Report::take`](crate::Report::take)). Or let closures borrow, with
     /// [`start_scoped`](Self::start_scoped).
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// let report = running.shutdown()?;
-    /// assert_eq!(report.stages().next().unwrap().processed(), 1);
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`StartError`] if a thread cannot be had or pinned, or if a poller was not taken. The ring
-    /// is then halted and the threads that had begun have ended.
+    /// The ring is halted, and the threads that were started have ended.
+    ///
+    /// - [`StartError::UntakenPoller`] or [`UntakenAcknowledger`](StartError::UntakenAcknowledger)
+    ///   if a poller or an acknowledger was not taken.
+    /// - [`StartError::Spawn`] if the operating system refuses a thread, [`Pin`](StartError::Pin)
+    ///   if it cannot be pinned.
     ///
     /// # Blocking
     ///
-    /// Until every thread that is to be pinned is.
+    /// Waits until every thread that is to be pinned is pinned. Without pinned threads, the call
+    /// does not wait.
     pub fn start(self) -> Result<Running<'static>, StartError>
     where
         'env: 'static,
@@ -293,20 +297,16 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
         self.start_on(|name, body| thread::Builder::new().name(name).spawn(body).map(Handle::Owned))
     }
 
-    /// As [`start`](Self::start), on scoped threads: handlers may borrow from the scope's
-    /// surroundings.
+    /// Starts the [threads](Self::threads) in a [scope](thread::scope), so that handlers may borrow
+    /// from outside of it. The rest is the same as for [`start`](Self::start).
     ///
     /// ```
-    /// use std::thread;
     /// use lapwing::Disruptor;
     ///
-    /// let (mut sum, mut seen) = (0, 0);
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .side_by_side(|side| side
-    ///         .stage("sum").read(|event, _, _| sum += event)
-    ///         .stage("count").read(|_, _, _| seen += 1))
-    ///     .build()?;
-    /// thread::scope(|scope| {
+    /// let mut sum = 0;
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0).stage("sum").read(|event, _, _| sum += event).build()?;
+    /// std::thread::scope(|scope| {
     ///     let running = consumers.start_scoped(scope)?;
     ///     for value in 1..=100 {
     ///         producer.publish(|event| *event = value)?;
@@ -314,18 +314,18 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     ///     running.shutdown()?;
     ///     Ok::<(), Box<dyn std::error::Error>>(())
     /// })?;
-    /// assert_eq!((sum, seen), (5050, 100));
+    /// assert_eq!(sum, 5050);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// [`StartError`], for the same reasons as [`start`](Self::start).
     ///
     /// # Blocking
     ///
-    /// As [`start`](Self::start). The scope itself ends when the stages do: when the producers are gone, or
-    /// when [`Running`] was shut down or [dropped](Running#dropping).
+    /// Waits until every thread that is to be pinned is pinned. The scope ends when the stages do:
+    /// once all producers are dropped, or [`Running`] is shut down or [dropped](Running#dropping).
     pub fn start_scoped<'scope>(
         self,
         scope: &'scope Scope<'scope, '_>,
@@ -378,9 +378,11 @@ impl<'env, E> IntoIterator for Consumers<'env, E> {
     type Item = Consumer<'env>;
     type IntoIter = vec::IntoIter<Consumer<'env>>;
 
-    /// The stages with handlers, to be run on threads of the caller's own. A poller that was not
-    /// taken leaves the graph; an [`Acknowledger`](crate::consumer::Acknowledger) that was not taken halts it,
-    /// since nobody would acknowledge anything.
+    /// Returns the stages with handlers, to run them on threads of your own.
+    ///
+    /// A poller that was not taken leaves the graph. An
+    /// [`Acknowledger`](crate::consumer::Acknowledger) that was not taken halts the ring, since no
+    /// thread could acknowledge anything.
     fn into_iter(self) -> Self::IntoIter {
         self.consumers.into_iter()
     }

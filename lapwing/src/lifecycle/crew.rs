@@ -1,4 +1,4 @@
-//! The thread of one stage, or of several: which stages share it, its name, its CPU.
+//! The thread of one or of several stages: which stages share it, its name, its CPU.
 
 use std::io;
 use std::sync::mpsc;
@@ -20,15 +20,15 @@ pub(super) struct Crew<'env> {
     consumers: Vec<Consumer<'env>>,
 }
 
-/// Groups `consumers` by thread. Whoever is to be pinned comes first, so that nothing has been
-/// handled when that fails.
+/// Groups `consumers` by thread. Threads that are to be pinned come first, so that no event has
+/// been handled if that fails.
 pub(super) fn crews(consumers: Vec<Consumer<'_>>) -> Vec<Crew<'_>> {
     let mut crews: Vec<Crew<'_>> = Vec::new();
     for consumer in consumers {
         match crews.iter_mut().find(|crew| crew.name == thread_of(&consumer)) {
             Some(crew) => crew.consumers.push(consumer),
             None => {
-                // Its stages agree: `build` has checked it.
+                // The stages of a thread agree on the CPU: `build` has checked that.
                 let (name, pin) = (thread_of(&consumer).to_owned(), consumer.pin);
                 crews.push(Crew { name, pin, consumers: vec![consumer] });
             }
@@ -38,7 +38,7 @@ pub(super) fn crews(consumers: Vec<Consumer<'_>>) -> Vec<Crew<'_>> {
     crews
 }
 
-/// The threads of `consumers`, each with the names of those that run there.
+/// The threads of `consumers`, each with the names of its consumers.
 pub(super) fn threads<'a>(
     consumers: &'a [Consumer<'_>],
 ) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> + use<'a> {
@@ -58,7 +58,7 @@ fn thread_of<'a>(consumer: &'a Consumer<'_>) -> &'a str {
 }
 
 impl<'env> Crew<'env> {
-    /// Starts the thread, and waits until it is pinned, if it is to be.
+    /// Starts the thread, and waits until it is pinned if it is to be pinned.
     pub(super) fn start<'scope>(
         self,
         completion: &Arc<Completion>,
@@ -85,7 +85,7 @@ impl<'env> Crew<'env> {
     }
 }
 
-/// What a thread does. Stages that cannot be pinned are dropped without having run.
+/// What a thread does. If it cannot be pinned, its consumers are dropped without having run.
 fn thread_body<'env>(
     mut consumers: Vec<Consumer<'env>>,
     pin: Option<usize>,

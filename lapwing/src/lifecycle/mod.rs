@@ -1,4 +1,5 @@
-//! From built to joined: who runs the consumers, how they are stopped, and what they leave.
+//! From a built ring to joined threads: which threads run the consumers, how they are stopped, and
+//! what they leave.
 //!
 //! ```text
 //! build ─> Consumers ─ start ─> Running ─ shutdown ─> Report

@@ -9,7 +9,7 @@ use crate::error::TakeError;
 
 pub(super) const ALREADY_REPORTED: &str = "the report of this ring was returned by an earlier call";
 
-/// The stages of a ring that has ended.
+/// How the stages of a ring ended, and their handlers.
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};
@@ -34,7 +34,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// `names` gives the order. A stage that left nothing ended outside of every net.
+    /// `names` gives the order. A stage without a result ended outside of every `catch_unwind`.
     pub(super) fn new(names: &[&str], stages: Vec<Finished>) -> Self {
         let mut by_name: HashMap<String, Finished> =
             stages.into_iter().map(|stage| (stage.name.clone(), stage)).collect();
@@ -43,7 +43,7 @@ impl Report {
     }
 
     pub(super) fn into_result(self) -> Result<Self, RunError> {
-        // Whoever stopped a stage does not miss the events that it has left.
+        // A program that stops a stage expects events to be left.
         let is_well =
             |stage: &Finished| matches!(stage.outcome(), Outcome::Drained | Outcome::Stopped);
         if self.stages.iter().all(is_well) {
@@ -53,16 +53,17 @@ impl Report {
         }
     }
 
-    /// The stages that had a thread, upstream ones first.
+    /// Returns the stages that had a thread, upstream ones first.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("sum").read(|_, _, _| {})
-    ///     .stage("ticks").poller() // not in the report: it has no thread
-    /// #     .build()?;
-    /// # let _ticks = consumers.take_poller("ticks")?;
-    /// # let report = consumers.start()?.shutdown()?;
+    ///     .stage("ticks").poller() // has no thread
+    ///     .build()?;
+    /// let _ticks = consumers.take_poller("ticks")?;
+    /// let report = consumers.start()?.shutdown()?;
     /// assert_eq!(report.stages().map(|stage| stage.name()).collect::<Vec<_>>(), ["sum"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -70,33 +71,38 @@ impl Report {
         self.stages.iter()
     }
 
-    /// Takes the handler of the stage `name`, as it was given to `read_handler` or its kin; of a worker,
-    /// by its own name, such as "price-0".
+    /// Takes the handler of the stage `name`, as given to
+    /// [`read_handler`](crate::Stage::read_handler) or a similar verb. A worker has its own name,
+    /// such as "price-0".
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, error::TakeError};
-    /// # struct Sum(u64);
-    /// # impl EventHandler<u64> for Sum {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.0 += event;
-    /// #     }
-    /// # }
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum(0)).build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// struct Sum(u64);
+    ///
+    /// impl EventHandler<u64> for Sum {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    ///         self.0 += event;
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum(0)).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// let mut report = running.shutdown()?;
     /// let Sum(total) = report.take("sum")?;
     /// assert_eq!(total, 7);
-    /// let again = report.take::<Sum>("sum").err();
-    /// assert_eq!(again, Some(TakeError::AlreadyTaken { name: "sum".into() }));
+    /// assert!(report.take::<Sum>("sum").is_err()); // already taken
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`TakeError`] if no stage has this name, if its handler is not an `H` or is not handed back
-    /// (a closure, a handler made on its thread), or if it was taken before.
+    /// - [`TakeError::UnknownName`] if no stage has this name.
+    /// - [`TakeError::WrongType`] if the handler is not an `H`, or if it is not handed back: a
+    ///   closure, or a handler made on the thread of the stage.
+    /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {
             Some(place) => self.stages[place].take_handler(),
@@ -105,8 +111,8 @@ impl Report {
     }
 }
 
-/// The stages of a ring ended, but not all of them with every event handled: one failed or panicked,
-/// or the ring was halted.
+/// The error of a ring whose stages ended before every event was handled: a stage failed or
+/// panicked, or the ring was halted.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -123,7 +129,7 @@ impl Report {
 #[derive(Debug)]
 pub struct RunError {
     report: Report,
-    /// Whether an earlier call has returned the report, so that this one is empty.
+    /// Whether an earlier call has returned the report. This one is then empty.
     is_already_reported: bool,
 }
 
@@ -133,18 +139,19 @@ impl RunError {
         Self { report, is_already_reported: true }
     }
 
-    /// Whether an earlier call of [`shutdown_timeout`](crate::Running::shutdown_timeout) has returned the report. The
-    /// report of this error then has no stages, and says nothing of how they ended.
+    /// Returns whether an earlier call of [`shutdown_timeout`](crate::Running::shutdown_timeout)
+    /// has returned the report. The report of this error then has no stages.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use std::time::Duration;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut running = consumers.start()?;
     /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
     /// assert_eq!(report.stages().count(), 1);
-    /// let failed = running.join().unwrap_err(); // the report is there only once
+    /// let failed = running.join().unwrap_err(); // the report is returned only once
     /// assert!(failed.is_already_reported());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -153,23 +160,25 @@ impl RunError {
         self.is_already_reported
     }
 
-    /// What the stages left all the same.
+    /// Returns the report, for the outcomes and handlers of all stages.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
-    /// # struct Sum(u64);
-    /// # impl EventHandler<u64> for Sum {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.0 += event;
-    /// #     }
-    /// # }
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-    /// #     .stage("sum").read_handler(Sum(0))
-    /// #     .stage("panic").read(|_, _, _| panic!())
-    /// #     .build()?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// # let running = consumers.start()?;
-    /// let failed = running.shutdown().unwrap_err(); // a stage after "sum" panicked
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
+    ///
+    /// struct Sum(u64);
+    ///
+    /// impl EventHandler<u64> for Sum {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    ///         self.0 += event;
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    ///     .stage("sum").read_handler(Sum(0))
+    ///     .stage("panic").read(|_, _, _| panic!())
+    ///     .build()?;
+    /// producer.publish(|event| *event = 7)?;
+    /// let failed = consumers.start()?.shutdown().unwrap_err(); // "panic" panicked, after "sum"
     /// let Sum(total) = failed.into_report().take("sum")?;
     /// assert_eq!(total, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -179,12 +188,13 @@ impl RunError {
         self.report
     }
 
-    /// What the stages left all the same.
+    /// Borrows the report, for the outcomes of all stages.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, consumer::Outcome};
+    ///
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
     /// let failed = running.join().unwrap_err();

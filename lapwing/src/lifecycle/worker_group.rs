@@ -1,4 +1,4 @@
-//! A worker group as the program runs: how many work, and changing that.
+//! A worker group while the ring runs: how many of its workers work, and how to change that.
 
 use std::fmt;
 
@@ -6,7 +6,8 @@ use crate::error::ResizeError;
 use crate::protocol::group::Group;
 use crate::sync::Arc;
 
-/// A group of [`Workers`](crate::graph::Workers), from [`Running::workers`](crate::Running::workers) or
+/// A group of [`Workers`](crate::graph::Workers) that can be resized, from
+/// [`Running::workers`](crate::Running::workers) or
 /// [`Consumers::workers`](crate::Consumers::workers). A clone is the same group.
 ///
 /// ```
@@ -19,7 +20,7 @@ use crate::sync::Arc;
 /// let work = running.workers("work").unwrap();
 /// for number in 0..100 {
 ///     producer.publish(|event| *event = number)?;
-///     work.resize(if number % 10 < 5 { 1 } else { 4 })?; // nothing is lost, nothing is done twice
+///     work.resize(if number % 10 < 5 { 1 } else { 4 })?; // each event is still handled once
 /// }
 /// let report = running.shutdown()?;
 /// assert_eq!(report.stages().map(|worker| worker.processed()).sum::<u64>(), 100);
@@ -36,13 +37,14 @@ impl WorkerGroup {
         Self { name: name.to_owned(), group }
     }
 
-    /// Name of the group's stage.
+    /// Returns the name of the stage.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
-    /// #     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("work").workers(2).read(|_| |_, _, _| {})
+    ///     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().name(), "work");
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -51,14 +53,15 @@ impl WorkerGroup {
         &self.name
     }
 
-    /// Number of workers that are to work: what was asked for last, or as many as are left, if that is
-    /// fewer.
+    /// Returns the number of workers that are to work: the last requested number, or the number of
+    /// workers left if that is smaller.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).read(|_| |_, _, _| {})
-    /// #     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("work").workers(2).read(|_| |_, _, _| {})
+    ///     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().size(), 2);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -67,13 +70,14 @@ impl WorkerGroup {
         self.group.size()
     }
 
-    /// Most workers that the group may have.
+    /// Returns the greatest number of workers that the group may have.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
-    /// #     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("work").workers(2).up_to(3).read(|_| |_, _, _| {})
+    ///     .build()?;
     /// assert_eq!(consumers.workers("work").unwrap().max(), 3);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -82,23 +86,26 @@ impl WorkerGroup {
         self.group.max()
     }
 
-    /// Has `workers` of the group work from now on, `1..=max`. A worker too many finishes what it has
-    /// claimed, and then sleeps until it is asked for again. Returns at once.
-    /// [By key](crate::graph::Workers::by_key) it holds for events that come once all have finished what they have.
+    /// Changes how many workers of the group work, `1..=max`. Returns at once.
     ///
-    /// **State per key.** By key, a resize gives many keys to other workers. What a handler keeps for
-    /// a key, such as an average or a last value, stays in that handler by default, and the key's new worker
-    /// begins without it. Handlers that implement [`HandOver`](crate::consumer::HandOver) and are added by
-    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) hand it over. The same holds when a
-    /// worker leaves the group.
+    /// A surplus worker finishes its claimed events, and then parks until it is needed again. If a
+    /// worker has left the group, a parked one replaces it. [By
+    /// key](crate::graph::Workers::by_key), the new size applies to events that arrive after all
+    /// workers have finished what they have.
     ///
-    /// A worker that has left the group is replaced by one that sleeps, if there is one.
+    /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
+    /// that a handler keeps for a key, such as an average or a last value, stays in that handler,
+    /// and the new worker begins without it. Handlers that implement
+    /// [`HandOver`](crate::consumer::HandOver), added by
+    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers), hand the state over.
+    /// The same holds when a worker leaves the group.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::ResizeError};
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
-    /// #     .build()?;
+    /// use lapwing::{Disruptor, error::ResizeError};
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
+    ///     .build()?;
     /// let work = consumers.workers("work").unwrap();
     /// work.resize(3)?;
     /// assert_eq!(work.size(), 3);

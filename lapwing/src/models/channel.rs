@@ -1,5 +1,5 @@
-//! Channels: a value is given back, received, or dropped with its receiver; once, and while the
-//! sender is still there.
+//! Models of channels: a value is given back to its sender, received, or dropped with its receiver.
+//! That happens once, and while the sender still exists.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::channel::{Builder, Receiver, RecvError, SendError, Sender, SingleSend
 use crate::producer::Sequencer;
 use crate::wait::Blocking;
 
-/// Counts its owners, in a word that loom does not know.
+/// Counts its owners, in a word that loom does not track.
 type Token = Arc<()>;
 
-/// A channel in which everybody parks.
+/// A channel in which both ends park.
 fn channel(capacity: usize) -> Builder<Blocking, Blocking> {
     Builder::new(capacity).receiver_wait(PARK).sender_wait(PARK)
 }
 
-/// A receiver leaves while a value is sent. Nothing may be left in the ring afterwards: the sender,
-/// which is still there, would keep it alive.
+/// A receiver leaves while a value is sent. No value may be left in the ring afterwards: the
+/// sender, which still exists, would keep it alive.
 fn send_against_a_receiver_that_leaves<S: Sequencer + 'static>(
     (mut sender, receiver): (Sender<Token, S>, Receiver<Token>),
 ) {
@@ -35,20 +35,20 @@ fn send_against_a_receiver_that_leaves<S: Sequencer + 'static>(
     assert_eq!(Arc::strong_count(&token), 1 + given_back);
 }
 
-/// O8: either the close of the receiver counts the value, and its drop takes it, or the sender
-/// learns that it does not, and takes it back out of the slot.
+/// O8: either the close counts the value and the receiver drops it, or the sender learns that it is
+/// not counted and takes it back out of the slot.
 #[test]
 fn loom_single_send_against_a_receiver_that_leaves() {
     loom::model(|| send_against_a_receiver_that_leaves(channel(1).spsc().unwrap()));
 }
 
-/// O12: a claim that came before the close is waited for.
+/// O12: the close waits for a claim that came before it.
 #[test]
 fn loom_multi_send_against_a_receiver_that_leaves() {
     loom::model(|| send_against_a_receiver_that_leaves(channel(1).mpsc().unwrap()));
 }
 
-/// O8: as with one value. Of a run, a close counts all or none.
+/// O8: the same for several values. A close counts all values of a batch or none.
 #[test]
 fn loom_send_batch_against_a_receiver_that_leaves() {
     loom::model(|| {
@@ -66,8 +66,8 @@ fn loom_send_batch_against_a_receiver_that_leaves() {
     });
 }
 
-/// O7 and O8: a sender that is parked on a full channel is woken by the receiver that leaves, and
-/// has its value back.
+/// O7 and O8: a receiver that leaves wakes a sender that is parked on a full channel, and the
+/// sender gets its value back.
 #[test]
 fn loom_parked_sender_learns_that_the_receiver_left() {
     loom::model(|| {
@@ -79,7 +79,7 @@ fn loom_parked_sender_learns_that_the_receiver_left() {
     });
 }
 
-/// O6 and O7: a parked receiver gets what was sent, then learns that the sender has gone.
+/// O6 and O7: a parked receiver gets the value that was sent, then learns that the sender has left.
 #[test]
 fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
     loom::model(|| {
@@ -91,8 +91,8 @@ fn loom_parked_receiver_drains_and_learns_that_the_sender_left() {
     });
 }
 
-/// Two values that `send` sends arrive in order at a receiver that looks again and again.
-fn arrive_while_looked_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
+/// Sends two values with `send`. They arrive in order at a receiver that polls.
+fn arrive_while_polled_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
     let (mut sender, mut receiver) = channel(capacity).spsc().unwrap();
     let thread = thread::spawn(move || {
         send(&mut sender);
@@ -109,26 +109,29 @@ fn arrive_while_looked_for(capacity: usize, send: fn(&mut SingleSender<u64>)) {
     thread.join().unwrap();
 }
 
-/// O30: the receiver that has found nothing goes by the notice alone, and then by the next one.
+/// O30: a receiver whose last poll failed uses only the notice of the next value, and then that of
+/// the one after it.
 #[test]
 fn loom_notice_brings_its_value() {
     check_without_fences(|| {
-        arrive_while_looked_for(2, |sender| {
+        arrive_while_polled_for(2, |sender| {
             sender.send(1).unwrap();
             sender.send(2).unwrap();
         });
     });
 }
 
-/// O30: notices that are given before their publication show nothing to anybody who has not got there.
+/// O30: notices that are given before their publication show nothing to a receiver that has not
+/// reached them.
 #[test]
 fn loom_notices_of_a_batch_come_with_its_first() {
     loom::model(|| {
-        arrive_while_looked_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap())
+        arrive_while_polled_for(8, |sender| sender.send_batch(&mut vec![1, 2]).unwrap())
     });
 }
 
-/// O30: the sender looks for sleepers before it gives the notice, so who lies down goes by the cursor.
+/// O30: the sender checks for parked threads before it gives the notice, so a parked receiver uses
+/// the cursor.
 #[test]
 fn loom_parked_receiver_needs_no_notice() {
     loom::model(|| {

@@ -1,5 +1,5 @@
-//! A close while others publish: what was accepted is seen, what was refused is not, and both sides
-//! agree.
+//! Models of a close or a halt while other threads publish. Consumers see the events that the ring
+//! accepted and no others, and producers learn which these are.
 
 use loom::thread;
 
@@ -15,19 +15,19 @@ use crate::{Poller, Producer, Sequence, SingleProducer};
 /// The two ends of a ring.
 type Ends<S> = (Producer<u64, S>, Poller<u64>);
 
-/// O8 and O9: one producer publishes, another thread closes, a third one reads.
+/// O8 and O9: one producer publishes, another thread closes, a third one polls.
 #[test]
 fn loom_close_against_publish() {
     close_against_publish(single, |poller| take(poller).unwrap_or_default());
 }
 
-/// O8: as above, with a reader that looks by itself.
+/// O8: the same with a consumer that spins.
 #[test]
 fn loom_close_against_publish_and_one_that_spins() {
     close_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
 }
 
-/// O8: as above, with a producer that keeps a count of its own.
+/// O8: the same with a producer that keeps a count of its claims.
 #[test]
 fn loom_close_against_publish_of_one_that_counts() {
     COUNTS.set(true);
@@ -35,17 +35,17 @@ fn loom_close_against_publish_of_one_that_counts() {
     COUNTS.set(false);
 }
 
-/// A publication and a close in two threads, while a third one looks at the ring once.
+/// A publication and a close in two threads, while a third one polls once.
 fn close_against_publish(
     ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
-    look: fn(&mut Poller<u64>) -> Taken,
+    poll_once: fn(&mut Poller<u64>) -> Taken,
 ) {
     loom::model(move || {
         let (producer, mut poller) = ring(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || publish_one(producer));
         let closer = thread::spawn(move || ring.control.close());
-        let mut seen = look(&mut poller);
+        let mut seen = poll_once(&mut poller);
         closer.join().unwrap();
         let (producer, result) = publisher.join().unwrap();
         seen.extend(drain(&mut poller));
@@ -54,8 +54,8 @@ fn close_against_publish(
     });
 }
 
-/// O8: two events that were published together, of which a reader takes one after the other from one look, are seen both or
-/// refused both.
+/// O8: two events that were published together, which a reader takes one after the other from one
+/// load, are both seen or both refused.
 #[test]
 fn loom_close_against_publish_of_what_is_read_in_parts() {
     loom::model(|| {
@@ -75,7 +75,7 @@ fn loom_close_against_publish_of_what_is_read_in_parts() {
     });
 }
 
-/// O12: a publication against a close with a claim of several producers; the close waits for it.
+/// O12: a publication of one of several producers against a close, which waits for the claim.
 #[test]
 fn loom_close_against_claim() {
     loom::model(|| {
@@ -90,13 +90,14 @@ fn loom_close_against_claim() {
     });
 }
 
-/// O8: an event before the one that a close may refuse: a reader that sees both at once is cut at the end.
+/// O8: a close may refuse the second of two events. A reader that finds both with one load gets
+/// only the first.
 #[test]
 fn loom_close_against_the_second_of_two_events() {
     close_against_the_second(single);
 }
 
-/// O8: as above, of a reader that takes one event after the other from one look.
+/// O8: the same with a reader that takes one event after the other from one load.
 #[test]
 fn loom_close_against_the_second_of_two_events_in_parts() {
     close_against_the_second(in_parts);
@@ -123,13 +124,13 @@ fn loom_halt_refuses_no_event_that_is_seen() {
     halt_against_publish(single, |poller| take(poller).unwrap_or_default());
 }
 
-/// O8: as above, with a reader that looks by itself.
+/// O8: the same with a consumer that spins.
 #[test]
 fn loom_halt_refuses_no_event_that_one_that_spins_sees() {
     halt_against_publish(spinning, |poller| take_by_spinning(poller).unwrap_or_default());
 }
 
-/// O8: as above, with a producer that keeps a count of its own.
+/// O8: the same with a producer that keeps a count of its claims.
 #[test]
 fn loom_halt_refuses_no_event_of_one_that_counts() {
     COUNTS.set(true);
@@ -137,17 +138,17 @@ fn loom_halt_refuses_no_event_of_one_that_counts() {
     COUNTS.set(false);
 }
 
-/// A publication and a halt in two threads, while a third one looks at the ring once.
+/// A publication and a halt in two threads, while a third one polls once.
 fn halt_against_publish(
     ring: fn(usize) -> (SingleProducer<u64>, Poller<u64>),
-    look: fn(&mut Poller<u64>) -> Taken,
+    poll_once: fn(&mut Poller<u64>) -> Taken,
 ) {
     loom::model(move || {
         let (producer, mut poller) = ring(2);
         let ring = producer.shared();
         let publisher = thread::spawn(move || publish_one(producer));
         let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
-        let seen = look(&mut poller);
+        let seen = poll_once(&mut poller);
         halter.join().unwrap();
         let (producer, result) = publisher.join().unwrap();
         assert!(result.is_ok() || seen.is_empty(), "{result:?} {seen:?}");
@@ -156,7 +157,7 @@ fn halt_against_publish(
     });
 }
 
-/// Publishes a 1, and gives the producer back, whose end is not part of these models.
+/// Publishes a 1. Returns the producer, so that its drop is not part of these models.
 fn publish_one<S: Sequencer>(
     mut producer: Producer<u64, S>,
 ) -> (Producer<u64, S>, Result<Sequence, PublishError>) {
@@ -164,7 +165,7 @@ fn publish_one<S: Sequencer>(
     (producer, result)
 }
 
-/// What a reader has `seen` to the end is what the publisher was told.
+/// Checks that the publisher's result matches the events that a reader has `seen` up to the end.
 fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Taken) {
     match result {
         Ok(sequence) => assert_eq!(seen, [(sequence, 1)]),
@@ -172,44 +173,46 @@ fn assert_both_agree(result: Result<Sequence, PublishError>, seen: Taken) {
     }
 }
 
-/// O32: who is refused, before its closure or after it, is told of the halt that was the reason, and not of a close.
+/// O32: a producer that is refused by a halt, before or after its closure runs, learns of the halt
+/// and not of a close.
 #[test]
 fn loom_halt_against_publish() {
     check_without_fences(|| is_told_of_a_halt(single(2)));
 }
 
-/// O12: as above, with several producers.
+/// O12: the same with several producers.
 #[test]
 fn loom_halt_against_claim() {
     loom::model(|| is_told_of_a_halt(multi(2)));
 }
 
-/// Two publications, for which there is room, and a halt meanwhile.
+/// Two publications, for which there are free slots, while another thread halts the ring.
 fn is_told_of_a_halt<S: Sequencer>((mut producer, mut poller): Ends<S>) {
     let ring = producer.shared();
     let halter = thread::spawn(move || ring.control.halt(HaltCause::Requested));
     let results = [1, 2].map(|value| producer.try_publish(|event| *event = value));
     let _ = take(&mut poller);
     for error in results.into_iter().filter_map(Result::err) {
-        assert_eq!(error, TryPublishError::Halted(HaltCause::Requested), "there is room for both");
+        assert_eq!(error, TryPublishError::Halted(HaltCause::Requested), "both slots are free");
     }
     halter.join().unwrap();
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Halted(HaltCause::Requested)));
 }
 
-/// O33: once a close has returned no claim is granted, whatever the claim window is.
+/// O33: once a close has returned, no claim is granted, whatever the claim window is.
 #[test]
 fn loom_no_claim_after_a_close() {
     no_claim_after(|control| control.close());
 }
 
-/// O33: as above, with a halt.
+/// O33: the same with a halt.
 #[test]
 fn loom_no_claim_after_a_halt() {
     no_claim_after(|control| control.halt(HaltCause::Requested));
 }
 
-/// A claim whose window covers the next one, while another thread runs `end`; then that next one.
+/// Makes a claim whose window covers the next one, while another thread runs `end`. The next claim
+/// must fail.
 fn no_claim_after(end: fn(&Control)) {
     loom::model(move || {
         let (mut producer, _poller) = single(2);
@@ -217,11 +220,11 @@ fn no_claim_after(end: fn(&Control)) {
         let ender = thread::spawn(move || end(&ring.control));
         drop(producer.try_claim());
         ender.join().unwrap();
-        assert!(producer.try_claim().is_err(), "its closure would run in vain");
+        assert!(producer.try_claim().is_err(), "its publication would be refused");
     });
 }
 
-/// O11: the ring closes with the last producer, not before.
+/// O11: the ring closes with its last producer, not before.
 #[test]
 fn loom_last_producer_closes() {
     loom::model(|| {
@@ -235,25 +238,27 @@ fn loom_last_producer_closes() {
     });
 }
 
-/// O8: two threads close at once: both return with the ring closed to their own producers.
+/// O8: two threads close the ring at once. When one of the calls returns, its own producer is
+/// refused.
 #[test]
 fn loom_two_closers() {
     two_closers(single);
 }
 
-/// O12: as above, with several producers.
+/// O12: the same with several producers.
 #[test]
 fn loom_two_closers_multi() {
     two_closers(multi);
 }
 
-/// O9: the second of two threads that close at once finds what was accepted when its close has returned.
+/// O9: of two threads that close at once, the second one finds what was accepted once its close has
+/// returned.
 #[test]
 fn loom_a_second_closer_finds_what_was_accepted() {
     second_closer(single);
 }
 
-/// O9: as above, with several producers.
+/// O9: the same with several producers.
 #[test]
 fn loom_a_second_closer_finds_what_was_accepted_multi() {
     second_closer(multi);
@@ -276,7 +281,7 @@ fn two_closers<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {
     loom::model(move || {
         let (mut producer, mut poller) = ring(2);
         let ring = producer.shared();
-        producer.publish(|event| *event = 1).unwrap(); // the next claim needs no look
+        producer.publish(|event| *event = 1).unwrap(); // the next claim needs no check
         let closer = thread::spawn(move || ring.control.close());
         producer.close();
         assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Closed));

@@ -1,6 +1,6 @@
-//! Threads of several stages that park until anything advances, and those who wake them. A wake-up
-//! that is missing shows as a deadlock. Not here: stages with a thread to themselves (`parking`), and
-//! the smallest forms of this, there too.
+//! Models of threads that run several stages, park until any word advances, and are woken by other
+//! threads. A missing wake-up shows as a deadlock. Not here: stages with a thread of their own, and
+//! the smallest models of a shared thread (both in `parking`).
 
 use loom::sync::mpsc;
 use loom::thread;
@@ -12,7 +12,7 @@ use crate::graph::{Graph, Placement};
 use crate::producer::Sequencer;
 use crate::{Action, Builder, Disruptor, Sequence, Stage};
 
-/// A stage on the thread that two share.
+/// A stage on the thread that two stages share.
 fn shared(name: &str) -> Stage {
     Stage::new(name).on_thread("both")
 }
@@ -22,7 +22,7 @@ fn until(last: Sequence) -> impl FnMut(&u64, Sequence, bool) -> Action {
     move |_, sequence, _| if sequence == last { Action::Halt } else { Action::Continue }
 }
 
-/// One stage after another on one thread, until the event `last`.
+/// Two stages one after the other on one thread, until the event `last`.
 fn two_until<S: Sequencer>(
     ring: Builder<'static, u64, S>,
     last: Sequence,
@@ -52,7 +52,7 @@ fn loom_fused_park_on_publication() {
     });
 }
 
-/// O6: a claim that is given up, behind which an event waits.
+/// O6: a claim is given up, and an event waits behind it.
 #[test]
 fn loom_fused_park_behind_a_claim_that_is_given_up() {
     loom::model(|| {
@@ -67,7 +67,7 @@ fn loom_fused_park_behind_a_claim_that_is_given_up() {
     });
 }
 
-/// O6: a stage upstream on another thread wakes them, and they wake one downstream.
+/// O6: an upstream stage on another thread wakes them, and they wake a downstream one.
 #[test]
 fn loom_fused_park_between_stages_of_other_threads() {
     check_less(|| {
@@ -110,8 +110,8 @@ fn loom_fused_gate_of_a_full_ring() {
     });
 }
 
-/// O6: the same for a producer that sleeps until there is room. It is woken in one of the turns of the
-/// stage, and nothing else would: the thread ends with what the producer then publishes.
+/// O6: the same for a producer that is parked until a quarter of the ring is free. One of the
+/// stage's turns must wake it; the model ends only with the event that the producer then publishes.
 #[test]
 fn loom_fused_gate_until_there_is_room() {
     check_less(|| {
@@ -130,7 +130,7 @@ fn loom_fused_gate_until_there_is_room() {
     });
 }
 
-/// O7 and O9: a close.
+/// O7 and O9: a close wakes the thread.
 #[test]
 fn loom_fused_close_against_park() {
     loom::model(|| {
@@ -142,7 +142,7 @@ fn loom_fused_close_against_park() {
     });
 }
 
-/// O7 and O10: a halt.
+/// O7 and O10: a halt wakes the thread.
 #[test]
 fn loom_fused_halt_against_park() {
     loom::model(|| {
@@ -170,7 +170,7 @@ fn loom_fused_halt_against_full_ring() {
     });
 }
 
-/// Tells that it is dropped.
+/// Sends a message when it is dropped.
 struct Tells(mpsc::Sender<()>);
 
 impl Drop for Tells {
@@ -179,7 +179,8 @@ impl Drop for Tells {
     }
 }
 
-/// O7 and O10: one of the two is stopped while the thread sleeps; the other one goes on.
+/// O7 and O10: one of the two stages is stopped while their thread is parked; the other one
+/// continues.
 #[test]
 fn loom_fused_stop_of_one_against_park() {
     loom::model(|| {
@@ -205,7 +206,7 @@ fn loom_fused_stop_of_one_against_park() {
     });
 }
 
-/// O6: one of the two has left, and the other one waits for what it had waited for.
+/// O6: one of the two stages has left, and the other one waits for what that one waited for.
 #[test]
 fn loom_fused_park_behind_one_that_has_left() {
     loom::model(|| {
@@ -225,7 +226,7 @@ fn loom_fused_park_behind_one_that_has_left() {
     });
 }
 
-/// O7: whom they wait for leaves, on another thread.
+/// O7: the stage that they depend on leaves, on another thread.
 #[test]
 fn loom_fused_park_on_one_that_leaves() {
     check_less(|| {
@@ -243,8 +244,8 @@ fn loom_fused_park_on_one_that_leaves() {
     });
 }
 
-/// O6: a worker shares its thread with the stage after its group, and the other worker, on another
-/// thread, has the event.
+/// O6: a worker shares its thread with the stage downstream of its group. The other worker, on
+/// another thread, may get the event.
 #[test]
 fn loom_fused_worker_beside_the_stage_after_its_group() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! Consumers that join and leave while producers publish.
+//! Models of consumers that join and leave while producers publish.
 
 use loom::thread;
 
@@ -9,7 +9,7 @@ use crate::graph::{Seats, StartAt};
 use crate::producer::Sequencer;
 use crate::{Builder, Poller, Producer};
 
-/// The producer, the one stage and the one seat of `ring`.
+/// Returns the producer, the only stage and the only seat of `ring`.
 fn with_seat<S: Sequencer>(
     ring: Builder<'static, u64, S>,
 ) -> (Producer<u64, S>, Poller<u64>, Seats<u64>) {
@@ -23,7 +23,7 @@ fn publish<S: Sequencer>(producer: &mut Producer<u64, S>, sequence: u64) {
     assert_eq!(producer.publish(|event| *event = sequence), Ok(sequence));
 }
 
-/// Consumes all up to `end`: nothing is missing, and nothing is overwritten.
+/// Consumes all events up to `end`, and checks that none is missing or overwritten.
 fn check_up_to(poller: &mut Poller<u64>, end: u64) {
     while poller.sequence() < end {
         let first = poller.sequence();
@@ -59,7 +59,7 @@ fn loom_join_at_the_oldest_against_publish_multi() {
     loom::model(|| join_at_the_oldest_against_publish(multi_ring(1)));
 }
 
-/// A consumer joins now, while the producer goes on for a lap.
+/// A consumer joins at the first unpublished event, while the producer publishes another lap.
 fn join_now_against_publish<S: Sequencer + 'static>(ring: Builder<'static, u64, S>) {
     let (mut producer, mut stays, seats) = with_seat(ring);
     let publisher = thread::spawn(move || {
@@ -85,8 +85,8 @@ fn loom_join_now_against_publish_multi() {
     loom::model(|| join_now_against_publish(multi_ring(1)));
 }
 
-/// A consumer that joins behind a claim that is still held is then the only one: it may not let
-/// another producer claim that very slot again.
+/// O4: a consumer that joins behind a claim that is still held is then the only consumer. It must
+/// not let another producer claim the same slot again.
 #[test]
 fn loom_join_now_behind_a_claim_that_is_held() {
     loom::model(|| {
@@ -103,7 +103,7 @@ fn loom_join_now_behind_a_claim_that_is_held() {
     });
 }
 
-/// O6: a producer lies down just when nobody is behind, and then somebody joins.
+/// O6: a producer parks just when no consumer is behind, and then a consumer joins.
 #[test]
 fn loom_join_against_a_producer_that_parks() {
     loom::model(|| {
@@ -120,8 +120,8 @@ fn loom_join_against_a_producer_that_parks() {
     });
 }
 
-/// O6: the whole graph has left, and so does the one consumer in a seat, just as another one joins: for a
-/// moment nobody is there for a producer to wait for.
+/// O6: the whole graph has left. The only consumer in a seat leaves just as another one joins, so
+/// for a moment there is no consumer for a producer to wait for.
 #[test]
 fn loom_join_as_the_consumer_in_the_other_seat_leaves() {
     loom::model(|| {
@@ -149,7 +149,7 @@ fn loom_leave_a_seat_against_a_producer_that_parks() {
         publish(&mut producer, 0);
         take(&mut stays).unwrap();
         let leaver = thread::spawn(move || {
-            // Looks, consumes nothing, leaves.
+            // Polls, consumes nothing, leaves.
             assert_eq!(late.poll().unwrap().as_slice(), [0]);
         });
         publish(&mut producer, 1);
@@ -157,7 +157,7 @@ fn loom_leave_a_seat_against_a_producer_that_parks() {
     });
 }
 
-/// O16: whoever takes a seat comes after all that the last one in it read.
+/// O16: a consumer takes a seat only after all reads of the previous consumer in that seat.
 #[test]
 fn loom_a_seat_is_taken_again() {
     loom::model(|| {
@@ -176,7 +176,7 @@ fn loom_a_seat_is_taken_again() {
     });
 }
 
-/// O2: as above, where a producer on another thread goes by what the second one says.
+/// O2: the same, where a producer on another thread uses the sequence of the second consumer.
 #[test]
 fn loom_a_seat_is_taken_again_before_a_claim() {
     loom::model(|| {
@@ -197,7 +197,8 @@ fn loom_a_seat_is_taken_again_before_a_claim() {
     });
 }
 
-/// I15: where there is a seat, whoever sits there may read events that the stage has not let go of.
+/// I15: in a ring with a seat, a consumer in the seat may read events that the stage has not
+/// released, so the stage leaves their cache lines.
 #[test]
 fn loom_lines_are_left_where_somebody_has_a_seat() {
     check_without_fences(|| {
@@ -213,7 +214,7 @@ fn loom_lines_are_left_where_somebody_has_a_seat() {
     });
 }
 
-/// O16: one of two gets the seat.
+/// O16: one of two consumers gets the seat.
 #[test]
 fn loom_two_join_for_one_seat() {
     loom::model(|| {
@@ -226,7 +227,8 @@ fn loom_two_join_for_one_seat() {
     });
 }
 
-/// O14: a consumer joins as the last one leaves. The ring goes on, or nobody has joined.
+/// O14: a consumer joins as the last one leaves. Either the ring continues, or the consumer is
+/// refused.
 #[test]
 fn loom_join_as_the_last_one_leaves() {
     loom::model(|| {
@@ -250,8 +252,8 @@ fn loom_join_as_the_last_one_leaves() {
     });
 }
 
-/// O14: a producer that looks while one consumer goes and another comes is not told that the ring
-/// is halted, unless it is.
+/// O14: a producer that claims while one consumer leaves and another joins learns of a halt only if
+/// the ring is halted.
 #[test]
 fn loom_claim_as_one_leaves_and_another_joins() {
     loom::model(|| {
@@ -269,7 +271,7 @@ fn loom_claim_as_one_leaves_and_another_joins() {
     });
 }
 
-/// O10 and O7: a stage that sleeps is stopped; the ring goes on.
+/// O10 and O7: a parked stage is stopped, and the ring continues.
 #[test]
 fn loom_stop_against_park() {
     loom::model(|| {
@@ -288,7 +290,7 @@ fn loom_stop_against_park() {
     });
 }
 
-/// O10: a handle whose consumer has left does not stop the next one in its seat.
+/// O10: a stop handle whose consumer has left does not stop the next consumer in that seat.
 #[test]
 fn loom_stop_of_a_consumer_that_has_left() {
     loom::model(|| {

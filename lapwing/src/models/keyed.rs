@@ -1,4 +1,5 @@
-//! Workers by key that route events, handle them, leave them to each other, and change their number.
+//! Models of workers by key: they route events, handle them, leave them to each other, and change
+//! their number.
 
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -12,13 +13,13 @@ use crate::protocol::memory::Reserved;
 use crate::sync::Arc;
 use crate::{Sequence, SingleProducer};
 
-/// A key of the first of two workers; of the only one, any.
+/// A key of the first of two workers. If there is only one worker, it has every key.
 const FIRST: u64 = 0;
 /// A key of the second of two workers.
 const SECOND: u64 = 1;
 
-/// A ring with two workers by key, of which `size` are to work, and a stage after them. One event is
-/// routed at a time.
+/// A ring with two workers by key, of which `size` are active, and a stage downstream of them. A
+/// worker routes one event at a time.
 fn by_key(size: usize) -> (SingleProducer<u64>, Worker<u64>, Worker<u64>, StageReader<u64>) {
     let owners = Reserved::reserve(4).unwrap();
     let (producer, ring, group, after) = ring_with_group(4, 2, size, Some(owners));
@@ -33,7 +34,8 @@ fn publish(producer: &mut SingleProducer<u64>, keys: &[u64]) {
     }
 }
 
-/// O28, I12: an owner touches its event only when whoever looked at its key is done with that.
+/// O28, I12: an owner accesses its event only after the worker that read the event's key has
+/// finished that.
 #[test]
 fn loom_a_key_is_read_before_its_event_is_handled() {
     check_without_fences(|| {
@@ -50,7 +52,7 @@ fn loom_a_key_is_read_before_its_event_is_handled() {
     });
 }
 
-/// O28: two route at once, and each event is routed once.
+/// O28: two workers route at once, and each event is routed once.
 #[test]
 fn loom_two_route_one_after_another() {
     check_without_fences(|| {
@@ -70,7 +72,7 @@ fn loom_two_route_one_after_another() {
     });
 }
 
-/// O25: what is routed to a worker that was idle holds the stage after the group.
+/// O25: events that are routed to an idle worker hold back the stage downstream of the group.
 #[test]
 fn loom_a_worker_that_joins_by_key_holds_its_events() {
     check_without_fences(|| {
@@ -79,7 +81,7 @@ fn loom_a_worker_that_joins_by_key_holds_its_events() {
         first.group().resize(2);
         let reader = thread::spawn(move || (read(&mut after), after));
         let events = second.poll().unwrap();
-        assert_eq!(work(&mut first), []); // goes past it
+        assert_eq!(work(&mut first), []); // skips it
         second.ring().buffer.watch_write(events.clone());
         second.release(events.end);
         let (mut seen, mut after) = reader.join().unwrap();
@@ -89,7 +91,7 @@ fn loom_a_worker_that_joins_by_key_holds_its_events() {
     });
 }
 
-/// O28: a key's new worker comes after all that its old one did.
+/// O28: the work of a key's next owner happens after all work of the previous one.
 #[test]
 fn loom_resize_by_key_keeps_the_order() {
     check_without_fences(|| {
@@ -97,7 +99,7 @@ fn loom_resize_by_key_keeps_the_order() {
         publish(&mut producer, &[SECOND, SECOND]);
         assert_eq!(first.poll().unwrap(), 0..1);
         first.group().resize(2);
-        // What a handler would know of its key, wherever it keeps it.
+        // The state that a handler keeps for its key, wherever that is.
         let state = Arc::new(UnsafeCell::new(0));
         let of_second = Arc::clone(&state);
         let joiner = thread::spawn(move || {
@@ -114,8 +116,8 @@ fn loom_resize_by_key_keeps_the_order() {
     });
 }
 
-/// O6: a worker parks until its event is published and routed, by itself or by another, who does nothing
-/// more afterwards.
+/// O6: a worker parks until its event is published and routed, by itself or by the other worker,
+/// which does nothing afterwards.
 #[test]
 fn loom_park_until_a_key_is_routed() {
     check_less(|| {
@@ -132,8 +134,8 @@ fn loom_park_until_a_key_is_routed() {
     });
 }
 
-/// O26 and O7: a worker is routed to by one that has not yet heard that it is not to work any more. It slept
-/// for ever, with an event that nobody else could have.
+/// O26 and O7: a worker routes an event to another one without having seen that the other is no
+/// longer active. The other must not stay parked, since no other worker may take its event.
 #[test]
 fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
     check_less(|| {
@@ -146,7 +148,7 @@ fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
         });
         let of_first = work(&mut first);
         if !of_first.is_empty() {
-            // There is nothing for the other.
+            // There is no event for the other worker.
             producer.close();
         }
         let (of_second, second) = sleeper.join().unwrap();
@@ -155,7 +157,7 @@ fn loom_a_worker_that_goes_to_sleep_is_routed_to() {
     });
 }
 
-/// O26 and O27: what was routed to a worker that leaves is handled by one that sleeps.
+/// O26 and O27: events that are routed to a worker that leaves are handled by one that is parked.
 #[test]
 fn loom_a_worker_takes_over_what_was_routed_to_another() {
     check_less(|| {
@@ -176,8 +178,8 @@ fn loom_a_worker_takes_over_what_was_routed_to_another() {
     });
 }
 
-/// O6: a worker waits for the end of a closed ring, that is for another one's event, which it may have to
-/// route, and which the other leaves to it.
+/// O6: in a closed ring, a worker waits for the event of the other one. It may have to route that
+/// event, and the other one leaves it behind.
 #[test]
 fn loom_workers_by_key_drain_a_closed_ring() {
     check_less(|| {
@@ -193,7 +195,7 @@ fn loom_workers_by_key_drain_a_closed_ring() {
             seen
         };
         let owner = thread::spawn(move || {
-            // Its first event is too much for it.
+            // It leaves with its first event unfinished.
             let has_left = first.wait(None).is_ok() && !first.leave();
             (has_left, first)
         });
@@ -205,8 +207,8 @@ fn loom_workers_by_key_drain_a_closed_ring() {
     });
 }
 
-/// Workers by key that hand over what they know, of which one works, and has had an event of the second
-/// of two.
+/// Workers by key that hand over their state of keys. One of them is active, and has handled an
+/// event with a key of the second of two workers.
 fn handing_over<const COUNT: usize>()
 -> (SingleProducer<u64>, [Worker<u64>; COUNT], StageReader<u64>) {
     let owners = Reserved::reserve(4).unwrap();
@@ -220,7 +222,7 @@ fn handing_over<const COUNT: usize>()
     (producer, workers, after)
 }
 
-/// What a handler knows of the second key, as it is handed from one to another.
+/// The state of the second key in a handler, as it is handed from one worker to another.
 struct Known {
     state: Arc<UnsafeCell<u64>>,
     has_it: bool,
@@ -242,24 +244,25 @@ impl KeyTransfer for Known {
     }
 }
 
-/// What the first worker knows, and what the second does not know yet.
+/// Returns the transfers of the first worker, which has the state, and of the second, which does
+/// not.
 fn known() -> (Known, Known) {
     let state = Arc::new(UnsafeCell::new(0));
     let known = |has_it| Known { state: Arc::clone(&state), has_it };
     (known(true), known(false))
 }
 
-/// What one poll finds, or hands over.
+/// Hands over state if there is any to hand over, then handles what one poll finds.
 fn step(worker: &mut Worker<u64>, known: &mut Known) -> Vec<Sequence> {
     if worker.has_transfer() {
         worker.hand_over(known, false);
     }
     let seen = work(worker);
-    assert!(seen.is_empty() || known.has_it, "an event came before what is known of its key");
+    assert!(seen.is_empty() || known.has_it, "an event came before the state of its key");
     seen
 }
 
-/// O36: what is known of a key is with its new worker before its first event is.
+/// O36: the state of a key reaches its next owner before the first event of that key does.
 #[test]
 fn loom_what_is_known_of_a_key_comes_before_its_event() {
     check_without_fences(|| {
@@ -280,7 +283,7 @@ fn loom_what_is_known_of_a_key_comes_before_its_event() {
     });
 }
 
-/// O36 and O27: what a worker knew that leaves is with whoever takes its events over.
+/// O36 and O27: the state of a worker that leaves reaches the worker that takes its events over.
 #[test]
 fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
     check_without_fences(|| {
@@ -301,7 +304,7 @@ fn loom_what_a_worker_knew_is_taken_over_before_its_events() {
     });
 }
 
-/// O36: a worker that leaves just after the team has changed gives by the new one.
+/// O36: a worker that leaves just after the team has changed gives its state by the new team.
 #[test]
 fn loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in() {
     check_without_fences(|| {
@@ -326,7 +329,7 @@ fn loom_a_worker_that_leaves_gives_by_the_team_that_it_is_in() {
     });
 }
 
-/// Expects that what is known of the second key goes to the second worker.
+/// Expects that the state of the second key goes to the second worker.
 struct Destination;
 
 impl KeyTransfer for Destination {
@@ -338,7 +341,7 @@ impl KeyTransfer for Destination {
     fn take(&mut self, _: usize) {}
 }
 
-/// O6: a worker parks until another one has given what it knows, which does nothing more afterwards.
+/// O6: a worker parks until another one, which does nothing afterwards, has given its state.
 #[test]
 fn loom_park_until_keys_are_given() {
     check_less(|| {
@@ -361,10 +364,11 @@ fn loom_park_until_keys_are_given() {
     });
 }
 
-/// O37: what a worker knew that leaves at the end of the ring is with it, or with the last one.
+/// O37: the state of a worker that leaves at the end of the ring stays with it or reaches the last
+/// worker.
 #[test]
 fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
-    // A close and a leave wake everybody, which are many steps.
+    // A close and a leave wake all threads, which takes many steps.
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(1);
     builder.check(|| {
@@ -387,7 +391,7 @@ fn loom_what_a_worker_knew_is_not_lost_at_the_end() {
     });
 }
 
-/// O37: the last worker to end sees what another one left that was not needed any more.
+/// O37: the last worker to end sees the state that another one left and that no event needed.
 #[test]
 fn loom_what_a_worker_knew_is_with_the_last_one() {
     let mut builder = loom::model::Builder::new();
@@ -413,7 +417,7 @@ fn loom_what_a_worker_knew_is_with_the_last_one() {
     });
 }
 
-/// O37: of two workers that leave at the same time, one has what the other knew.
+/// O37: of two workers that leave at the same time, one has the state of the other.
 #[test]
 fn loom_what_a_worker_knew_is_with_the_last_that_leaves() {
     let mut builder = loom::model::Builder::new();

@@ -1,4 +1,4 @@
-//! Consumers that leave while others wait for them.
+//! Models of consumers that leave while other threads wait for them.
 
 use loom::thread;
 
@@ -8,7 +8,8 @@ use crate::producer::Sequencer;
 use crate::wait::BusySpin;
 use crate::{Poller, Producer};
 
-/// O2 (trap 15): a slot whose consumer left is written again only after its last read.
+/// O2 (trap 15): a slot whose consumer has left is written again only after that consumer's last
+/// read.
 #[test]
 fn loom_a_consumer_that_left_has_read_its_last() {
     loom::model(|| {
@@ -21,7 +22,7 @@ fn loom_a_consumer_that_left_has_read_its_last() {
         producer.publish(|event| *event = 1).unwrap();
         take(&mut stays).unwrap();
         let leaver = thread::spawn(move || {
-            // Looks, consumes nothing, leaves.
+            // Polls, consumes nothing, leaves.
             assert_eq!(leaves.poll().unwrap().as_slice(), [1]);
         });
         producer.publish(|event| *event = 2).unwrap();
@@ -30,7 +31,7 @@ fn loom_a_consumer_that_left_has_read_its_last() {
     });
 }
 
-/// O3 and O6: a stage parked on one that leaves goes on with what that one waited for.
+/// O3 and O6: a stage is parked on one that leaves. It continues with what that one waited for.
 #[test]
 fn loom_a_stage_parked_on_one_that_leaves() {
     loom::model(|| {
@@ -45,7 +46,7 @@ fn loom_a_stage_parked_on_one_that_leaves() {
     });
 }
 
-/// O14: when the last two consumers leave at once, the ring halts.
+/// O14: the ring halts when its last two consumers leave at once.
 #[test]
 fn loom_last_two_consumers_leave() {
     loom::model(|| {
@@ -66,7 +67,7 @@ fn loom_last_two_consumers_leave() {
     });
 }
 
-/// A single consumer that leaves stops its producer.
+/// A producer is refused once the only consumer has left.
 #[test]
 fn loom_only_consumer_leaves() {
     loom::model(|| {
@@ -81,7 +82,8 @@ fn loom_only_consumer_leaves() {
     });
 }
 
-/// Publishes while `consume` goes on, and compares what the producer is told with what was seen.
+/// Publishes while `consume` runs, and compares the producer's result with the events that were
+/// seen.
 fn check_told<S: Sequencer + 'static>(
     mut producer: Producer<u64, S>,
     consume: impl FnOnce() -> Taken,
@@ -96,12 +98,13 @@ fn check_told<S: Sequencer + 'static>(
     }
 }
 
-/// Sees everything, and leaves.
+/// Consumes everything up to the close, and leaves.
 fn drain_and_leave(mut poller: Poller<u64>) -> Taken {
     drain(&mut poller)
 }
 
-/// O8: whose event was handled learns that, though nobody was left when it looked for a close or a halt.
+/// O8: a producer whose event was handled gets `Ok`, though no consumer is left when it checks for
+/// a close or a halt.
 #[test]
 fn loom_last_one_leaves_drained() {
     loom::model(|| {
@@ -110,7 +113,7 @@ fn loom_last_one_leaves_drained() {
     });
 }
 
-/// O8 and O12: the same of several producers.
+/// O8 and O12: the same with several producers.
 #[test]
 fn loom_last_one_leaves_drained_multi() {
     loom::model(|| {
@@ -119,11 +122,12 @@ fn loom_last_one_leaves_drained_multi() {
     });
 }
 
-/// O14: the last one to leave has seen nothing, but somebody before it has seen everything.
+/// O14: the last consumer to leave has seen nothing, but one that left before it has drained the
+/// ring.
 #[test]
 fn loom_one_leaves_after_another_has_drained() {
     check_less(|| {
-        // Nobody parks: fewer steps.
+        // No thread parks, which takes fewer steps.
         let ring = multi_ring(2).wait(BusySpin).producer_wait(BusySpin);
         let (producer, mut consumers) = ring
             .side_by_side(|side| side.stage("drains").poller().stage("idles").poller())

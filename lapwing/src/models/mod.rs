@@ -1,8 +1,9 @@
-//! Models: each runs the library's own code through every interleaving that loom finds, small
-//! enough to end. Each one proves rows of [`crate::docs::memory_ordering`]; CONTRIBUTING says how
+//! Models: loom runs each one, the library's own code in a few threads, through every interleaving.
+//! A model is small enough to end. Each proves rows of [`crate::docs::memory_ordering`], or an
+//! invariant of [`crate::docs::unsafe_code`]; its comment begins with the id. CONTRIBUTING says how
 //! to break a row and see its model fail.
 //!
-//! The storage tells loom of every borrow of an event, so a slot that is written while it is read
+//! The storage reports every borrow of an event to loom, so a write to a slot that is being read
 //! fails the model even if no wrong value is seen. A lost wake-up fails it as a deadlock.
 
 mod channel;
@@ -25,62 +26,63 @@ use crate::protocol::parking::asymmetric::IS_LIGHT_NOTHING;
 use crate::wait::{Blocking, BusySpin};
 use crate::{Builder, Disruptor, MultiProducer, Poller, Producer, Sequence, SingleProducer, Stage};
 
-/// Runs a model in which nobody parks or closes, without the fences that only those need.
+/// Runs a model in which no thread parks or closes the ring, without the fences that only these
+/// need.
 pub(super) fn check_without_fences(model: impl Fn() + Sync + Send + 'static) {
     IS_LIGHT_NOTHING.set(true);
     loom::model(model);
     IS_LIGHT_NOTHING.set(false);
 }
 
-/// As `loom::model`, with two preemptions: for models of three threads, or of many steps.
+/// Runs a model with at most two preemptions: for models of three threads, or of many steps.
 pub(super) fn check_less(model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(model);
 }
 
-/// What somebody has seen: events and their sequences, in order.
+/// The events that a consumer has seen, with their sequences, in order.
 pub(super) type Taken = Vec<(Sequence, u64)>;
 
-/// Parks without looking twice.
+/// Parks after the first failed poll.
 const PARK: Blocking = Blocking { yields: 0 };
 
-/// A ring for one producer in which everybody parks.
+/// A ring with one producer in which every thread parks.
 pub(super) fn single_ring(capacity: usize) -> Builder<'static, u64, Single> {
     Disruptor::single_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
 }
 
-/// A ring for several producers in which everybody parks.
+/// A ring with several producers in which every thread parks.
 pub(super) fn multi_ring(capacity: usize) -> Builder<'static, u64, Multi> {
     Disruptor::multi_producer(capacity, || 0_u64).wait(PARK).producer_wait(PARK)
 }
 
-/// A ring with one stage, for one producer.
+/// A ring with one producer and one stage.
 pub(super) fn single(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     polled(single_ring(capacity))
 }
 
-/// As [`single`], with a poller that looks by itself.
+/// A ring with one producer, and a poller that spins.
 pub(super) fn spinning(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     polled(single_ring(capacity).wait(BusySpin))
 }
 
-/// As [`single`], with a poller that gets one event at a time.
+/// A ring with one producer, and a poller that gets one event at a time.
 pub(super) fn in_parts(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     polled_by(single_ring(capacity), Stage::new("a").max_batch(1))
 }
 
-/// A ring with one stage, for several producers.
+/// A ring with several producers and one stage.
 pub(super) fn multi(capacity: usize) -> (MultiProducer<u64>, Poller<u64>) {
     polled(multi_ring(capacity))
 }
 
-/// `ring` with one stage, a poller.
+/// Builds `ring` with one stage, a poller.
 fn polled<S: Sequencer>(ring: Builder<'static, u64, S>) -> (Producer<u64, S>, Poller<u64>) {
     polled_by(ring, Stage::new("a"))
 }
 
-/// `ring` with one stage, the poller `a`.
+/// Builds `ring` with one stage, the poller `a`.
 fn polled_by<S: Sequencer>(
     ring: Builder<'static, u64, S>,
     a: Stage,
@@ -99,17 +101,17 @@ pub(super) fn side_by_side() -> (SingleProducer<u64>, Poller<u64>, Poller<u64>) 
     (producer, left, consumers.take_poller("right").unwrap())
 }
 
-/// What one poll finds and consumes.
+/// Returns what one poll finds, after consuming it.
 pub(super) fn take<A: Access>(poller: &mut Poller<u64, A>) -> Result<Taken, PollError> {
     poller.poll().map(consumed)
 }
 
-/// What one round of looks finds and consumes, of a poller that spins.
+/// Returns what one round of polls of a spinning poller finds, after consuming it.
 pub(super) fn take_by_spinning(poller: &mut Poller<u64>) -> Option<Taken> {
     poller.await_once().map(consumed)
 }
 
-/// The events of `batch`, all of them consumed.
+/// Consumes and returns the events of `batch`.
 fn consumed<A: Access>(mut batch: Batch<'_, u64, A>) -> Taken {
     batch.iter().map(|(sequence, event)| (sequence, *event)).collect()
 }

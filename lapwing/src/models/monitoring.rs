@@ -1,8 +1,8 @@
-//! Whoever looks from outside while a ring runs.
+//! Models of monitors that read a ring while it runs.
 //!
-//! The model's own thread runs the ring, and the other one looks: loom remembers only the last
-//! access to a word, so it would not see that a look races with a store before which the same
-//! thread has read the word.
+//! The model's main thread runs the ring, and a spawned thread takes the snapshot. Loom remembers
+//! only the last access to a word. If the thread that loads a word also stored it, loom would not
+//! see that a load of another thread races with that store.
 
 use loom::thread;
 
@@ -10,8 +10,8 @@ use super::{check_without_fences, multi, single, single_ring, take};
 use crate::Stage;
 use crate::monitor::{Monitor, RingState};
 
-/// Looks once, and sees nobody ahead of what they waited for.
-fn look(monitor: &Monitor) {
+/// Takes a snapshot, and checks that no stage is ahead of the stage that it waits for.
+fn check_snapshot(monitor: &Monitor) {
     let snapshot = monitor.snapshot();
     let mut ahead = snapshot.published;
     assert!(ahead <= snapshot.claimed, "published before it was claimed: {snapshot}");
@@ -30,11 +30,11 @@ fn loom_no_stage_shows_ahead() {
         let monitor = producer.monitor();
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
-        let looker = thread::spawn(move || look(&monitor));
+        let observer = thread::spawn(move || check_snapshot(&monitor));
         producer.publish(|event| *event = 1).unwrap();
         take(&mut first).unwrap();
         take(&mut second).unwrap();
-        looker.join().unwrap();
+        observer.join().unwrap();
     });
 }
 
@@ -44,14 +44,14 @@ fn loom_no_stage_shows_ahead_of_a_claim() {
     check_without_fences(|| {
         let (mut producer, mut poller) = multi(2);
         let monitor = producer.monitor();
-        let looker = thread::spawn(move || look(&monitor));
+        let observer = thread::spawn(move || check_snapshot(&monitor));
         producer.publish(|event| *event = 1).unwrap();
         take(&mut poller).unwrap();
-        looker.join().unwrap();
+        observer.join().unwrap();
     });
 }
 
-/// O18: a stage, and the acknowledgement that it had waited for.
+/// O18: a stage, and the acknowledgement that it waited for.
 #[test]
 fn loom_no_stage_shows_ahead_of_an_acknowledgement() {
     check_without_fences(|| {
@@ -62,7 +62,7 @@ fn loom_no_stage_shows_ahead_of_an_acknowledgement() {
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         let acknowledger = consumers.take_acknowledger("first").unwrap();
-        let looker = thread::spawn(move || {
+        let observer = thread::spawn(move || {
             let snapshot = monitor.snapshot();
             let [first, second] = &snapshot.stages[..] else { panic!("two stages") };
             assert!(first.acknowledged.unwrap() <= first.sequence);
@@ -72,18 +72,18 @@ fn loom_no_stage_shows_ahead_of_an_acknowledgement() {
         take(&mut first).unwrap();
         acknowledger.acknowledge(1).unwrap();
         take(&mut second).unwrap();
-        looker.join().unwrap();
+        observer.join().unwrap();
     });
 }
 
-/// O8: what a look at an open ring shows as published, its close counts.
+/// O8: an event that a snapshot of an open ring shows as published is counted by the close.
 #[test]
 fn loom_a_look_counts_no_event_that_a_close_does_not() {
     loom::model(|| {
         let (mut producer, poller) = single(2);
         let monitor = producer.monitor();
         let ring = producer.shared();
-        let looker = thread::spawn(move || {
+        let observer = thread::spawn(move || {
             let snapshot = monitor.snapshot();
             (snapshot.state == RingState::Open).then_some(snapshot.published)
         });
@@ -92,7 +92,7 @@ fn loom_a_look_counts_no_event_that_a_close_does_not() {
             ring.control.life.end()
         });
         let _ = producer.publish(|event| *event = 1);
-        let (seen, end) = (looker.join().unwrap(), closer.join().unwrap());
+        let (seen, end) = (observer.join().unwrap(), closer.join().unwrap());
         assert!(seen <= end, "published={seen:?} end={end:?}");
         drop(poller);
     });

@@ -1,11 +1,12 @@
-//! Which thread holds a claim.
+//! A model of the record that says which thread holds a claim.
 
 use loom::thread;
 
 use crate::open_claim::{OpenClaim, OpenClaims};
 use crate::sync::NOTES_CLAIMS;
 
-/// O38: a producer claims on this thread, and then on another one: that claim is not this thread's.
+/// O38: a producer claims on this thread and then on another one. The second claim is not this
+/// thread's.
 #[test]
 fn loom_a_claim_of_another_thread_is_not_ones_own() {
     NOTES_CLAIMS.set(true);

@@ -1,4 +1,5 @@
-//! Waiters that park, and those who wake them. A wake-up that is lost shows as a deadlock.
+//! Models of threads that park, and of the threads that wake them. A lost wake-up shows as a
+//! deadlock.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::Sleeping;
 use crate::{Action, Disruptor, Poller, SingleProducer};
 
-/// O6: an empty ring, one producer.
+/// O6: an empty ring with one producer.
 #[test]
 fn loom_park_on_publication() {
     loom::model(|| {
@@ -28,7 +29,7 @@ fn loom_park_on_publication() {
     });
 }
 
-/// O6: an empty ring, several producers.
+/// O6: an empty ring with several producers.
 #[test]
 fn loom_park_on_publication_multi() {
     loom::model(|| {
@@ -42,8 +43,8 @@ fn loom_park_on_publication_multi() {
     });
 }
 
-/// O6: who has been woken lies down again, while the next event is published. Whoever woke it took the
-/// mark away, and may not take the new one for the old.
+/// O6: a woken thread parks again while the next event is published. The publisher that woke it has
+/// cleared the mark, and must not mistake the new mark for the old one.
 #[test]
 fn loom_park_twice_on_publication() {
     loom::model(|| {
@@ -62,7 +63,7 @@ fn loom_park_twice_on_publication() {
     });
 }
 
-/// O6: two publish at once, and one of them finds that the other has taken the mark away.
+/// O6: two producers publish at once, and one of them finds that the other has cleared the mark.
 #[test]
 fn loom_park_on_two_publications() {
     loom::model(|| {
@@ -84,7 +85,7 @@ fn loom_park_on_two_publications() {
     });
 }
 
-/// O6: two sleep on one publication, and both are woken.
+/// O6: two stages are parked on one publication, and both are woken.
 #[test]
 fn loom_two_stages_park_on_publication() {
     loom::model(|| {
@@ -118,7 +119,7 @@ fn loom_park_behind_a_claim_that_is_given_up() {
     });
 }
 
-/// O6: a stage upstream.
+/// O6: a stage is parked on an upstream stage.
 #[test]
 fn loom_park_on_upstream_stage() {
     loom::model(|| {
@@ -136,7 +137,7 @@ fn loom_park_on_upstream_stage() {
     });
 }
 
-/// O6 and O13: a full ring.
+/// O6 and O13: a producer is parked on a full ring.
 #[test]
 fn loom_park_on_full_ring() {
     loom::model(|| {
@@ -151,8 +152,8 @@ fn loom_park_on_full_ring() {
     });
 }
 
-/// O6: a full ring of which two slots are a good part. A patient producer is woken when they are free,
-/// whichever of the two releases it came between. (Its patience has no end here.)
+/// O6: a full ring of eight slots, where a patient producer waits until two are free. It is woken
+/// then, whichever of the two releases it parks between. (Its patience has no time limit here.)
 #[test]
 fn loom_park_until_there_is_room() {
     loom::model(|| {
@@ -169,7 +170,8 @@ fn loom_park_until_there_is_room() {
     });
 }
 
-/// O6: as above for two producers, who share a place to sleep and may take each other's slot.
+/// O6: the same with two producers, which park on the same event count and may take each other's
+/// slot.
 #[test]
 fn loom_two_producers_park_until_there_is_room() {
     loom::model(|| {
@@ -184,14 +186,14 @@ fn loom_two_producers_park_until_there_is_room() {
             second.publish(|event| *event = 2).unwrap();
             second
         });
-        // Enough for room behind them though one of the two has claimed before the look.
+        // Three releases free enough slots even if one of the two has claimed before the check.
         poller.poll_max(3).unwrap().consume_all();
         drop((one.join(), other.join()));
     });
 }
 
 /// O6: a full ring with two stages at its gate, each of which may be the last. A producer that
-/// slept with the one while the other was behind was never woken.
+/// parked on one of them while the other was behind would never be woken.
 #[test]
 fn loom_park_on_full_ring_with_two_gates() {
     loom::model(|| {
@@ -210,7 +212,7 @@ fn loom_park_on_full_ring_with_two_gates() {
     });
 }
 
-/// O6: as above for a stage that joins two.
+/// O6: the same for a stage that joins two others.
 #[test]
 fn loom_park_on_two_upstream_stages() {
     loom::model(|| {
@@ -237,9 +239,9 @@ fn loom_park_on_two_upstream_stages() {
     });
 }
 
-/// O6: a stage that joins two, one of which has left: whom that one waited for may finish between
-/// the two looks of the waiter, while the other is behind. A waiter that looked for its place after
-/// the state slept for ever.
+/// O6: a stage joins two others, one of which has left. The stage upstream of that one may finish
+/// between the two checks of the waiter, while the other is behind. A waiter that chose where to
+/// park after its check would never be woken.
 #[test]
 fn loom_park_where_one_has_left_and_another_is_behind() {
     let mut model = loom::model::Builder::new();
@@ -269,7 +271,7 @@ fn loom_park_where_one_has_left_and_another_is_behind() {
     });
 }
 
-/// O6: two producers sleep on one full ring, and both are woken.
+/// O6: two producers are parked on one full ring, and both are woken.
 #[test]
 fn loom_two_producers_park_on_full_ring() {
     check_less(|| {
@@ -289,8 +291,9 @@ fn loom_two_producers_park_on_full_ring() {
     });
 }
 
-/// O6: another producer takes the slot that just became free, and its event is consumed while this
-/// one lies down. One that looked for its place after the state slept beside a free slot.
+/// O6: another producer takes the slot that has just become free, and its event is consumed while
+/// this producer parks. If this one chose where to park after its check, it would stay parked
+/// beside a free slot.
 #[test]
 fn loom_park_on_full_ring_while_another_claims() {
     loom::model(|| {
@@ -309,7 +312,7 @@ fn loom_park_on_full_ring_while_another_claims() {
     });
 }
 
-/// O7 and O10: a halt wakes whoever sleeps.
+/// O7 and O10: a halt wakes a parked stage.
 #[test]
 fn loom_halt_against_park() {
     loom::model(|| {
@@ -322,7 +325,7 @@ fn loom_halt_against_park() {
     });
 }
 
-/// O7 and O10: a halt wakes a producer that sleeps on a full ring.
+/// O7 and O10: a halt wakes a producer that is parked on a full ring.
 #[test]
 fn loom_halt_against_park_on_full_ring() {
     loom::model(|| {
@@ -337,7 +340,7 @@ fn loom_halt_against_park_on_full_ring() {
     });
 }
 
-/// O7 and O9: a close wakes whoever sleeps.
+/// O7 and O9: a close wakes a parked stage.
 #[test]
 fn loom_close_against_park() {
     loom::model(|| {
@@ -348,17 +351,19 @@ fn loom_close_against_park() {
     });
 }
 
-/// Sleeps at the first look, uncounted. Loom knows no time: such a sleep ends by a wake-up or never.
+/// Sleeps without a mark after the first failed poll. Loom has no time, so such a sleep ends by a
+/// wake-up or never.
 const SLEEP: Sleeping = Sleeping { spins: 0, yields: 0, sleep: Duration::from_secs(10) };
 
-/// A ring for one producer in which nobody parks, so that nobody looks for sleepers.
+/// A ring with one producer in which no thread parks with a mark, so that no thread checks for
+/// parked ones.
 fn sleeping(capacity: usize) -> (SingleProducer<u64>, Poller<u64>) {
     let ring = Disruptor::single_producer(capacity, || 0_u64).wait(SLEEP).producer_wait(SLEEP);
     let (producer, mut consumers) = ring.stage("a").poller().build().unwrap();
     (producer, consumers.take_poller("a").unwrap())
 }
 
-/// O7 and O10: a halt wakes who sleeps uncounted.
+/// O7 and O10: a halt wakes a stage that sleeps without a mark.
 #[test]
 fn loom_halt_against_sleep() {
     loom::model(|| {
@@ -371,7 +376,7 @@ fn loom_halt_against_sleep() {
     });
 }
 
-/// O7 and O9: a close wakes who sleeps uncounted.
+/// O7 and O9: a close wakes a stage that sleeps without a mark.
 #[test]
 fn loom_close_against_sleep() {
     loom::model(|| {
@@ -382,13 +387,13 @@ fn loom_close_against_sleep() {
     });
 }
 
-/// O7 and O10: a halt wakes a producer that sleeps uncounted on a full ring.
+/// O7 and O10: a halt wakes a producer that sleeps without a mark on a full ring.
 #[test]
 fn loom_halt_against_sleep_on_full_ring() {
     loom::model(|| halt_against_full_ring(|_| {}));
 }
 
-/// O7 and O10: the same for one that parks where nobody looks for sleepers.
+/// O7 and O10: the same for a producer that parks where no thread checks for parked ones.
 #[test]
 fn loom_halt_against_park_that_nobody_looks_for() {
     loom::model(|| halt_against_full_ring(|producer| producer.set_wait(PARK)));
@@ -409,8 +414,8 @@ fn halt_against_full_ring(prepare: impl Fn(&mut SingleProducer<u64>)) {
     drop(poller);
 }
 
-/// O6: a thread of two stages sleeps until anything advances: first the publication, then the one
-/// stage's letting go for the other, which it sees itself.
+/// O6: a thread of two stages is parked until any word advances: first the publication. The release
+/// of the first stage, for the second, happens on the thread itself.
 #[test]
 fn loom_park_on_anything() {
     check_less(|| {
@@ -430,7 +435,7 @@ fn loom_park_on_anything() {
     });
 }
 
-/// O6: as above, where a stage on another thread lets go.
+/// O6: the same, where a stage on another thread releases events.
 #[test]
 fn loom_park_on_anything_for_another_stage() {
     check_less(|| {
@@ -448,7 +453,8 @@ fn loom_park_on_anything_for_another_stage() {
     });
 }
 
-/// O6: a thread that wakes sleepers wakes them, though a flag of the word comes and goes meanwhile.
+/// O6: a thread wakes the parked threads even if a flag of the word is raised and lowered
+/// meanwhile.
 #[test]
 fn loom_wake_while_a_flag_comes_and_goes() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! Events on their way: published, read, passed on, written again.
+//! Models of an event's way: published, read, passed on, and its slot written again.
 
 use loom::thread;
 
@@ -12,7 +12,7 @@ use crate::sync::{Arc, AtomicU64, Ordering};
 use crate::wait::BusySpin;
 use crate::{Action, Builder, MultiProducer, Poller};
 
-/// O1: what is read has been written.
+/// O1: an event that is read has been written.
 #[test]
 fn loom_publish_then_read() {
     check_without_fences(|| {
@@ -32,7 +32,7 @@ fn loom_publish_then_read() {
     });
 }
 
-/// O1: as above, with one that looks by itself until an event is there.
+/// O1: the same with a consumer that spins until an event is available.
 #[test]
 fn loom_publish_then_read_by_one_that_spins() {
     check_without_fences(|| {
@@ -50,7 +50,7 @@ fn loom_publish_then_read_by_one_that_spins() {
     });
 }
 
-/// O2: a slot is written again only when its reader has let go of it.
+/// O2: a slot is written again only after its reader has released it.
 #[test]
 fn loom_wrap_waits_for_reader() {
     check_without_fences(|| {
@@ -68,8 +68,8 @@ fn loom_wrap_waits_for_reader() {
     });
 }
 
-/// O2 and I15: the last stage takes the lines of its events, as a model sees it a write, before producers may write there, and
-/// after the stage before it has read them.
+/// O2 and I15: the last stage acquires the cache lines of its events, which loom treats as a write.
+/// It does so after the upstream stage has read them, and before producers may write there.
 #[test]
 fn loom_lines_are_taken_while_nobody_else_has_them() {
     check_without_fences(|| {
@@ -93,7 +93,8 @@ fn loom_lines_are_taken_while_nobody_else_has_them() {
     });
 }
 
-/// O2 and I15: of stages side by side the last takes a line, after the other has read there, and before producers may write.
+/// O2 and I15: of two stages side by side, the last one acquires a cache line, after the other has
+/// read there and before producers may write.
 #[test]
 fn loom_lines_are_taken_by_the_last_of_stages_side_by_side() {
     check_without_fences(|| {
@@ -109,22 +110,22 @@ fn loom_lines_are_taken_by_the_last_of_stages_side_by_side() {
     });
 }
 
-/// O3: a stage sees what the stage before it wrote, and not before it is done.
+/// O3: a stage sees what the upstream stage wrote, and only after that stage has finished.
 #[test]
 fn loom_dependent_stage() {
     dependent_stage(|| single_ring(2), |second| take(second).ok());
 }
 
-/// O3: as above, with a stage that looks by itself.
+/// O3: the same with a stage that spins.
 #[test]
 fn loom_a_stage_that_spins_comes_after_the_one_before_it() {
     dependent_stage(|| single_ring(2).wait(BusySpin), take_by_spinning);
 }
 
-/// A stage that changes an event in one thread, while the stage after it looks once in another.
+/// A stage changes an event in one thread, while a downstream stage polls once in another.
 fn dependent_stage(
     ring: fn() -> Builder<'static, u64, Single>,
-    look: fn(&mut Poller<u64>) -> Option<Taken>,
+    poll_once: fn(&mut Poller<u64>) -> Option<Taken>,
 ) {
     check_without_fences(move || {
         let (mut producer, mut consumers) =
@@ -138,14 +139,14 @@ fn dependent_stage(
             }
             first
         });
-        if let Some(events) = look(&mut second) {
+        if let Some(events) = poll_once(&mut second) {
             assert_eq!(events, [(0, 11)]);
         }
         drop(writer.join());
     });
 }
 
-/// O4 and O12: two producers, one order, and nothing is seen before it is stamped.
+/// O4 and O12: two producers, whose events have one order and are seen only once they are stamped.
 #[test]
 fn loom_multi_producer_stamps() {
     check_without_fences(|| {
@@ -168,7 +169,7 @@ fn loom_multi_producer_stamps() {
     });
 }
 
-/// O12: who has claimed last expects nobody else to claim, and somebody does.
+/// O12: the producer of the last claim expects the counter unchanged, while another one claims.
 #[test]
 fn loom_claim_in_a_row_against_another() {
     check_without_fences(|| {
@@ -188,7 +189,7 @@ fn loom_claim_in_a_row_against_another() {
     });
 }
 
-/// O4: a batch that goes on at the beginning of the ring.
+/// O4: a batch that crosses the wrap.
 #[test]
 fn loom_multi_producer_stamps_of_batches() {
     check_without_fences(|| {
@@ -203,14 +204,15 @@ fn loom_multi_producer_stamps_of_batches() {
         });
         let mut seen = take(&mut poller).unwrap_or_default();
         let end = batch.join().unwrap();
-        // A batch of the poller's ends with the ring.
+        // A poll returns events up to the wrap at most.
         (0..2).for_each(|_| seen.extend(take(&mut poller).unwrap_or_default()));
         assert_eq!(seen, [(1, 2), (2, 2)]);
         drop(end);
     });
 }
 
-/// O2 for several producers: a claim a lap later comes after the reader.
+/// O2 for several producers: a claim of the next lap is granted only after the reader has released
+/// the slot.
 #[test]
 fn loom_multi_producer_wrap() {
     check_without_fences(|| {
@@ -227,7 +229,7 @@ fn loom_multi_producer_wrap() {
     });
 }
 
-/// O12: of two producers that claim as many slots as are free, none takes one that the other has.
+/// O12: two producers each claim as many slots as are free, and never the same slot.
 #[test]
 fn loom_claims_up_to_share_what_is_free() {
     check_without_fences(|| {
@@ -242,7 +244,7 @@ fn loom_claims_up_to_share_what_is_free() {
     });
 }
 
-/// O2 and O12: a claim of as many slots as are free does not reach into the event that is read.
+/// O2 and O12: a claim of as many slots as are free does not include the event that is being read.
 #[test]
 fn loom_claim_up_to_waits_for_reader() {
     check_without_fences(|| {
@@ -256,7 +258,7 @@ fn loom_claim_up_to_waits_for_reader() {
     });
 }
 
-/// Publishes as many events of 7 as find a slot; how many.
+/// Publishes as many events of 7 as there are free slots; returns their number.
 fn fill_up(mut producer: MultiProducer<u64>) -> (MultiProducer<u64>, u64) {
     let claimed = match producer.try_claim_up_to(usize::MAX) {
         Ok(mut batch) => {
@@ -271,7 +273,7 @@ fn fill_up(mut producer: MultiProducer<u64>) -> (MultiProducer<u64>, u64) {
     (producer, claimed)
 }
 
-/// O5: a stage downstream skips a claim that was given up.
+/// O5: a downstream stage skips a claim that was given up.
 #[test]
 fn loom_tombstone_downstream() {
     check_without_fences(|| {
@@ -280,7 +282,7 @@ fn loom_tombstone_downstream() {
         let mut first = consumers.take_poller("first").unwrap();
         let mut second = consumers.take_poller("second").unwrap();
         let publisher = thread::spawn(move || {
-            *producer.claim().unwrap() = 99; // given up
+            *producer.claim().unwrap() = 99; // not published
             producer.publish(|event| *event = 1).unwrap();
             producer
         });
@@ -293,7 +295,7 @@ fn loom_tombstone_downstream() {
     });
 }
 
-/// O17: what a stage skipped as failed is known as such to the stage after it.
+/// O17: a downstream stage sees that the stage before it has skipped an event as failed.
 #[test]
 fn loom_failed_event_is_seen_downstream() {
     check_without_fences(|| {
@@ -316,7 +318,7 @@ fn loom_failed_event_is_seen_downstream() {
     });
 }
 
-/// O3: a stage after one that is acknowledged comes after what the acknowledging thread did.
+/// O3: a stage downstream of an acknowledged one sees what the acknowledging thread did before.
 #[test]
 fn loom_acknowledgement_comes_after_what_it_says() {
     check_without_fences(|| {

@@ -1,4 +1,4 @@
-//! Taps: a writer that never waits, readers that count what they miss.
+//! Models of taps: a writer that never waits, and readers that count what they miss.
 
 use loom::thread;
 
@@ -8,12 +8,12 @@ use crate::sync::Arc;
 use crate::tap::slot::{Absent, Slots};
 use crate::tap::{TapReader, TapWriter, tap};
 
-/// Writes an entry whose event tells its sequence.
+/// Writes an entry whose event is its sequence plus 10.
 fn write(slots: &Slots<u64>, position: u64) -> bool {
     slots.write(position, position, &(position + 10))
 }
 
-/// Writes `count` events and closes.
+/// Writes `count` events and closes the tap.
 fn write_all(mut writer: TapWriter<u64>, count: u64) {
     for sequence in 0..count {
         writer.write(sequence, &(sequence + 10));
@@ -35,7 +35,7 @@ fn drain(reader: &mut TapReader<u64>) -> Vec<u64> {
     }
 }
 
-/// O20: who finds a slot open reads what was written there, whatever else it has seen.
+/// O20: a reader that finds a slot open reads what was written there, whatever else it has seen.
 #[test]
 fn loom_tap_slot_hands_on_its_entry() {
     check_without_fences(|| {
@@ -50,7 +50,8 @@ fn loom_tap_slot_hands_on_its_entry() {
     });
 }
 
-/// O21: a slot is written again only when all have left it, and else not at all.
+/// O21: a slot is written again only after all readers have left it; otherwise the write is
+/// refused.
 #[test]
 fn loom_tap_slot_is_written_after_its_readers() {
     check_without_fences(|| {
@@ -63,15 +64,15 @@ fn loom_tap_slot_is_written_after_its_readers() {
         let (first, second) = (Arc::clone(&slots), Arc::clone(&slots));
         let first = thread::spawn(move || read(first));
         let second = thread::spawn(move || read(second));
-        let is_there = write(&slots, 1);
+        let is_written = write(&slots, 1);
         let seen = slots.read(1).map(|found| found.event);
-        assert_eq!(seen, if is_there { Ok(11) } else { Err(Absent::PassedOver) });
+        assert_eq!(seen, if is_written { Ok(11) } else { Err(Absent::PassedOver) });
         first.join().unwrap();
         second.join().unwrap();
     });
 }
 
-/// O22: what lies below the head has been written, so a reader in time gets it.
+/// O22: every entry below the head has been written, so a reader that is not a lap behind gets it.
 #[test]
 fn loom_tap_loses_nothing_that_there_is_room_for() {
     check_without_fences(|| {
@@ -83,7 +84,8 @@ fn loom_tap_loses_nothing_that_there_is_room_for() {
     });
 }
 
-/// O20 to O22: received and missed are all that was written, with a reader in the writer's way.
+/// O20 to O22: the entries received and missed are all that were written, even if a reader blocks a
+/// slot.
 #[test]
 fn loom_tap_counts_exactly() {
     check_without_fences(|| {
@@ -96,7 +98,7 @@ fn loom_tap_counts_exactly() {
     });
 }
 
-/// O20 to O22: the latest is never older than what was there before the call.
+/// O20 to O22: the latest entry is at least as new as the one that was there before the call.
 #[test]
 fn loom_tap_latest_is_not_old() {
     check_without_fences(|| {

@@ -1,8 +1,10 @@
-//! Workers that claim, finish, leave and sleep, against producers, stages after them, and each other.
+//! Models of workers that claim, finish, leave and park, against producers, downstream stages, and
+//! each other.
 //!
-//! Those who load a word are spawned, and those who load and then swap it run on the main thread, which
-//! loom tries first: of a word it remembers the last access only, and would not look for a schedule in
-//! which another thread's load comes after the swap if the swapping thread loads the word itself.
+//! Threads that only load a word are spawned. Threads that load and then swap it run on the main
+//! thread, which loom schedules first. Loom remembers only the last access to a word. If the
+//! swapping thread is not first, its own load hides the load of the other thread. Loom then does
+//! not try the schedule in which that load follows the swap.
 
 use std::iter;
 
@@ -25,8 +27,8 @@ use crate::protocol::seats::{Place, Seating};
 use crate::sync::{Arc, AtomicU8, Ordering};
 use crate::{Sequence, SingleProducer};
 
-/// A ring with a group of `workers`, of which `size` are to work, and a stage after it: words 0 and 1,
-/// and one for each worker. By key if there is room for owners.
+/// A ring with a group of `workers`, of which `size` are active, and a stage downstream of it. They
+/// have the words 0 and 1, and one more for each worker. With `owners`, the group routes by key.
 pub(super) fn ring_with_group(
     capacity: usize,
     workers: usize,
@@ -36,7 +38,7 @@ pub(super) fn ring_with_group(
     ring_with(capacity, workers, |control, words| Group::new(control, words, size, owners))
 }
 
-/// As [`ring_with_group`], with the group that `make` makes.
+/// The same with the group that `make` returns.
 pub(super) fn ring_with(
     capacity: usize,
     workers: usize,
@@ -51,7 +53,7 @@ pub(super) fn ring_with(
     (Producer::new(ring.clone(), Box::new(PARK)), ring, group, after)
 }
 
-/// The words of `stages` stages, and behind them those of workers.
+/// A ring with the words of `stages` stages, followed by those of workers.
 fn ring(capacity: usize, upstream: Vec<Box<[usize]>>, stages: usize) -> Ring<u64> {
     let failures = upstream.iter().map(|_| None).collect();
     let seating = Seating::new(stages, upstream.len(), 0);
@@ -80,7 +82,7 @@ pub(super) fn workers(
     (0..group.max()).map(worker).collect()
 }
 
-/// A ring with a group of workers and a stage after it.
+/// A ring with a group of workers and a stage downstream of it.
 fn group_and_stage(
     capacity: usize,
     count: usize,
@@ -90,7 +92,7 @@ fn group_and_stage(
     (producer, workers(&ring, &group, None), after)
 }
 
-/// A ring with a group of workers and nothing else.
+/// A ring with a group of workers and no other stage.
 fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>>) {
     let ring = ring(capacity, vec![Box::default(); 1 + count], 1);
     let words = (0..=count).collect();
@@ -99,7 +101,7 @@ fn group(capacity: usize, count: usize) -> (SingleProducer<u64>, Vec<Worker<u64>
     (Producer::new(ring, Box::new(PARK)), workers)
 }
 
-/// What one poll finds, written to and finished.
+/// Writes to and finishes the events that one poll finds; returns them.
 pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
     match worker.poll() {
         Ok(events) => {
@@ -114,7 +116,7 @@ pub(super) fn work(worker: &mut Worker<u64>) -> Vec<Sequence> {
     }
 }
 
-/// What one poll of the stage after the group finds, read and finished.
+/// Reads and finishes the events that one poll of the downstream stage finds; returns them.
 pub(super) fn read(after: &mut StageReader<u64>) -> Vec<Sequence> {
     match Source::poll(after) {
         Ok(events) => {
@@ -126,7 +128,7 @@ pub(super) fn read(after: &mut StageReader<u64>) -> Vec<Sequence> {
     }
 }
 
-/// O25: a slot is written again only when the worker that has its event has finished it.
+/// O25: a slot is written again only after the worker that has its event has finished it.
 #[test]
 fn loom_no_event_is_overwritten_while_a_worker_has_it() {
     check_without_fences(|| {
@@ -141,7 +143,7 @@ fn loom_no_event_is_overwritten_while_a_worker_has_it() {
     });
 }
 
-/// O25, I12: two workers claim at once, and share.
+/// O25, I12: two workers claim at once, and no event is claimed twice.
 #[test]
 fn loom_two_workers_never_get_one_event() {
     check_without_fences(|| {
@@ -161,7 +163,8 @@ fn loom_two_workers_never_get_one_event() {
     });
 }
 
-/// O25 and O3: a stage after a group sees what its workers wrote, and not before they are done.
+/// O25 and O3: a stage downstream of a group sees what the workers wrote, and only after they have
+/// finished.
 #[test]
 fn loom_stage_after_a_group() {
     check_without_fences(|| {
@@ -177,9 +180,9 @@ fn loom_stage_after_a_group() {
     });
 }
 
-/// O6: a stage parks on a group whose workers claim and finish, one of them in vain. Its bound falls
-/// below what the other has finished, for a moment; a stage that took that for the end of what it
-/// could wait for, and slept with the publication, was never woken.
+/// O6: a stage is parked on a group whose workers claim and finish, while the claim of one of them
+/// fails. The bound of that worker falls for a moment below what the other has finished. A stage
+/// that then parked on the publication, because it found no worker behind, would never be woken.
 #[test]
 fn loom_park_while_a_worker_claims_in_vain() {
     check_less(|| {
@@ -199,7 +202,7 @@ fn loom_park_while_a_worker_claims_in_vain() {
     });
 }
 
-/// O6: a producer parks on a full ring until a worker has claimed and finished the event.
+/// O6: a producer is parked on a full ring until a worker has claimed and finished the event.
 #[test]
 fn loom_park_on_full_ring_of_a_group() {
     loom::model(|| {
@@ -214,9 +217,10 @@ fn loom_park_on_full_ring_of_a_group() {
     });
 }
 
-/// O6: two workers share the last event of a closed ring: one takes it, the other one waits until it is
-/// finished. A worker that chose where to sleep by one look at the group's word, and whether to by
-/// another, slept with the publication when the event had just been claimed.
+/// O6: two workers share the last event of a closed ring: one takes it, the other one waits until
+/// it is finished. The decision to park and the choice of the event count must come from one load
+/// of the group's word. With two loads, a worker may park on the publication although the event has
+/// just been claimed.
 #[test]
 fn loom_two_workers_share_the_last_event() {
     loom::model(|| {
@@ -241,7 +245,7 @@ fn loom_two_workers_share_the_last_event() {
     });
 }
 
-/// O26 and O7: a worker that sleeps since it is not to work is woken when it is.
+/// O26 and O7: a worker that is parked because it is inactive is woken when it becomes active.
 #[test]
 fn loom_resize_against_sleep() {
     loom::model(|| {
@@ -256,7 +260,8 @@ fn loom_resize_against_sleep() {
     });
 }
 
-/// O26 and O27: what a worker leaves behind is taken over by one that sleeps, with what was done to it.
+/// O26 and O27: a parked worker takes over the events that another one leaves behind, with what was
+/// done to them.
 #[test]
 fn loom_a_worker_takes_over_what_another_left() {
     loom::model(|| {
@@ -279,8 +284,8 @@ fn loom_a_worker_takes_over_what_another_left() {
     });
 }
 
-/// O29: two idle workers get an event each. One of them watches, and the other one sleeps until it is handed
-/// the watch.
+/// O29: two idle workers get one event each. One of them has the watch, and the other one parks
+/// until it is handed the watch.
 #[test]
 fn loom_two_idle_workers_get_an_event_each() {
     check_less(|| {
@@ -299,7 +304,8 @@ fn loom_two_idle_workers_get_an_event_each() {
     });
 }
 
-/// O29: the watch is handed to one that has just found something else to do, and passes it on.
+/// O29: the watch is handed to a worker that has just found something else to do, and that worker
+/// passes it on.
 #[test]
 fn loom_a_watch_is_handed_to_one_that_goes() {
     check_less(|| {

@@ -1,4 +1,4 @@
-//! The A/B tests of a ring, as they are shown.
+//! What a monitor shows of the A/B tests of a ring.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ pub use crate::ab_tests::AbTestSubject;
 
 /// The state of one A/B test of one end of a ring. Made by [`Monitor::ab_tests`].
 ///
-/// Whether a prefetch pays depends on the CPU, on where the threads run, and on other load. An end therefore
-/// times both ways for some thousand events now and then, and keeps the faster one.
-/// [`Builder::ab_tests`](crate::Builder::ab_tests) turns that off.
+/// Whether a prefetch pays off depends on the CPU, on the placement of the threads, and on other
+/// load. An end therefore times both variants from time to time, for some thousand events, and
+/// keeps the faster one. [`Builder::ab_tests`](crate::Builder::ab_tests) turns the tests off.
 ///
 /// It prints as one line:
 ///
@@ -22,19 +22,19 @@ pub use crate::ab_tests::AbTestSubject;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AbTest {
-    /// The end that runs it: the name of a stage, or `None` for a producer.
+    /// The end that runs the test: the name of a stage, or `None` for a producer.
     pub stage: Option<String>,
-    /// What it turns on or off.
+    /// What the test turns on or off.
     pub subject: AbTestSubject,
-    /// Whether that is on. During a test, whether it was on before.
+    /// Whether the subject is on. During a test: whether it was on before the test.
     pub is_on: bool,
     /// Number of tests that this end has finished.
     pub tests: u64,
-    /// What the last test measured; `None` before the first one has ended.
+    /// What the last test measured. `None` until the first one has ended.
     pub last: Option<AbTimes>,
 }
 
-/// Times of one A/B test, in nanoseconds an event. See [`AbTest`].
+/// The times of one A/B test, in nanoseconds per event. See [`AbTest`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct AbTimes {
@@ -76,11 +76,12 @@ impl fmt::Display for AbTest {
 }
 
 impl Monitor {
-    /// The state of each A/B test of the ring, for the ends that exist now.
+    /// Returns the state of each A/B test of the ring, for the ends that currently exist.
     ///
-    /// The figures of one test are read one after another: during the end of a test they may belong to two
-    /// tests. The list is empty where [`Builder::ab_tests`](crate::Builder::ab_tests) turned the tests off. It
-    /// has no tests that this CPU or a ring of this size has no use for. Does not wait for the ring.
+    /// Never waits for the ring. The figures of a test are read one after another. If a test ends
+    /// meanwhile, they may belong to two tests. The list is empty if
+    /// [`Builder::ab_tests`](crate::Builder::ab_tests) turned the tests off. It omits tests that
+    /// are useless on this CPU or for a ring of this size.
     ///
     /// ```
     /// use lapwing::Disruptor;

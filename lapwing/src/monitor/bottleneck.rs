@@ -1,9 +1,10 @@
-//! What limits a ring that runs: the verdict on what is slow. Not here: what has stopped (`stall`).
+//! The verdict on what limits a running ring. Not here: what has stopped (`stall`).
 //!
 //! ```text
-//! producers ──> A ──[ 1]──> B ──[14]──> C ──[ 0]      a ring of 16 slots, all of them taken
-//!                              ^
-//!                              B limits it: no stage waits for one after it, so its events pile up
+//! producers ──> [ 1] A ──> [15] B ──> [ 0] C      a ring of 16 slots, none of them free
+//!                          ^
+//!                          events ready for B: B limits the ring, because no stage waits for a
+//!                          downstream stage, so events pile up in front of B
 //! ```
 
 use std::cmp::Reverse;
@@ -12,7 +13,7 @@ use std::fmt;
 use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::state::RingState;
 
-/// What limits how many events pass through a ring; see [`Throughput::bottleneck`].
+/// What limits the throughput of a ring. See [`Throughput::bottleneck`].
 ///
 /// ```
 /// use lapwing::{Disruptor, monitor::Bottleneck};
@@ -35,7 +36,7 @@ use super::state::RingState;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bottleneck {
-    /// The producers: the stages have finished what was there.
+    /// The producers: the stages have finished all available events.
     Producers,
     /// A stage.
     Stage {
@@ -60,16 +61,21 @@ impl fmt::Display for Bottleneck {
 }
 
 impl Snapshot {
-    /// What limits the ring, as far as one look shows it. Two looks show more, see
+    /// Returns what limits the ring, as far as one snapshot shows it.
+    ///
+    /// Two snapshots show more; see
     /// [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck).
     ///
-    /// - If a producer waits for a slot, if no slot is free, or if the ring is closed: the stage with
-    ///   the most events ready for it, [`available`](StageSnapshot::available). If more events than
-    ///   that wait for an [acknowledgement](crate::Stage::acknowledged), it is this. If no stage has
-    ///   any, because they wait for a claim that is not published: the producers.
-    /// - Otherwise `None`. In a ring with free slots, one look does not tell whether events pile up.
+    /// - If a producer waits for a slot, no slot is free, or the ring is closed, the verdict is the
+    ///   stage with the most events ready for it ([`available`](StageSnapshot::available)). If more
+    ///   events than that wait for an [acknowledgement](crate::Stage::acknowledged), the verdict is
+    ///   that acknowledgement. If no stage has events ready because a claim is not published, the
+    ///   verdict is the producers.
+    /// - Otherwise the result is `None`. In a ring with free slots, one snapshot does not show
+    ///   whether events pile up.
     ///
-    /// The [`Display`](Self#impl-Display-for-Snapshot) of the snapshot ends with this verdict.
+    /// The [`Display`](Self#impl-Display-for-Snapshot) output of the snapshot ends with this
+    /// verdict.
     ///
     /// ```
     /// use lapwing::{Disruptor, monitor::Bottleneck};
@@ -93,14 +99,15 @@ impl Snapshot {
         limit_of(self, None)
     }
 
-    /// Whether producers find no room.
+    /// Whether producers lack free slots.
     fn holds_producers_back(&self) -> bool {
         self.waiting_producers > 0 || self.free_slots == 0
     }
 }
 
-/// What limits the ring of `later`, and of `earlier` if there were two looks: as
-/// [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck) and [`Snapshot::bottleneck`] define it.
+/// Returns what limits the ring of `later`, and of `earlier` if there are two snapshots. The rules
+/// are those of [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck) and
+/// [`Snapshot::bottleneck`].
 pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<Bottleneck> {
     if later.state == RingState::Halted {
         return None;
@@ -113,7 +120,7 @@ pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<B
         is_up_to_stages || has_stayed || suspect.was_never_without
     };
     let suspects: Vec<_> = suspects(later, earlier).filter(counts).collect();
-    // Of equals, the first one.
+    // The reverse order: of equal suspects, `max_by_key` returns the last.
     if let Some(worst) = suspects.iter().rev().max_by_key(|suspect| suspect.rank()) {
         return Some(worst.name(later));
     }
@@ -122,23 +129,23 @@ pub(super) fn limit_of(later: &Snapshot, earlier: Option<&Snapshot>) -> Option<B
     (is_claim || (has_flown && !is_closed)).then_some(Bottleneck::Producers)
 }
 
-/// A part of the ring in front of which there are events.
+/// A part of the ring that has events waiting for it.
 struct Suspect<'a> {
     stage: &'a StageSnapshot,
     is_acknowledgement: bool,
-    /// Number of events in front of it.
+    /// Number of events waiting for it.
     depth: u64,
-    /// The same at the earlier look.
+    /// The same in the earlier snapshot.
     depth_before: u64,
-    /// Whether it has not finished what was in front of it at the earlier look, so that there was
-    /// something at each moment since.
+    /// Whether it has not finished what was waiting in the earlier snapshot. Then it had events to
+    /// handle at each moment since.
     was_never_without: bool,
     /// How many times its thread parked since, and how many events it finished.
     parks: u64,
     finished: u64,
 }
 
-/// The parts of the ring in front of which `later` shows events.
+/// Returns the parts of the ring that have events waiting for them in `later`.
 fn suspects<'a>(
     later: &'a Snapshot,
     earlier: Option<&'a Snapshot>,
@@ -164,7 +171,7 @@ fn suspects<'a>(
     suspects.flatten().filter(|suspect| suspect.depth > 0)
 }
 
-/// The events in front of a part of the ring.
+/// The events that wait for a part of the ring.
 #[derive(Clone, Copy)]
 struct Queue {
     next: u64,
@@ -187,7 +194,7 @@ impl Queue {
 }
 
 impl Suspect<'_> {
-    /// The greater, the more it limits the ring.
+    /// Orders suspects: the greatest limits the ring most.
     fn rank(&self) -> impl Ord + use<> {
         let depth = self.depth.saturating_add(self.depth_before);
         (depth, Reverse(self.parks), Reverse(self.finished))
@@ -203,7 +210,8 @@ impl Suspect<'_> {
     }
 }
 
-/// The stage that keeps `stage` from its threads, if all of them are in the handlers of others.
+/// Returns the stage that occupies a thread of `stage`, if all its threads run the handlers of
+/// other stages.
 fn thread_holder<'a>(snapshot: &'a Snapshot, stage: &StageSnapshot) -> Option<&'a StageSnapshot> {
     if stage.state == StageState::InHandler {
         return None;

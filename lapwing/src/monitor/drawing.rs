@@ -1,7 +1,8 @@
-//! A snapshot as a graph, in the languages of Graphviz and Mermaid. Arrows go where the events go.
+//! Draws a snapshot as a graph in the languages of Graphviz and Mermaid. Arrows point in the
+//! direction of the data.
 //!
-//! Any name gives a valid text: each language has one function that escapes, and every word of
-//! somebody else's passes through it.
+//! Any name gives valid output: each language has one escape function, and every name passes
+//! through it.
 
 use std::fmt::Write;
 
@@ -10,10 +11,11 @@ use super::table::waiting;
 use super::text::visible;
 
 impl Snapshot {
-    /// The graph of the ring with its figures, in the language of Graphviz: `dot -Tsvg`.
+    /// Returns the graph of the ring, with its figures, in the language of Graphviz (`dot -Tsvg`).
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
@@ -22,7 +24,7 @@ impl Snapshot {
     ///     rankdir=LR;
     ///     node [shape=box];
     ///     producers [shape=ellipse, label="producers\npublished 3"];
-    ///     stage0 [label="ticks\nsequence 0, lag 3\nnot asked"];
+    ///     stage0 [label="ticks\nsequence 0, lag 3\nnot polled"];
     ///     producers -> stage0;
     /// }
     /// "#;
@@ -50,17 +52,18 @@ impl Snapshot {
         dot
     }
 
-    /// The graph of the ring with its figures, in the language of Mermaid, which many viewers of
-    /// Markdown draw.
+    /// Returns the graph of the ring, with its figures, in the language of Mermaid, which many
+    /// Markdown viewers draw.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// let text = r#"flowchart LR
     ///     producers(["producers<br/>published 3"])
-    ///     stage0["ticks<br/>sequence 0, lag 3<br/>not asked"]
+    ///     stage0["ticks<br/>sequence 0, lag 3<br/>not polled"]
     ///     producers --> stage0
     /// "#;
     /// assert_eq!(producer.monitor().snapshot().to_mermaid(), text);
@@ -101,7 +104,7 @@ impl Snapshot {
         lines
     }
 
-    /// From whom to whom events go, by the ids of both.
+    /// The edges along which events flow, as pairs of node ids.
     fn arrows(&self) -> Vec<(String, String)> {
         let mut arrows = Vec::new();
         for to in &self.stages {
@@ -117,7 +120,7 @@ impl Snapshot {
 }
 
 impl StageSnapshot {
-    /// Its name in the graph, whatever it is called.
+    /// Its node id, which is independent of its name.
     fn id(&self) -> String {
         format!("stage{}", self.index)
     }
@@ -131,14 +134,15 @@ impl StageSnapshot {
     }
 }
 
-/// Text within the quotes of a Graphviz label, which knows escapes with a backslash, and HTML's
-/// with an ampersand.
+/// Escapes text for the quotes of a Graphviz label, which interprets backslash escapes and HTML
+/// entities.
 fn dot_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Text within the quotes of a Mermaid label. Its grammar has more special cases than it names
-/// (directives, comments, Markdown, HTML), so all but plain words is given by number.
+/// Escapes text for the quotes of a Mermaid label. Its grammar has undocumented special cases
+/// (directives, comments, Markdown, HTML), so every character except letters, digits, spaces and
+/// commas becomes a numeric entity.
 fn mermaid_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

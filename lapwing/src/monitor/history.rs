@@ -1,4 +1,4 @@
-//! What a monitor has seen before, and so for how long at least it has been so.
+//! What a monitor remembers of its last snapshot, and the durations that follow from it.
 
 use std::time::{Duration, Instant};
 
@@ -7,32 +7,32 @@ use super::state::RingState;
 use crate::Sequence;
 use crate::protocol::control::StageIndex;
 
-/// What stood still from one look to the next, and since when.
+/// What stayed the same from one snapshot to the next, and since when.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
-    /// At the index of each stage in the ring.
+    /// By index of the stage in the ring.
     stages: Vec<StageHistory>,
-    /// A claim that everybody waits for.
+    /// A claim that all stages wait for.
     claim: Spell<Sequence>,
-    /// A ring in which everything is done, and the next sequence.
+    /// The next sequence of an idle ring.
     idle: Spell<Sequence>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct StageHistory {
-    /// A state, and the numbers of batches and parks before it.
+    /// The state, with the numbers of batches and parks.
     state: Spell<(StageState, u64, u64)>,
-    /// A sequence at which the stage could have gone on.
+    /// The sequence at which the stage could make progress.
     stuck: Spell<Sequence>,
-    /// A sequence that it has finished and that nobody has acknowledged.
+    /// A finished sequence that is not acknowledged.
     unacknowledged: Spell<Sequence>,
 }
 
-/// A thing that was so at each look since the first one here.
+/// A value that each snapshot since the recorded instant has shown.
 #[derive(Debug, Clone)]
 struct Spell<T>(Option<(T, Instant)>);
 
-/// When a look began and ended.
+/// When a snapshot began and ended.
 #[derive(Clone, Copy)]
 struct Times {
     began: Instant,
@@ -46,8 +46,9 @@ impl<T> Default for Spell<T> {
 }
 
 impl<T: PartialEq> Spell<T> {
-    /// For how long at least `now` has been so: from the end of the first look to the beginning of
-    /// this one. `None` if it is not so, or was not at the last look.
+    /// Returns the least duration for which `now` has held: from the end of the first snapshot that
+    /// showed it to the beginning of this one. `None` if it does not hold, or did not in the last
+    /// snapshot.
     fn observe(&mut self, now: Option<T>, times: Times) -> Option<Duration> {
         match (&self.0, now) {
             (Some((before, since)), Some(now)) if *before == now => {
@@ -62,7 +63,7 @@ impl<T: PartialEq> Spell<T> {
 }
 
 impl History {
-    /// Fills in the durations of a snapshot, and remembers it.
+    /// Fills in the durations of a snapshot and remembers it.
     pub(super) fn compare(&mut self, snapshot: &mut Snapshot, began: Instant, ended: Instant) {
         let times = Times { began, ended };
         for at in 0..snapshot.stages.len() {
@@ -89,7 +90,7 @@ impl History {
     }
 }
 
-/// Whether it is up to the stage at `at` itself that it goes on.
+/// Whether only the stage at `at` itself keeps it from making progress.
 fn can_go_on(snapshot: &Snapshot, at: usize) -> bool {
     let stage = &snapshot.stages[at];
     let others = || snapshot.stages.iter().filter(|other| other.index != stage.index);
@@ -98,10 +99,10 @@ fn can_go_on(snapshot: &Snapshot, at: usize) -> bool {
     let mates = || others().filter(is_mate);
     let is_taken =
         |thread: &String| mates().any(|mate| is_busy(mate) && mate.threads.contains(thread));
-    // A group has one for as long as one of its workers has.
+    // A group has a thread as long as one of its workers has one.
     let has_thread =
         is_busy(stage) || stage.threads.is_empty() || !stage.threads.iter().all(is_taken);
-    // Of stages that share a thread, the one that has it holds up the others.
+    // Of stages that share a thread, the one in its handler holds up the others.
     let can_read = can_read(stage) || (is_busy(stage) && mates().any(can_read));
     let is_at_end = stage.sequence == snapshot.claimed;
     has_thread
@@ -112,7 +113,7 @@ fn can_go_on(snapshot: &Snapshot, at: usize) -> bool {
         }
 }
 
-/// Whether there is something for the stage to handle.
+/// Whether the stage has events to handle.
 fn can_read(stage: &StageSnapshot) -> bool {
     let has_ended = matches!(
         stage.state,
@@ -121,12 +122,12 @@ fn can_read(stage: &StageSnapshot) -> bool {
     stage.available > 0 && !has_ended
 }
 
-/// Whether the stage has its thread for itself just now.
+/// Whether the stage occupies its thread.
 fn is_busy(stage: &StageSnapshot) -> bool {
     matches!(stage.state, StageState::InHandler | StageState::Pausing)
 }
 
-/// Whether the stage has a thread, which has not come to its end.
+/// Whether the stage has a thread and has not ended.
 fn is_at_work(stage: &StageSnapshot) -> bool {
     let is_running =
         matches!(stage.state, StageState::Running | StageState::Waiting | StageState::Parked);
@@ -140,12 +141,12 @@ fn unacknowledged(snapshot: &Snapshot, at: usize) -> Option<Sequence> {
     stage.acknowledged.filter(is_open).filter(|_| snapshot.state != RingState::Halted)
 }
 
-/// Whether everybody waits for the claim of what is published next.
+/// Whether all stages wait for an unpublished claim.
 fn has_open_claim(snapshot: &Snapshot) -> bool {
     snapshot.published < snapshot.claimed && snapshot.state != RingState::Halted
 }
 
-/// Whether everything is done, and more may come.
+/// Whether every event is finished and the ring is open.
 fn is_idle(snapshot: &Snapshot) -> bool {
     snapshot.state == RingState::Open
         && snapshot.claimed == snapshot.published

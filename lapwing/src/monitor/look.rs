@@ -1,12 +1,13 @@
-//! One look at the shared words, in an order that keeps them consistent.
+//! Reads the shared words of a ring once, in an order that keeps the results consistent.
 //!
 //! ```text
-//! 0. the claims, for the first time       a lap before them is finished, whatever a later look says
-//! 1. sequences, downstream stages first   a stage's Release comes after what it waited for, so a
-//! 2. acknowledgements, workers            later look at that sees as much: no stage shows ahead
-//! 3. the claims, once more                of it
-//! 4. close or halt, the end               after the cursor, as a stage itself does it (O8)
-//! 5. the stamps (multi only)              from the furthest stage to the claims
+//! 0. the claims, a first time            every event a lap before them is finished, whatever is
+//!                                        read later
+//! 1. sequences, downstream stages first  a stage releases its sequence after its upstream stages,
+//! 2. acknowledgements, workers           so reading those later shows at least as much: no stage
+//! 3. the claims, a second time           appears ahead of its upstream stages
+//! 4. close or halt, the end              after the cursor, in the same order as in a stage (O8)
+//! 5. the stamps (multi only)             from the furthest stage to the claims
 //! ```
 
 use super::state::RingState;
@@ -15,7 +16,7 @@ use crate::activity::Figures;
 use crate::protocol::control::{Control, DETACHED, StageControl, StageIndex};
 use crate::sync::Ordering;
 
-/// What the words of a ring said.
+/// The values of a ring's words.
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) state: RingState,
@@ -23,15 +24,15 @@ pub(super) struct Look {
     pub(super) claimed: Sequence,
     pub(super) waiting_producers: u64,
     pub(super) dropped: u64,
-    /// At the index of each stage in the ring, and behind them the words of acknowledgements and of
-    /// workers. A group shows as one stage.
+    /// By index of the stage in the ring, followed by the words of acknowledgements and of workers.
+    /// A group shows as one stage.
     pub(super) stages: Vec<StageLook>,
 }
 
-/// What the words of a stage said.
+/// The values of a stage's words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StageLook {
-    /// `None` if it has left.
+    /// `None` if the stage has left.
     pub(super) sequence: Option<Sequence>,
     pub(super) figures: Figures,
 }
@@ -41,15 +42,16 @@ impl Look {
         Self::after(control, control.claimed())
     }
 
-    /// A look that begins when so many were claimed `before`. A lap before that is finished, so nothing shows less, and what
-    /// is published never shows less than in an earlier look, though the bound of a worker may fall.
+    /// Reads the words, given the number of claims `before`. Every event a lap before that is
+    /// finished, so no stage shows less. The published sequence therefore never goes back between
+    /// two calls, although the bound of a worker may fall.
     fn after(control: &Control, before: Sequence) -> Self {
-        // O13, Relaxed: looks.
+        // O13, Relaxed: figures only.
         let waiting_producers = control.waiting_producers.load(Ordering::Relaxed);
         let dropped = control.dropped.load(Ordering::Relaxed);
         let mut stages = look_at_stages(control);
         let claimed = control.claimed();
-        // O8: between the look at the cursor and the look for a close.
+        // O8: between the load of the cursor and the load of the close.
         control.fence.light();
         let state = RingState::of(&control.life);
         // A single producer's cursor may be past the end of a closed ring.
@@ -63,7 +65,8 @@ impl Look {
         let published = match &control.stamps {
             None => claimed,
             Some(stamps) => {
-                // All before it is settled: a stage has finished it, or its slot was claimed again.
+                // Everything below is settled: a stage has finished it, or its slot was claimed
+                // again.
                 let a_lap_ago = claimed.saturating_sub(control.capacity);
                 let finished = (0..stages.len()).filter(|&index| !is_part(control, index));
                 let furthest = finished.filter_map(|index| stages[index].sequence).max();
@@ -73,16 +76,18 @@ impl Look {
         Self { state, published, claimed, waiting_producers, dropped, stages }
     }
 
-    /// The first sequence that is not finished by every stage; what is claimed if all have left.
+    /// The first sequence that some stage has not finished; the claimed sequence if all stages have
+    /// left.
     pub(super) fn gate(&self) -> Sequence {
         furthest_behind(&self.stages).unwrap_or(self.claimed)
     }
 
-    /// Up to where each stage may read: as far as those have finished that it comes after, or those
-    /// before one of them that has left, and as far as that is acknowledged.
+    /// The limit up to which each stage may read. It is the least finished and acknowledged
+    /// sequence of the stages that it depends on. A stage that has left is replaced by its own
+    /// upstream stages.
     pub(super) fn limits(&self, control: &Control) -> Vec<Sequence> {
         let mut limits = Vec::with_capacity(self.stages.len());
-        // Of acknowledgements that hold nobody back: those of a stage that has left.
+        // `DETACHED` for the acknowledgements of a stage that has left: they hold back no stage.
         let mut finished = vec![DETACHED; self.stages.len()];
         for (finished, look) in finished.iter_mut().zip(&self.stages) {
             *finished = look.sequence.unwrap_or(DETACHED);
@@ -98,8 +103,8 @@ impl Look {
         limits
     }
 
-    /// How far the events of a stage are acknowledged, of those that it has finished; `None` if it
-    /// asks for no acknowledgement, or has left.
+    /// The sequence up to which the finished events of a stage are acknowledged. `None` if the
+    /// stage asks for no acknowledgements or has left.
     pub(super) fn acknowledged(&self, control: &Control, stage: StageIndex) -> Option<Sequence> {
         let words = control.stages[stage].acknowledgement?;
         let finished = self.stages[stage].sequence?;
@@ -112,19 +117,19 @@ fn furthest_behind(stages: &[StageLook]) -> Option<Sequence> {
     stages.iter().filter_map(|stage| stage.sequence).min()
 }
 
-/// The least sequence of `stages` and a lap more, which nothing shows ahead of. The ring may have gone on for
-/// many laps since that was looked at, if this thread had no CPU; it did pass this.
+/// The least sequence of `stages` plus one lap: an upper bound for everything shown. If this thread
+/// lost its CPU between two reads, the ring may have gone on for many laps; it did pass this bound.
 fn end_of_lap(stages: &[StageLook], capacity: u64) -> Sequence {
     furthest_behind(stages).map_or(Sequence::MAX, |gate| gate.saturating_add(capacity))
 }
 
-/// Whether the words at `index` are part of a stage: of its acknowledgement, or of one of its workers.
+/// Whether the words at `index` belong to a stage: to its acknowledgement or to one of its workers.
 pub(super) fn is_part(control: &Control, index: StageIndex) -> bool {
     let mut stages = control.stages.iter();
     stages.any(|stage| stage.acknowledgement == Some(index) || stage.workers.contains(&index))
 }
 
-/// Looks at all words in `Control::stages`, and returns what they said in their order.
+/// Reads all words in `Control::stages` and returns their values in index order.
 fn look_at_stages(control: &Control) -> Vec<StageLook> {
     let downstream_first = (0..control.stages.len()).rev();
     let (parts, stages): (Vec<_>, Vec<_>) =
@@ -143,8 +148,8 @@ fn look_at_stages(control: &Control) -> Vec<StageLook> {
     looks
 }
 
-/// The bound of a worker may fall for a moment: no group shows behind a stage after it. Behind a consumer
-/// in a seat it may be, which has read nothing below where it joined.
+/// Raises each group to the stages after it, because the bound of a worker may fall for a moment. A
+/// consumer in a seat is exempt: it has read nothing below the sequence at which it joined.
 fn raise_to_those_after(control: &Control, looks: &mut [StageLook]) {
     for (index, stage) in control.stages[..control.seating.seats().start].iter().enumerate().rev() {
         let least = looks[index].sequence;
@@ -166,8 +171,7 @@ impl StageLook {
         Self { sequence: (sequence != DETACHED).then_some(sequence), figures }
     }
 
-    /// Makes this group show what one of its workers does as well: it is no further, and does what the
-    /// busiest of them does.
+    /// Merges a worker into this group: the group takes the lower sequence and the busier activity.
     fn include(&mut self, worker: Self) {
         self.sequence = self.sequence.min(worker.sequence);
         let Figures { doing, batches, parks, wakes } = &mut self.figures;
@@ -184,7 +188,7 @@ mod tests {
     use crate::protocol::control::Control;
     use crate::sync::Ordering;
 
-    /// Two stages, one after the other, of which the second was looked at before the ring went on.
+    /// The second of two stages in a row is read before the ring goes on.
     #[test]
     fn nothing_shows_more_than_a_lap_ahead_when_the_ring_goes_on_during_the_look() {
         let control = |cursor| {
@@ -201,7 +205,8 @@ mod tests {
         }
     }
 
-    /// Of a stage that stands where a worker does which is about to claim what others have finished long since.
+    /// A worker's word may stand far below what other workers have finished, just before the worker
+    /// claims.
     #[test]
     fn nothing_shows_less_than_a_lap_behind_what_was_claimed_before() {
         let control = Control::of_graph(8, None, &[&[], &[]]);

@@ -1,17 +1,17 @@
-//! What a ring is doing, seen from outside: figures, who holds up whom, and the graph as text.
+//! Monitors: the figures of a ring, what holds it up, and its graph as text.
 //!
 //! ```text
 //! Control ── look ──> Snapshot ─┬─ table       for a terminal
 //!                        ^      ├─ drawing     for Graphviz and Mermaid
-//!            history ────┘      ├─ stall       one line: who holds up whom, and for how long
-//!                               ├─ bottleneck  what limits a ring that runs
-//!                               └─ throughput  how much two snapshots are apart
+//!            history ────┘      ├─ stall       one line: what holds up the ring, and for how long
+//!                               ├─ bottleneck  what limits a running ring
+//!                               └─ throughput  the difference between two snapshots
 //! Description ──> ab_test                        what the A/B tests of its ends have chosen
 //! ```
 //!
-//! Looks only, and takes no part: the consumers note what they do on lines of their own
-//! (`activity`), and no clock is read but here. So time is known by looking twice, which a monitor
-//! remembers.
+//! A monitor only reads. Each consumer records its activity on a cache line of its own
+//! (`activity`). Only this module reads the clock. A duration is known from two snapshots, so a
+//! monitor remembers the last one.
 
 mod ab_test;
 mod bottleneck;
@@ -44,44 +44,39 @@ use crate::sync::Arc;
 use history::History;
 use look::Look;
 
-/// Looks at a ring from outside: how far everybody is, what they are doing, and who holds up whom.
+/// Observes a ring: the progress of each stage, its state, and what holds up the ring.
 ///
-/// It belongs to nobody and holds nobody back; it may outlive its ring, and it does not keep the
-/// events. Get one from [`Producer::monitor`], [`Consumers::monitor`] or [`Running::monitor`], and
-/// clone it for each thread that looks.
+/// A monitor holds back no producer and no stage. It may outlive its ring, and it does not keep the
+/// events alive. Get one from [`Producer::monitor`], [`Consumers::monitor`] or
+/// [`Running::monitor`]. Clone it for each thread that observes the ring.
 ///
-/// Nothing in a ring reads a clock for it. That something has stood still is known only by looking
-/// twice, so a monitor remembers what it saw last, and when, and says "for at least" that long. A
-/// clone remembers what the first one did, and from then on what it sees itself.
+/// The ring itself reads no clock for its monitors. A monitor remembers its last snapshot and when
+/// it took it. The durations that it reports are therefore lower bounds: "for at least". A clone
+/// starts with the same memory and then keeps its own.
 ///
-/// There are two verdicts. A [`Stall`] names what has stopped. A [`Bottleneck`] names what limits a ring
-/// that moves; two snapshots show it, with the events per second of each stage, by [`Snapshot::since`].
+/// A monitor gives two verdicts. A [`Stall`] names what has stopped. A [`Bottleneck`] names what
+/// limits a ring that makes progress. [`Snapshot::since`] compares two snapshots and adds the
+/// events per second of each stage.
 ///
 /// ```
 /// use std::sync::mpsc;
 /// use lapwing::{Disruptor, monitor::StageState};
-///
 /// let (begun, begins) = mpsc::channel();
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(4, || 0_u64)
 ///     .name("orders")
 ///     .stage("journal").read(move |_, _, _| {
 ///         begun.send(()).unwrap();
-///         let _ = gate.recv(); // until `go` is dropped
+///         let _ = gate.recv(); // blocks until `go` is dropped
 ///     })
 ///     .build()?;
 /// let monitor = producer.monitor();
 /// let running = consumers.start()?;
 /// producer.publish_batch(4, |_| {})?;
 /// begins.recv()?;
-///
-/// let snapshot = monitor.snapshot();
-/// assert_eq!((snapshot.published, snapshot.free_slots), (4, 0));
-/// assert_eq!((snapshot.stages[0].lag, snapshot.stages[0].state), (4, StageState::InHandler));
-///
-/// let stall = monitor.stall().unwrap().to_string(); // the second look: nothing has moved
+/// assert_eq!(monitor.snapshot().stages[0].state, StageState::InHandler);
+/// let stall = monitor.stall().unwrap().to_string(); // nothing has moved since the snapshot
 /// assert!(stall.starts_with("ring \"orders\" is full: stage \"journal\" is in its handler"));
-///
 /// drop((go, begins));
 /// # let _ = running.shutdown();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,13 +84,13 @@ use look::Look;
 ///
 /// # Cost
 ///
-/// A look reads one or two cache lines of each stage, which their owners fetch back when they write
-/// next; with several producers also a stamp for each event that the furthest stage has not
-/// finished. Looking a few times a second is not to be noticed.
+/// A snapshot reads one or two cache lines of each stage. The stage's thread fetches them back at
+/// its next write. With several producers, a snapshot also reads a stamp for each event that the
+/// furthest stage has not finished. A few snapshots a second have no measurable effect.
 pub struct Monitor {
     control: Arc<Control>,
     description: Description,
-    /// What this monitor has seen.
+    /// What this monitor remembers.
     history: Mutex<History>,
 }
 
@@ -113,13 +108,15 @@ impl Monitor {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the ring is doing now. Never waits for the ring.
+    /// Takes a snapshot of the ring.
     ///
-    /// The figures are read one after another, and each is true at its moment. They are read in an
-    /// order in which no stage shows ahead of one that it comes after, nor of what is published.
+    /// Never waits for the ring. The figures are read one after another, and each is correct at the
+    /// moment when it is read. The order of the reads ensures that no stage appears ahead of a
+    /// stage that it depends on, nor ahead of what is published.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
@@ -135,8 +132,8 @@ impl Monitor {
     /// ```
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        // Two threads that share a monitor look one after the other, so that none remembers less
-        // than it has seen.
+        // Threads that share a monitor take turns. So the memory never goes back to an older
+        // snapshot.
         let mut history = self.history();
         let began = Instant::now();
         let look = Look::at(&self.control);
@@ -145,20 +142,23 @@ impl Monitor {
         snapshot
     }
 
-    /// Who holds up whom, if somebody does: as [`stalled_for`](Self::stalled_for) with no least
-    /// time, so that two looks of this monitor that see the same are enough.
+    /// Takes a snapshot and returns what holds up the ring.
+    ///
+    /// Equals [`stalled_for`](Self::stalled_for) with a duration of zero: two snapshots of this
+    /// monitor that show the same suffice.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("ticks").poller().build()?;
-    /// let ticks = consumers.take_poller("ticks")?; // and does not ask it
+    /// let ticks = consumers.take_poller("ticks")?; // never polled
     /// producer.publish(|event| *event = 7)?;
     ///
     /// let monitor = producer.monitor();
-    /// assert!(monitor.stall().is_none()); // the first look: there is nothing to compare it with
+    /// assert!(monitor.stall().is_none()); // the first snapshot: nothing to compare it with
     /// let stall = monitor.stall().unwrap().to_string();
-    /// assert!(stall.starts_with("ring \"quotes\" is held up: stage \"ticks\" is not asked"));
+    /// assert!(stall.starts_with("ring \"quotes\" is held up: stage \"ticks\" is not polled"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -166,40 +166,42 @@ impl Monitor {
         self.stalled_for(Duration::ZERO)
     }
 
-    /// Looks, and tells who holds up whom, if the looks of this monitor show that it has for
-    /// `at_least` so long. Never waits; the looks are yours to make, once a second for instance.
+    /// Takes a snapshot and returns what has held up the ring for `at_least` that long.
     ///
-    /// A ring is stalled when something in it could go on, and does not:
+    /// Never waits. The duration is derived from the snapshots that this monitor takes, so call
+    /// this periodically, for instance once a second.
     ///
-    /// - a stage that has events which it may handle now, and finishes none: a handler that does
-    ///   not return, a poller that is not asked, a consumer that nobody runs;
-    /// - an [acknowledgement](crate::Stage::acknowledged) of an event that its stage has finished;
-    /// - with several producers, a claim that is neither published nor given up, which all stages
-    ///   wait for; the private claim of a single producer cannot be seen;
-    /// - once the ring is closed or halted, a stage that does not come to its end.
+    /// A ring is stalled when something in it could make progress and does not. That is one of the
+    /// following:
     ///
-    /// Of stages that [share a thread](crate::Stage::on_thread), the one that is in its handler
-    /// holds up the others. Whoever waits for one of these is not to blame: of a pipeline that has
-    /// piled up behind its last stage, the last stage is named, and so it is when a producer waits
-    /// on the full ring. If there are several, it is the one with the lowest sequence, and
-    /// [`Stall::others`] counts the rest. A ring in which everything is done is
-    /// [idle](Self::idle_for), not stalled.
+    /// - A stage has events that it may handle, and finishes none. Its handler does not return, its
+    ///   poller is not polled, or no thread runs its consumer.
+    /// - An event that a stage has finished is not [acknowledged](crate::Stage::acknowledged).
+    /// - A claim of one of several producers is neither published nor given up, and all stages wait
+    ///   for it. The private claim of a single producer is not visible.
+    /// - The ring is closed or halted, and a stage does not end.
     ///
-    /// A stage shows no progress before the end of its batch. Let `at_least` be longer than a batch
+    /// Only the cause is named, not what waits for it. If a pipeline has backed up behind its last
+    /// stage, the last stage is named, also when a producer waits on the full ring. Of stages that
+    /// [share a thread](crate::Stage::on_thread), the one in its handler holds up the others. Of
+    /// several causes, the one with the lowest sequence is returned, and [`Stall::others`] counts
+    /// the rest. A ring in which everything is finished is [idle](Self::idle_for), not stalled.
+    ///
+    /// A stage shows no progress before the end of its batch. Make `at_least` longer than a batch
     /// may take, or [shorten the batches](crate::Stage::max_batch).
     ///
     /// ```
     /// use std::time::Duration;
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("decode").read(|_, _, _| {})
     ///     .stage("sum").read(|_, _, _| {})
     ///     .build()?;
     /// let monitor = consumers.monitor();
-    /// producer.publish(|event| *event = 7)?; // and forgets to start the consumers
+    /// producer.publish(|event| *event = 7)?; // but the consumers are never started
     /// assert!(monitor.stall().is_none());
-    /// assert!(monitor.stalled_for(Duration::from_secs(3600)).is_none()); // not that long yet
+    /// assert!(monitor.stalled_for(Duration::from_secs(3600)).is_none()); // not for that long yet
     ///
     /// let stall = monitor.stalled_for(Duration::ZERO).unwrap();
     /// let text = "ring \"ring\" is held up: stage \"decode\" has not started, at sequence 0";
@@ -211,22 +213,24 @@ impl Monitor {
         self.snapshot().stall(at_least)
     }
 
-    /// Looks, and tells whether the ring has been idle for `at_least` so long by the looks of this
-    /// monitor: it is open, every event is finished, and nothing is published. For those to whom
-    /// silence is a fault.
+    /// Takes a snapshot and returns whether the ring has been idle for `at_least` that long.
+    ///
+    /// A ring is idle while it is open, every event is finished and nothing is published. Use this
+    /// where silence is a fault. Never waits; the duration is derived from the snapshots that this
+    /// monitor takes.
     ///
     /// ```
     /// use std::time::Duration;
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
     ///
     /// let (producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).name("quotes").stage("all").poller().build()?;
     /// let monitor = producer.monitor();
-    /// assert!(monitor.idle_for(Duration::ZERO).is_none()); // the first look
+    /// assert!(monitor.idle_for(Duration::ZERO).is_none()); // the first snapshot
     /// let idle = monitor.idle_for(Duration::ZERO).unwrap().to_string();
     /// let text = "ring \"quotes\" is empty: waiting for a publication at sequence 0";
     /// assert!(idle.starts_with(text));
-    /// assert!(monitor.stall().is_none()); // idle is not stalled
+    /// assert!(monitor.stall().is_none()); // an idle ring is not stalled
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
@@ -252,13 +256,15 @@ impl fmt::Debug for Monitor {
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// A [`Monitor`] of this ring.
+    /// Returns a [`Monitor`] of this ring.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// let monitor = producer.monitor();
-    /// producer.publish(|event| *event = 7)?; // a monitor borrows nothing
+    /// producer.publish(|event| *event = 7)?; // the monitor borrows nothing
     /// assert_eq!(monitor.snapshot().published, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -269,10 +275,11 @@ impl<E, S: Sequencer> Producer<E, S> {
 }
 
 impl<E> Consumers<'_, E> {
-    /// A [`Monitor`] of this ring.
+    /// Returns a [`Monitor`] of this ring.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, monitor::StageState};
+    /// use lapwing::{Disruptor, monitor::StageState};
+    ///
     /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.monitor().snapshot().stages[0].state, StageState::NotStarted);
@@ -285,12 +292,13 @@ impl<E> Consumers<'_, E> {
 }
 
 impl Running<'_> {
-    /// A [`Monitor`] of this ring, which may outlive the threads.
+    /// Returns a [`Monitor`] of this ring, which may outlive the threads.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, monitor::StageState};
-    /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, monitor::StageState};
+    ///
+    /// let (producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// let monitor = running.monitor();
     /// drop(producer);

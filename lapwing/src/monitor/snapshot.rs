@@ -1,4 +1,4 @@
-//! The figures of a ring and its stages as a monitor sees them: plain values.
+//! The figures of a ring and its stages as plain values.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use crate::activity::{Doing, Figures};
 use crate::description::Description;
 use crate::protocol::control::{Control, StageIndex};
 
-/// The figures of a ring, as one look of a [`Monitor`](crate::monitor::Monitor) saw them.
+/// The figures of a ring, read once by a [`Monitor`](crate::monitor::Monitor).
 ///
-/// It prints as a table for a terminal; [`to_dot`](Self::to_dot) and
-/// [`to_mermaid`](Self::to_mermaid) draw it. [`since`](Self::since) compares it with an earlier one, and
-/// tells how fast the stages are and which one limits the ring.
+/// [`Display`](fmt::Display) prints it as a table for a terminal. [`to_dot`](Self::to_dot) and
+/// [`to_mermaid`](Self::to_mermaid) draw it as a graph. [`since`](Self::since) compares it with an
+/// earlier snapshot, and shows the rate of each stage and what limits the ring.
 ///
 /// ```
 /// use lapwing::{Disruptor, monitor::RingState};
@@ -41,39 +41,41 @@ use crate::protocol::control::{Control, StageIndex};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// When the look began. [`since`](Self::since) compares two snapshots by it.
+    /// When the monitor began to read. [`since`](Self::since) compares two snapshots by it.
     pub taken_at: Instant,
-    /// [Name](crate::Builder::name) of the ring.
+    /// The [name](crate::Builder::name) of the ring.
     pub ring: String,
     /// Number of slots.
     pub capacity: usize,
     /// Whether events are accepted.
     pub state: RingState,
-    /// The next sequence that stages wait for: every sequence below it was published or given up. With
-    /// a single producer, in a ring that [begins](crate::Builder::first_sequence) at 0, it is the number
-    /// of events published. With several producers, it is the first claim that is neither published
-    /// nor given up, and claims that were given up below it count as well.
+    /// The next sequence that stages wait for: every sequence below it was published or given up.
+    /// With a single producer, in a ring that [begins](crate::Builder::first_sequence) at 0, this
+    /// is the number of published events. With several producers, it is the first claim that is
+    /// neither published nor given up. Claims below it that were given up are included.
     pub published: Sequence,
-    /// The next sequence to be claimed. With a single producer, whose claims are private, the same
-    /// as `published`.
+    /// The next sequence to be claimed. Equals `published` with a single producer, whose claims are
+    /// private.
     pub claimed: Sequence,
-    /// Slots that hold no claim and no event that some stage has not finished, or that is not
-    /// [acknowledged](crate::Stage::acknowledged). Producers can claim them while the ring is open. The
-    /// private claim of a single producer does not show: its slots count as free until it publishes.
+    /// Number of slots that producers can claim while the ring is open. A slot is not free if it
+    /// holds a claim, an event that some stage has not finished, or an event that is not
+    /// [acknowledged](crate::Stage::acknowledged). The private claim of a single producer is not
+    /// visible: its slots count as free until it publishes.
     pub free_slots: usize,
-    /// Producers that wait for free slots now. Those that use `try_` calls do not wait, and do not
+    /// Number of producers that wait for free slots. A `try_` call does not wait, so it does not
     /// count.
     pub waiting_producers: u64,
-    /// Number of events that producers have [dropped](crate::producer::WhenFull::DropNew) so far because the ring
-    /// was full.
+    /// Number of events that producers have [dropped](crate::producer::WhenFull::DropNew) so far
+    /// because the ring was full.
     pub dropped: u64,
-    /// The stages, upstream ones first.
+    /// The stages, upstream stages first.
     pub stages: Vec<StageSnapshot>,
-    /// For how long at least all stages have waited for the claim at `published`, which is neither
-    /// published nor given up. `None` if they do not, or did not at the last look.
+    /// The least duration for which all stages have waited for the claim at `published`, which is
+    /// neither published nor given up. `None` if they do not wait for one, or did not in the last
+    /// snapshot.
     pub claim_held_for: Option<Duration>,
-    /// For how long at least the ring has been open with every event finished, and nothing was
-    /// published. `None` if that is not so, or was not at the last look.
+    /// The least duration for which the ring has been idle: open, every event finished, and nothing
+    /// published. `None` if it is not idle, or was not in the last snapshot.
     pub idle_for: Option<Duration>,
 }
 
@@ -90,7 +92,7 @@ pub struct Snapshot {
 /// let monitor = consumers.monitor();
 /// producer.publish_batch(3, |_| {})?;
 /// first.poll_max(1)?.consume_all();
-/// let batch = first.poll()?; // in our hand
+/// let batch = first.poll()?;
 ///
 /// let snapshot = monitor.snapshot();
 /// let [first, second] = &snapshot.stages[..] else { panic!("two stages") };
@@ -98,63 +100,64 @@ pub struct Snapshot {
 /// assert_eq!((first.sequence, first.lag, first.available), (1, 2, 2));
 /// assert_eq!((second.sequence, second.lag, second.available), (0, 3, 1));
 /// assert_eq!((first.batches, second.upstream.as_slice()), (1, &["first".to_owned()][..]));
-/// # drop(batch);
+/// drop(batch);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageSnapshot {
-    /// Its name.
+    /// The name of the stage.
     pub name: String,
-    /// Names of the stages that it comes after directly; none for a first stage.
+    /// Names of the stages that it directly depends on; empty for a first stage.
     pub upstream: Vec<String>,
-    /// Name of its thread, which other stages may [share](crate::graph::Placement); of the workers of a group, of
-    /// each of their threads, with commas in between; `None` for a poller.
+    /// Name of its thread, which other stages may [share](crate::graph::Placement). For a worker
+    /// group, the names of all its threads, separated by commas. `None` for a poller.
     pub thread: Option<String>,
-    /// The first sequence that it has not finished. Events that it skipped, and claims that were given
-    /// up, count as finished. For a worker group, it is the first sequence that one of its workers has
-    /// not finished. For a stage that has left, it is the first that those before it have not finished.
+    /// The first sequence that it has not finished. Skipped events and claims that were given up
+    /// count as finished. For a worker group, the first sequence that some worker has not finished.
+    /// For a stage that has left, the first sequence that its upstream stages have not finished.
     pub sequence: Sequence,
     /// The first sequence that it has not finished or that is not
-    /// [acknowledged](crate::Stage::acknowledged): nobody may go on further than this. `None` if it
-    /// asks for no acknowledgement, or has left.
+    /// [acknowledged](crate::Stage::acknowledged). No producer or downstream stage may pass it.
+    /// `None` if the stage asks for no acknowledgements, or has left.
     pub acknowledged: Option<Sequence>,
-    /// Number of sequences from `sequence` up to [`Snapshot::published`]: events that are published and
-    /// that it has not finished. With several producers this includes claims that were given up and
-    /// that it has not passed.
+    /// Number of sequences from `sequence` up to [`Snapshot::published`]: the published events that
+    /// it has not finished. With several producers this includes claims that were given up and that
+    /// the stage has not passed yet.
     pub lag: u64,
-    /// The depth of its queue: as far as the stages before it have got, the part of `lag` that is up to
-    /// itself. These are events that it may handle now, or is handling.
+    /// The depth of its queue: events that it may handle or is handling. This is the part of `lag`
+    /// that its upstream stages have finished.
     pub available: u64,
     /// What it is doing.
     pub state: StageState,
     /// Number of batches that it has finished. The part of a batch that ends with
-    /// [`ReleaseNow`](crate::Action::ReleaseNow) is one; a part that ends with an event that failed or
-    /// comes again is not. Of a poller, it is the number of batches that were dropped, whether their
-    /// events were consumed or not.
+    /// [`ReleaseNow`](crate::Action::ReleaseNow) counts as one batch. A part that ends with a
+    /// failed or retried event does not count. For a poller, this is the number of batches that
+    /// were dropped, whether their events were consumed or not.
     pub batches: u64,
-    /// How many times its thread parked, or was about to. A sleep for a set time, as of
-    /// [`Sleeping`](crate::wait::Sleeping), is no park, nor is the sleep of a worker that is not to work.
-    /// Stages that share a thread count each park of the thread.
+    /// Number of times that its thread parked or prepared to. A sleep for a fixed time, as in
+    /// [`Sleeping`](crate::wait::Sleeping), does not count, nor does the sleep of a worker that is
+    /// not wanted. Stages that share a thread each count every park of the thread.
     pub parks: u64,
-    /// How many of these parks ended because what it waited for came and woke it. The others were over
-    /// before the thread slept, or timed out.
+    /// Number of these parks that ended with a wake-up because the awaited event came. The others
+    /// ended before the thread slept, or timed out.
     pub wakes: u64,
-    /// For how long at least every look has seen it in this state, with no batch and no park in
-    /// between; zero at the first one.
+    /// The least duration for which every snapshot has shown it in this state, with no batch and no
+    /// park in between. Zero in the first snapshot.
     pub state_for: Duration,
-    /// For how long at least it could have gone on and has not: it is a cause of a
-    /// [stall](crate::monitor::Monitor::stalled_for). `None` if it waits for others, or did something since
-    /// the last look.
+    /// The least duration for which it could have made progress and has not; it is then a cause of
+    /// a [stall](crate::monitor::Monitor::stalled_for). `None` if it waits for others, or made
+    /// progress since the last snapshot.
     pub stuck_for: Option<Duration>,
-    /// For how long at least the event at `acknowledged` has been finished and not acknowledged,
-    /// which is a cause of a stall as well. `None` if that is not so, or was not at the last look.
+    /// The least duration for which the event at `acknowledged` has been finished and not
+    /// acknowledged, which is also a cause of a stall. `None` if that does not hold, or did not in
+    /// the last snapshot.
     pub unacknowledged_for: Option<Duration>,
     /// Names of its threads.
     pub(super) threads: Vec<String>,
-    /// Where it is in the ring.
+    /// Its index in the ring.
     pub(super) index: StageIndex,
-    /// Where those are that it comes after directly.
+    /// Indices of the stages that it directly depends on.
     pub(super) upstream_indices: Box<[StageIndex]>,
 }
 
@@ -176,29 +179,29 @@ pub struct StageSnapshot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StageState {
-    /// Nobody has begun to run it.
+    /// No thread has begun to run it.
     NotStarted,
-    /// It is between two batches.
+    /// Between two batches.
     Running,
-    /// It waits, and its thread is awake: it spins, yields or sleeps for a set time.
+    /// Waiting, with its thread awake: it spins, yields or sleeps for a fixed time.
     Waiting,
-    /// It waits, and its thread is parked, or about to be.
+    /// Waiting, with its thread parked or about to park.
     Parked,
-    /// It sleeps before it [tries again](crate::Action::Retry) what has failed.
+    /// Sleeping before it [retries](crate::Action::Retry) a failed event.
     Pausing,
-    /// It is in the code that was given to it: a closure, any method of its handler, or its policy.
+    /// In user code: a closure, a method of its handler, or its failure policy.
     InHandler,
-    /// A poller that nobody is asking just now.
+    /// A poller that is not being polled.
     NotAsked,
-    /// A poller whose batch is in somebody's hand.
+    /// A poller whose batch is alive.
     HasBatch,
-    /// It has finished every event of a closed ring.
+    /// Has finished every event of a closed ring.
     Drained,
-    /// It has stopped, since the ring is halted.
+    /// Stopped because the ring is halted.
     Halted,
-    /// Its code failed, or it was dropped without having run; either halts the ring.
+    /// Failed, or was dropped without having run. Both halt the ring.
     Failed,
-    /// It holds nobody back any more: a poller that was dropped, or a stage that
+    /// Holds back nothing: a poller that was dropped, or a stage that
     /// [stopped](crate::Action::Stop).
     Left,
 }
@@ -212,7 +215,7 @@ impl Snapshot {
     ) -> Self {
         let held = look.claimed.saturating_sub(look.gate()).min(control.capacity);
         let limits = look.limits(control);
-        // A place that no stage was built for, and where none is now, is nothing to show.
+        // Skips seats that are free.
         let is_there = |&index: &StageIndex| {
             let is_filled = look.stages[index].sequence.is_some();
             description.stage(index).is_some() || (is_filled && !is_part(control, index))
@@ -236,12 +239,16 @@ impl Snapshot {
         }
     }
 
-    /// Slots that hold a claim, or an event that some stage has not finished or that is not
-    /// acknowledged: those that are not [free](Self::free_slots).
+    /// Returns the number of slots that are not [free](Self::free_slots).
+    ///
+    /// Such a slot holds a claim, an event that some stage has not finished, or an event that is
+    /// not acknowledged.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// let snapshot = producer.monitor().snapshot();
     /// assert_eq!((snapshot.held_slots(), snapshot.free_slots), (3, 5));
@@ -252,11 +259,11 @@ impl Snapshot {
         self.capacity - self.free_slots
     }
 
-    /// The consumer of `stage`, which a later snapshot shows, as this one shows it.
+    /// Returns the entry of this snapshot for the consumer that a later snapshot shows as `stage`.
     pub(super) fn same_consumer(&self, stage: &StageSnapshot) -> Option<&StageSnapshot> {
         let is_it = |other: &&StageSnapshot| {
             let is_in_its_place = other.index == stage.index && other.name == stage.name;
-            // A seat and a name may change hands. The count of batches then begins anew.
+            // A seat and a name may pass to another consumer, whose count of batches begins at 0.
             is_in_its_place && other.batches <= stage.batches
         };
         self.stages.iter().find(is_it)
@@ -329,7 +336,7 @@ impl fmt::Display for StageState {
             Self::Parked => "parked",
             Self::Pausing => "pausing",
             Self::InHandler => "in its handler",
-            Self::NotAsked => "not asked",
+            Self::NotAsked => "not polled",
             Self::HasBatch => "has a batch",
             Self::Drained => "drained",
             Self::Halted => "halted",

@@ -1,4 +1,4 @@
-//! Who holds up whom, in one line.
+//! The verdict on what holds up a ring, as one line.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,10 +9,11 @@ use super::table::waiting;
 use super::text::{counted, rounded_down};
 use crate::Sequence;
 
-/// What holds a ring up: one thing that could go on and does not. What counts as one is defined at
-/// [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for).
+/// What holds up a ring: one thing that could make progress and does not.
 ///
-/// It prints as one line (broken here) for whoever is on call:
+/// [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for) defines the possible causes.
+///
+/// It prints as one line, broken here:
 ///
 /// ```text
 /// ring "orders" is full: stage "journal" is in its handler, at sequence 1041 for at least 2.1 s,
@@ -24,9 +25,9 @@ use crate::Sequence;
 /// ring "orders" is empty: waiting for a publication at sequence 77, for at least 3.0 s
 /// ```
 ///
-/// The state is that of the last look; the time is how long it has been at its sequence.
+/// The state is that of the last snapshot. The duration is the time at the given sequence.
 ///
-/// A stage that is slow but still moves holds up nothing by this definition. It is a
+/// A stage that is slow but makes progress is not a stall. It is a
 /// [`Bottleneck`](crate::monitor::Bottleneck).
 ///
 /// ```
@@ -42,7 +43,7 @@ use crate::Sequence;
 ///
 /// let monitor = producer.monitor();
 /// let _ = monitor.snapshot();
-/// let stall = monitor.stall().unwrap(); // neither is asked; "sum" is further behind
+/// let stall = monitor.stall().unwrap(); // neither is polled, and "sum" is further behind
 /// let culprit = Culprit::Stage { name: "sum".into(), state: StageState::NotAsked };
 /// assert_eq!(stall.culprit, culprit);
 /// assert_eq!((stall.sequence, stall.lag, stall.others), (0, 3, 1));
@@ -51,31 +52,30 @@ use crate::Sequence;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stall {
-    /// [Name](crate::Builder::name) of the ring.
+    /// The [name](crate::Builder::name) of the ring.
     pub ring: String,
-    /// Whether it accepts events.
+    /// Whether the ring accepts events.
     pub state: RingState,
     /// What holds it up.
     pub culprit: Culprit,
-    /// Where the culprit is: the next sequence that it has to finish, publish or wait for.
+    /// The next sequence that the culprit has to finish, publish or wait for.
     pub sequence: Sequence,
-    /// Number of events that are published and that the culprit has not finished; of an
-    /// acknowledgement, not acknowledged.
+    /// Number of published events that the culprit has not finished, or not acknowledged.
     pub lag: u64,
-    /// For how long at least it has been there, by the looks of the monitor.
+    /// The least duration for which it has been at this sequence, by the snapshots of the monitor.
     pub at_least: Duration,
-    /// How many more things could go on and have not for as long as was asked for; they are further
-    /// ahead.
+    /// Number of further causes that have lasted for the requested duration. They are at the same
+    /// or a higher sequence.
     pub others: usize,
     /// Number of slots.
     pub capacity: usize,
-    /// Slots that can be claimed now.
+    /// Number of slots that can be claimed.
     pub free_slots: usize,
-    /// Producers that wait for free slots now.
+    /// Number of producers that wait for free slots.
     pub waiting_producers: u64,
 }
 
-/// What holds a ring up; see [`Stall`].
+/// The part of a ring that a [`Stall`] names.
 ///
 /// ```
 /// use lapwing::{Disruptor, monitor::Culprit};
@@ -83,11 +83,11 @@ pub struct Stall {
 /// let (mut producer, _consumers) =
 ///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
 /// let monitor = producer.monitor();
-/// let claim = producer.claim()?; // and neither publishes it nor gives it up
+/// let claim = producer.claim()?;
 /// let _ = monitor.snapshot();
 /// let stall = monitor.stall().unwrap();
 /// assert_eq!((stall.culprit, stall.sequence), (Culprit::Claim, 0));
-/// # drop(claim);
+/// drop(claim);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,33 +97,35 @@ pub enum Culprit {
     Stage {
         /// Its name.
         name: String,
-        /// What it was doing at the last look.
+        /// Its state in the last snapshot.
         state: StageState,
     },
-    /// Whoever is to [acknowledge](crate::consumer::Acknowledger) the events of a stage.
+    /// The threads that [acknowledge](crate::consumer::Acknowledger) the events of a stage.
     Acknowledgement {
         /// Name of the stage.
         stage: String,
     },
     /// A claim of one of several producers that is neither published nor given up.
     Claim,
-    /// Nobody: all is done, and nothing comes.
+    /// Nothing: the ring is idle.
     Nobody,
 }
 
 impl Snapshot {
-    /// Who holds up whom, if somebody has for `at_least` so long, as
-    /// [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for) defines it: of this very look, so that
-    /// a table and a verdict belong together.
+    /// Returns what has held up the ring for `at_least` that long.
+    ///
+    /// The causes are those of [`Monitor::stalled_for`](crate::monitor::Monitor::stalled_for). This
+    /// method judges an existing snapshot, so that a table and its verdict agree.
     ///
     /// ```
     /// use std::time::Duration;
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
     /// producer.publish(|event| *event = 7)?;
-    /// assert!(monitor.snapshot().stall(Duration::ZERO).is_none()); // the first look
+    /// assert!(monitor.snapshot().stall(Duration::ZERO).is_none()); // the first snapshot
     /// let snapshot = monitor.snapshot();
     /// let stall = snapshot.stall(Duration::ZERO).unwrap();
     /// assert_eq!(Some(stall.at_least), snapshot.stages[0].stuck_for);
@@ -137,12 +139,12 @@ impl Snapshot {
         let claim = claim.map(|duration| self.stall_of(Culprit::Claim, self.published, duration));
         let causes: Vec<_> = causes.chain(claim).filter(is_long).collect();
         let others = causes.len().saturating_sub(1);
-        // Of causes at one sequence, the one upstream.
+        // Of causes at the same sequence, the one furthest upstream.
         let worst = causes.into_iter().min_by_key(|cause| cause.sequence)?;
         Some(Stall { others, ..worst })
     }
 
-    /// How `stage` holds the ring up, if it does.
+    /// The ways in which `stage` holds up the ring.
     fn causes_in(&self, stage: &StageSnapshot) -> impl Iterator<Item = Stall> {
         let name = || stage.name.clone();
         let itself = stage.stuck_for.map(|duration| {
@@ -156,16 +158,19 @@ impl Snapshot {
         itself.into_iter().chain(acknowledgement)
     }
 
-    /// That the ring is idle, if it has been for `at_least` so long, as
-    /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) defines it.
+    /// Returns whether the ring has been idle for `at_least` that long.
+    ///
+    /// A ring is idle while it is open, every event is finished and nothing is published.
+    /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) does the same for a new snapshot.
     ///
     /// ```
     /// use std::time::Duration;
-    /// # use lapwing::{Disruptor, monitor::Culprit};
+    /// use lapwing::{Disruptor, monitor::Culprit};
+    ///
     /// let (producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
-    /// assert!(monitor.snapshot().idle(Duration::ZERO).is_none()); // the first look
+    /// assert!(monitor.snapshot().idle(Duration::ZERO).is_none()); // the first snapshot
     /// let idle = monitor.snapshot().idle(Duration::ZERO).unwrap();
     /// assert_eq!((idle.culprit, idle.sequence), (Culprit::Nobody, 0));
     /// # Ok::<(), lapwing::error::BuildError>(())
@@ -193,7 +198,7 @@ impl Snapshot {
 }
 
 impl Stall {
-    /// What is the matter with the ring.
+    /// The state of the ring in words.
     fn matter(&self) -> &'static str {
         match self.state {
             RingState::Halted => "halted",
@@ -240,7 +245,7 @@ impl fmt::Display for Stall {
     }
 }
 
-/// What a stage does that could go on.
+/// The state of the stage in words.
 fn in_words(state: StageState) -> &'static str {
     match state {
         StageState::NotStarted => "has not started",
@@ -249,7 +254,7 @@ fn in_words(state: StageState) -> &'static str {
         StageState::Parked => "is parked, though it could go on",
         StageState::Pausing => "pauses before it tries again",
         StageState::InHandler => "is in its handler",
-        StageState::NotAsked => "is not asked",
+        StageState::NotAsked => "is not polled",
         StageState::HasBatch => "holds a batch",
         StageState::Drained => "is drained",
         StageState::Halted => "is halted",

@@ -1,4 +1,4 @@
-//! From open to closed or halted, as it is shown.
+//! The life cycle of a ring as a monitor shows it.
 
 use std::fmt;
 
@@ -21,13 +21,13 @@ use crate::protocol::life::Life;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RingState {
-    /// It does.
+    /// It accepts events.
     Open,
-    /// It is just being closed; how many events it has accepted is known in a moment.
+    /// It is being closed; the number of accepted events is not settled yet.
     Closing,
-    /// It does not; stages drain what it has accepted.
+    /// It accepts no events; stages drain the accepted ones.
     Closed,
-    /// It does not, and stages stop after their batch.
+    /// It accepts no events; stages stop after their current batch.
     Halted,
 }
 

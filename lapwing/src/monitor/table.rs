@@ -5,10 +5,10 @@ use std::fmt;
 use super::snapshot::{Snapshot, StageSnapshot};
 use super::text::{counted, rounded_down, visible};
 
-/// What a stage comes after that comes after none.
+/// The upstream entry of a first stage.
 const PRODUCERS: &str = "producers";
 
-/// A column: its head, whether it begins at its left, as words do, and its cell of a stage.
+/// A column: its heading, whether it is aligned to the left as text, and its cell for a stage.
 struct Column {
     head: &'static str,
     is_text: bool,
@@ -37,14 +37,14 @@ const COLUMNS: [Column; 11] = [
     figures("wakes", |stage| stage.wakes.to_string()),
 ];
 
-/// Only where some stage has it.
+/// Shown only if some stage asks for acknowledgements.
 const ACKNOWLEDGED: Column = figures("acknowledged", |stage| {
     stage.acknowledged.map_or_else(String::new, |sequence| sequence.to_string())
 });
 
 impl fmt::Display for Snapshot {
-    /// The ring in one line, then a line for each stage; at the end what limits the ring, if
-    /// [one look](Self::bottleneck) shows it.
+    /// Prints the ring on one line, then each stage on a line. The last line names what limits the
+    /// ring, if [one snapshot](Self::bottleneck) shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (free, capacity) = (self.free_slots, self.capacity);
         write!(f, "ring {:?}: {}, {free} of {capacity} slots free", self.ring, self.state)?;
@@ -74,7 +74,8 @@ impl fmt::Display for Snapshot {
     }
 }
 
-/// Writes each row on a new line, its cells as wide as their column: at the left of it if they are text.
+/// Writes each row on a new line and pads the cells to the column width. Text is aligned to the
+/// left.
 pub(super) fn write_table(
     f: &mut fmt::Formatter<'_>,
     rows: &[Vec<String>],
@@ -90,7 +91,7 @@ pub(super) fn write_table(
     Ok(())
 }
 
-/// Names of those that a stage comes after.
+/// Names of the stages that `stage` directly depends on.
 fn upstream(stage: &StageSnapshot) -> String {
     let names: Vec<_> = stage.upstream.iter().map(|name| visible(name)).collect();
     if names.is_empty() { PRODUCERS.to_owned() } else { names.join(", ") }

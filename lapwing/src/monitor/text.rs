@@ -1,8 +1,8 @@
-//! How names, numbers and durations read.
+//! Formats names, numbers and durations.
 
 use std::time::Duration;
 
-/// A name with everything visible that has no shape: a newline as `\n`.
+/// Escapes invisible characters of a name: a newline becomes `\n`.
 pub(super) fn visible(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for c in name.chars() {
@@ -14,13 +14,13 @@ pub(super) fn visible(name: &str) -> String {
     text
 }
 
-/// A duration that is not said to be longer than it is: "2.1 s", "350 ms".
+/// Formats a duration, rounded down: "2.1 s", "350 ms".
 pub(super) fn rounded_down(duration: Duration) -> String {
     let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
     if seconds == 0 { format!("{millis} ms") } else { format!("{seconds}.{} s", millis / 100) }
 }
 
-/// A number of things, or of one: "1 event", "2 events".
+/// Formats a count with its noun: "1 event", "2 events".
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

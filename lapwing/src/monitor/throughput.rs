@@ -1,4 +1,4 @@
-//! How much has passed through a ring between two looks.
+//! The number of events that passed through a ring between two snapshots.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use super::snapshot::{Snapshot, StageSnapshot, StageState};
 use super::table::write_table;
 use super::text::{counted, rounded_down, visible};
 
-/// How many events have passed through a ring and its stages between two snapshots, and what limits
-/// the ring. Made by [`Snapshot::since`].
+/// The number of events that passed through a ring and its stages between two snapshots, and what
+/// limits the ring. Made by [`Snapshot::since`].
 ///
 /// It prints as a table for a terminal:
 ///
@@ -24,27 +24,20 @@ use super::text::{counted, rounded_down, visible};
 /// use lapwing::{Disruptor, monitor::Bottleneck};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(64, || 0_u64)
-///     .stage("decode").poller()
-///     .stage("journal").poller()
+///     .side_by_side(|side| side.stage("replica").poller().stage("journal").poller())
 ///     .build()?;
-/// let mut decode = consumers.take_poller("decode")?;
+/// let mut replica = consumers.take_poller("replica")?;
 /// let mut journal = consumers.take_poller("journal")?;
 /// let monitor = producer.monitor();
-/// producer.publish_batch(30, |_| {})?;
-/// decode.poll()?.consume_all();
+/// producer.publish_batch(40, |_| {})?;
 ///
 /// let earlier = monitor.snapshot();
-/// producer.publish_batch(10, |_| {})?;
-/// decode.poll()?.consume_all();
+/// replica.poll()?.consume_all();
 /// journal.poll_max(2)?.consume_all(); // slow, but it has not stopped
-/// let later = monitor.snapshot();
+/// let throughput = monitor.snapshot().since(&earlier);
 ///
-/// let throughput = later.since(&earlier);
-/// assert_eq!(throughput.published, 10);
-/// let [decode, journal] = &throughput.stages[..] else { panic!("two stages") };
-/// assert_eq!((decode.finished, decode.queue_depth), (10, 0));
-/// assert_eq!((journal.finished, journal.queue_depth), (2, 38));
-/// assert!(decode.per_second() > journal.per_second());
+/// assert!(throughput.stages[0].per_second() > throughput.stages[1].per_second());
+/// assert_eq!((throughput.stages[1].finished, throughput.stages[1].queue_depth), (2, 38));
 /// let limit = Bottleneck::Stage { name: "journal".into() };
 /// assert_eq!(throughput.bottleneck(), Some(&limit));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -52,49 +45,49 @@ use super::text::{counted, rounded_down, visible};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Throughput {
-    /// [Name](crate::Builder::name) of the ring.
+    /// The [name](crate::Builder::name) of the ring.
     pub ring: String,
-    /// Time from the beginning of the earlier look to that of the later one; zero if they are the
-    /// same.
+    /// The time from the beginning of the earlier snapshot to that of the later one. Zero if they
+    /// are the same.
     pub elapsed: Duration,
-    /// By how much [`Snapshot::published`] has grown. With several producers this counts claims that
+    /// The increase of [`Snapshot::published`]. With several producers this includes claims that
     /// were given up.
     pub published: u64,
     /// Number of events that producers [dropped](crate::producer::WhenFull::DropNew).
     pub dropped: u64,
-    /// The stages that both snapshots show and that have not left the graph, upstream ones first. A
-    /// consumer that took a [seat](crate::graph::Seats) in between is not among them.
+    /// The stages that both snapshots show and that have not left the graph, upstream stages first.
+    /// A consumer that took a [seat](crate::graph::Seats) in between is not included.
     pub stages: Vec<StageThroughput>,
     bottleneck: Option<Bottleneck>,
 }
 
-/// How many events have passed through a stage between two snapshots. See [`Throughput`], which has
+/// The number of events that passed through a stage between two snapshots. See [`Throughput`] for
 /// an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageThroughput {
-    /// Its name.
+    /// The name of the stage.
     pub name: String,
-    /// By how much [`StageSnapshot::sequence`] has grown: the number of events that the stage has
-    /// finished, those that it skipped and claims that were given up included. A stage shows no
-    /// progress before the end of its batch. Of a worker group, it is the progress of the worker
-    /// that is furthest behind.
+    /// The increase of [`StageSnapshot::sequence`]: the number of events that the stage has
+    /// finished. Skipped events and claims that were given up are included. A stage shows no
+    /// progress before the end of its batch. For a worker group, this is the progress of its
+    /// slowest worker.
     pub finished: u64,
-    /// Number of events that were ready for the stage, or in its hands, at the later look:
+    /// Number of events that were ready for the stage, or being handled, in the later snapshot:
     /// [`StageSnapshot::available`].
     pub queue_depth: u64,
     elapsed: Duration,
 }
 
 impl Snapshot {
-    /// What has passed through the ring since `earlier`, another snapshot of the same ring, by this or
-    /// another of its monitors.
+    /// Returns what has passed through the ring since `earlier`, a snapshot of the same ring by any
+    /// of its monitors.
     ///
-    /// An `earlier` snapshot that was taken later has nothing to count: the result has zeros, and may lack
-    /// stages.
+    /// If `earlier` was taken later than `self`, the result has zeros and may lack stages.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let monitor = producer.monitor();
@@ -102,7 +95,7 @@ impl Snapshot {
     /// producer.publish_batch(3, |_| {})?;
     /// let later = monitor.snapshot();
     /// assert_eq!(later.since(&earlier).published, 3);
-    /// assert_eq!(later.since(&later).published_per_second(), 0.0); // no time, no events
+    /// assert_eq!(later.since(&later).published_per_second(), 0.0); // no time has passed
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -130,43 +123,47 @@ impl Snapshot {
 }
 
 impl Throughput {
-    /// Events published per second; zero if no time has passed.
+    /// Returns the events published per second; zero if no time has passed.
     #[must_use]
     pub fn published_per_second(&self) -> f64 {
         per_second(self.published, self.elapsed)
     }
 
-    /// What limits the ring: `None` if nothing was published, or if the ring is halted or drained.
+    /// Returns what limits the ring.
     ///
-    /// No stage waits for a stage after it. So events pile up in front of the stage that limits the
-    /// ring, until no slot is free and producers wait. The stages before it and after it have hardly
-    /// any event ready for them. The verdict goes by that. At the later look,
+    /// `None` if nothing was published, or if the ring is halted or drained.
     ///
-    /// 1. if a producer waits for a slot, if no slot is free, or if the ring is closed: the stage with
-    ///    the most events ready for it, in both looks together.
-    /// 2. Otherwise it is a stage that had events ready at each moment between the looks. That is
-    ///    certain if it has not finished by the later look what was ready at the earlier one. It is
-    ///    likely, and enough, if it has events ready at both looks and producers found no room at the
-    ///    earlier one. Of several, it is the one with the most events.
-    /// 3. Otherwise it is the producers, if they have published: the stages keep up.
+    /// No stage waits for a downstream stage. Events therefore pile up in front of the stage that
+    /// limits the ring, until no slot is free and producers wait. The other stages have hardly any
+    /// events ready. The verdict uses this, in the following order:
     ///
-    /// In place of a stage it may be the [acknowledgement](crate::Stage::acknowledged) of its events,
-    /// of which those count that it has finished. If no stage has events ready in a ring without free
-    /// slots, they wait for a claim that is not published, and it is the producers. Of equals, it is
-    /// the stage that parked less often, then the one that finished fewer events, then the first.
+    /// 1. If, in the later snapshot, a producer waits for a slot, no slot is free, or the ring is
+    ///    closed: the stage with the most events ready for it, both snapshots added.
+    /// 2. Otherwise, a stage that had events ready at each moment between the snapshots. This is
+    ///    certain if the later snapshot shows that it has not finished what was ready in the
+    ///    earlier one. It is assumed if it has events ready in both snapshots and producers found
+    ///    no free slot in the earlier one. Of several such stages, the one with the most events.
+    /// 3. Otherwise, the producers, if they have published: the stages keep up.
     ///
-    /// - The workers of a group are one stage.
-    /// - Of stages that [share a thread](crate::Stage::on_thread), events pile up in front of the
-    ///   first, whichever is slow. The verdict is the one whose handler has the thread at the later
-    ///   look. Several looks show which one has it most of the time.
-    /// - A ring of a few slots has none free whenever a stage is at work. There the verdict is certain
-    ///   only if producers wait, as [`publish`](crate::Producer::publish) does and `try_publish` does
-    ///   not.
+    /// Instead of a stage, the verdict may be the [acknowledgement](crate::Stage::acknowledged) of
+    /// its events. The events that the stage has finished then count as ready. If no slot is free
+    /// and no stage has events ready, all stages wait for an unpublished claim, and the verdict is
+    /// the producers. Of equal stages, the verdict is the one that parked less often, then the one
+    /// that finished fewer events, then the first.
     ///
-    /// A stage that has [stopped](Snapshot::stall) is named as well.
+    /// - The workers of a group count as one stage.
+    /// - Events of stages that [share a thread](crate::Stage::on_thread) pile up in front of the
+    ///   first, whichever is slow. The verdict is the stage whose handler runs on the thread in the
+    ///   later snapshot. Several snapshots show which one runs most of the time.
+    /// - A ring of a few slots has no free slot whenever a stage is handling events. There the
+    ///   verdict is reliable only if producers wait, as [`publish`](crate::Producer::publish) does
+    ///   and `try_publish` does not.
+    ///
+    /// A stage that has [stopped](Snapshot::stall) can also be the verdict.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, monitor::Bottleneck};
+    /// use lapwing::{Disruptor, monitor::Bottleneck};
+    ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
@@ -175,7 +172,8 @@ impl Throughput {
     /// producer.publish_batch(3, |_| {})?;
     /// ticks.poll()?.consume_all();
     /// let later = monitor.snapshot();
-    /// assert_eq!(later.since(&earlier).bottleneck(), Some(&Bottleneck::Producers)); // it keeps up
+    /// let limit = Some(&Bottleneck::Producers); // the stage keeps up
+    /// assert_eq!(later.since(&earlier).bottleneck(), limit);
     /// assert_eq!(later.since(&later).bottleneck(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -186,20 +184,20 @@ impl Throughput {
 }
 
 impl StageThroughput {
-    /// Events finished per second; zero if no time has passed.
+    /// Returns the events finished per second; zero if no time has passed.
     #[must_use]
     pub fn per_second(&self) -> f64 {
         per_second(self.finished, self.elapsed)
     }
 }
 
-/// `events` in so much time; zero in none.
+/// Returns `events` per second of `elapsed`; zero if no time has passed.
 fn per_second(events: u64, elapsed: Duration) -> f64 {
     if elapsed.is_zero() { 0.0 } else { events as f64 / elapsed.as_secs_f64() }
 }
 
 impl fmt::Display for Throughput {
-    /// The ring in one line, then a line for each stage.
+    /// Prints the ring on one line, then each stage on a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let published = counted(self.published, "event", "events");
         write!(f, "ring {:?}: {published} published", self.ring)?;

@@ -1,4 +1,4 @@
-//! A run of slots that a producer has claimed and not published.
+//! Several claimed slots that a producer fills.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,11 +12,12 @@ use crate::Sequence;
 use crate::error::RingError;
 use crate::protocol::claims::Claims;
 
-/// A run of slots that are claimed and not published: fill them, then [`publish`](Self::publish)
-/// them together.
+/// Several consecutive claimed slots. Fill them through [`slots`](Self::slots), then
+/// [`publish`](Self::publish) them together.
 ///
-/// A run that is dropped without being published is abandoned, as a [`Claim`](crate::producer::Claim) is. It
-/// also stays on the thread that made it.
+/// If it is dropped without being published, all of its slots are abandoned, and no consumer sees
+/// their events. [`Claim`](crate::producer::Claim) describes the consequences. Like a claim, a
+/// batch stays on the thread that made it.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -39,9 +40,9 @@ use crate::protocol::claims::Claims;
 pub struct ClaimBatch<'a, E, S: Sequencer> {
     producer: &'a mut Producer<E, S>,
     range: Range<Sequence>,
-    /// Shared between threads only if events may be.
+    /// Makes the batch `Sync` only if events are.
     events: PhantomData<&'a mut [E]>,
-    /// Stays on the thread that its producer has noted (`open_claim`).
+    /// Makes the batch `!Send`: its producer has noted the thread that made it (`open_claim`).
     thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
@@ -54,8 +55,11 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     /// Sequences that the events will have.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(producer.claim_batch(3)?.sequences(), 1..4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,11 +69,14 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         self.range.clone()
     }
 
-    /// Number of events.
+    /// Number of events in the batch.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.claim_batch(3)?.len(), 3);
     /// assert_eq!(producer.claim_up_to(100)?.len(), 8); // whatever is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -80,11 +87,14 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         (self.range.end - self.range.start) as usize
     }
 
-    /// The events, to fill.
+    /// Returns the events, to be filled.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let mut batch = producer.claim_batch(2)?;
     /// for slot in batch.slots().iter_mut() {
     ///     *slot = 7;
@@ -97,17 +107,17 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         let buffer = &self.producer.ring.buffer;
         let Range { start, end } = self.range;
         let wrap = buffer.wrap_after(start).min(end);
-        // SAFETY: I1: this claim owns its run until it is published or given up, which takes
-        // `self` (`publish_or_keep` hands it back only if the run was not settled), and `self` is
-        // borrowed as mutable. Up to the wrap at most.
+        // SAFETY: I1: this claim owns its slots until it is published or given up, which takes
+        // `self`. `publish_or_keep` hands it back only if the slots were not settled. `self` is
+        // borrowed mutably, and the slice ends at the wrap.
         let before_wrap = unsafe { buffer.slice_mut(start..wrap) };
-        // SAFETY: I1: as above; from the wrap on, and not back to `start`, since a run is at most
-        // the capacity.
+        // SAFETY: I1: as above. The slice begins at the wrap and does not reach `start` again,
+        // since a batch has at most as many events as the ring has slots.
         let after_wrap = unsafe { buffer.slice_mut(wrap..end) };
         Slots::new(before_wrap, after_wrap, start)
     }
 
-    /// The events with their sequences, to fill where none is ever lent as mutable (I13).
+    /// The events with their sequences, for rings whose events are never borrowed mutably (I13).
     #[inline]
     pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = (Sequence, &E)> {
         let buffer = &self.producer.ring.buffer;
@@ -117,12 +127,18 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         })
     }
 
-    /// Publishes the events together and returns their sequences.
+    /// Publishes all events of the batch together and returns their sequences.
+    ///
+    /// `Ok` means that the events were published. If the ring is halted later, or at the same
+    /// moment, consumers may not handle them.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let batch = producer.claim_batch(3)?;
     /// assert_eq!(poller.poll().err(), Some(lapwing::error::PollError::Empty));
     /// assert_eq!(batch.publish()?, 0..3);
@@ -132,20 +148,27 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
     ///
     /// # Errors
     ///
-    /// As [`Claim::publish`](crate::producer::Claim::publish).
+    /// None of the events is published. No consumer has seen them, and none will.
+    ///
+    /// - [`RingError::Closed`] if the ring has a single producer and was closed while the claim was
+    ///   held. A ring with several producers accepts each claim that it granted before the close.
+    /// - [`RingError::Halted`] if the ring was halted while the claim was held.
     ///
     /// # Blocking
     ///
-    /// As [`Claim::publish`](crate::producer::Claim::publish).
+    /// Does not wait for consumers. If another thread closes or halts the ring at the same moment,
+    /// a single producer waits until that thread has counted the accepted events. The count takes a
+    /// few instructions and one system call.
     #[inline]
     pub fn publish(self) -> Result<Range<Sequence>, RingError> {
         self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
-    /// As [`publish`](Self::publish), but an error hands the claim back. The ring accepts all of the events or none.
+    /// Publishes the events like [`publish`](Self::publish). An error hands the claim back. The
+    /// ring accepts either all of the events or none.
     #[inline]
     pub(crate) fn publish_or_keep(self) -> Result<Range<Sequence>, (Self, RingError)> {
-        // Published, so not abandoned.
+        // A published claim must not be abandoned.
         let mut batch = ManuallyDrop::new(self);
         let range = batch.range.clone();
         let Producer { ring, claims, .. } = &mut *batch.producer;

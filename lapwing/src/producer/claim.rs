@@ -1,4 +1,4 @@
-//! A claimed slot in a producer's hand.
+//! A claimed slot that a producer fills.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,19 +15,7 @@ use crate::protocol::control::Control;
 use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::RingBuffer;
 
-/// A slot that is claimed and not published: read and write its event, then
-/// [`publish`](Self::publish) it.
-///
-/// A claim that is dropped without being published is abandoned. A single producer claims the slot
-/// again next time. With several producers the sequence becomes a tombstone, which consumers skip.
-/// If a claim of several producers is forgotten (`mem::forget`), every consumer stops there, since
-/// the claim might still be published.
-///
-/// Publish or drop a claim before its thread waits for the same ring. Consumers do not get past a
-/// claim that is held. A producer on this thread that would wait for it returns
-/// [`WouldDeadlock`](crate::error::PublishError::WouldDeadlock); other waits, such as
-/// [`Poller::wait`](crate::Poller::wait) or [`Running::shutdown`](crate::Running::shutdown), do not
-/// notice it. For the same reason a claim is not [`Send`]: it stays on the thread that made it.
+/// A claimed slot. Read and write its event through the claim, then [`publish`](Self::publish) it.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -38,7 +26,7 @@ use crate::protocol::ring_buffer::RingBuffer;
 ///
 /// let mut claim = producer.claim()?;
 /// *claim = 1;
-/// drop(claim); // given up: nobody sees the 1
+/// drop(claim); // given up: no consumer sees the 1
 /// let mut claim = producer.try_claim()?;
 /// *claim = 2;
 /// assert_eq!(claim.sequence(), 1);
@@ -47,17 +35,36 @@ use crate::protocol::ring_buffer::RingBuffer;
 /// assert_eq!(poller.poll()?.iter().collect::<Vec<_>>(), [(1, &2)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Dropping a claim
+///
+/// A claim that is dropped without being published is abandoned, and no consumer sees its event. A
+/// single producer claims the same slot again next time. With several producers the sequence
+/// becomes a tombstone, which consumers skip.
+///
+/// If a claim of several producers is forgotten (`mem::forget`), every consumer stops there, since
+/// the claim might still be published.
+///
+/// # Holding a claim
+///
+/// Consumers do not pass a claim that is held. So publish or drop a claim before its thread waits
+/// for the same ring. A producer on this thread that would wait for the claim returns
+/// [`WouldDeadlock`](crate::error::PublishError::WouldDeadlock). Other waits, such as
+/// [`Poller::wait`](crate::Poller::wait) or [`Running::shutdown`](crate::Running::shutdown), do not
+/// detect it.
+///
+/// For the same reason a claim is not [`Send`]: it stays on the thread that made it.
 #[must_use = "dropping a claim gives it up; call `publish`"]
 pub struct Claim<'a, E, S: Sequencer> {
     claims: &'a mut S::Claims,
-    /// By themselves rather than by the producer: so the compiler need not read them again after what a
-    /// caller writes to the event, of which it does not know that it is no producer.
+    /// Borrowed separately, not through the producer. The compiler cannot tell a write to the event
+    /// from a write to the producer, and would reload these fields after each one.
     control: &'a Control,
     buffer: &'a RingBuffer<E>,
     sequence: Sequence,
-    /// Shared between threads only if events may be.
+    /// Makes the claim `Sync` only if events are.
     event: PhantomData<&'a mut E>,
-    /// Stays on the thread that its producer has noted (`open_claim`).
+    /// Makes the claim `!Send`: its producer has noted the thread that made it (`open_claim`).
     thread: PhantomData<MutexGuard<'static, ()>>,
 }
 
@@ -73,8 +80,11 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// Sequence that the event will have.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let mut claim = producer.claim()?;
     /// *claim = claim.sequence() + 10;
     /// assert_eq!((claim.sequence(), *claim), (0, 10));
@@ -87,12 +97,17 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
 
     /// Publishes the event and returns its sequence.
     ///
+    /// `Ok` means that the event was published. If the ring is halted later, or at the same moment,
+    /// consumers may not handle it.
+    ///
     /// ```
-    /// # use lapwing::{Disruptor, error::RingError};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    /// #     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
-    /// #     .build()?;
-    /// # let running = consumers.start()?;
+    /// use lapwing::{Disruptor, error::RingError};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
+    ///     .build()?;
+    ///
+    /// let running = consumers.start()?;
     /// let mut claim = producer.claim()?;
     /// *claim = 7;
     /// assert_eq!(claim.publish(), Ok(0));
@@ -100,34 +115,33 @@ impl<'a, E, S: Sequencer> Claim<'a, E, S> {
     /// let claim = producer.claim()?;
     /// running.close();
     /// assert_eq!(claim.publish(), Err(RingError::Closed));
-    /// # assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// No consumer has seen the event, and none will. [`RingError::Closed`] if the only producer's ring
-    /// was closed while the claim was held. A ring with several producers accepts each claim that it
-    /// granted before the close. [`RingError::Halted`] if the ring was halted while the claim was held.
+    /// The event is not published. No consumer has seen it, and none will.
     ///
-    /// `Ok` says that the event was published. If the ring is halted later, or at the same moment,
-    /// consumers may not handle it.
+    /// - [`RingError::Closed`] if the ring has a single producer and was closed while the claim was
+    ///   held. A ring with several producers accepts each claim that it granted before the close.
+    /// - [`RingError::Halted`] if the ring was halted while the claim was held.
     ///
     /// # Blocking
     ///
-    /// Does not wait for consumers. If another thread closes or halts the ring at the same moment, a
-    /// single producer waits until that thread has counted the accepted events: a few instructions
-    /// and one system call.
+    /// Does not wait for consumers. If another thread closes or halts the ring at the same moment,
+    /// a single producer waits until that thread has counted the accepted events. The count takes a
+    /// few instructions and one system call.
     #[inline(always)]
     pub fn publish(self) -> Result<Sequence, RingError> {
         self.publish_or_keep().map_err(|(_refused, why)| why)
     }
 
-    /// As [`publish`](Self::publish), but an error hands the claim back, so that the caller can take out of the slot what
-    /// it put there.
+    /// Publishes the event like [`publish`](Self::publish). An error hands the claim back, so that
+    /// the caller can take back what it put into the slot.
     #[inline]
     pub(crate) fn publish_or_keep(self) -> Result<Sequence, (Self, RingError)> {
-        // Published, so not abandoned.
+        // A published claim must not be abandoned.
         let mut claim = ManuallyDrop::new(self);
         let Self { claims, control, buffer, sequence, .. } = &mut *claim;
         buffer.watch_write(*sequence..*sequence + 1);
@@ -144,7 +158,7 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
     #[inline]
     fn deref(&self) -> &E {
         // SAFETY: I1: this claim owns the slot until it is published or given up, which takes
-        // `self`; `publish_or_keep` hands it back only if the slot was not settled.
+        // `self`. `publish_or_keep` hands it back only if the slot was not settled.
         unsafe { self.buffer.event(self.sequence) }
     }
 }
@@ -152,7 +166,7 @@ impl<E, S: Sequencer> Deref for Claim<'_, E, S> {
 impl<E, S: Sequencer> DerefMut for Claim<'_, E, S> {
     #[inline]
     fn deref_mut(&mut self) -> &mut E {
-        // SAFETY: I1: as in `deref`, and `self` is borrowed as mutable.
+        // SAFETY: I1: as in `deref`, and `self` is borrowed mutably.
         unsafe { self.buffer.event_mut(self.sequence) }
     }
 }

@@ -1,6 +1,6 @@
-//! Claiming slots to publish later: one or a batch; waiting, not waiting, or for a time. Not here:
-//! what a claim may do (`claim`, `batch`), as many as are free (`up_to`), how a producer waits
-//! (`wait`).
+//! Claiming slots to publish later: one or a batch, with a wait, without one, or with a timeout.
+//! Not here: what a claim can do (`claim`, `batch`), claims of as many slots as are free (`up_to`),
+//! how a producer waits (`wait`).
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,15 @@ use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishErro
 use crate::protocol::claims::Claims;
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Claims the next slot, to be filled and published, or given up by dropping the claim.
+    /// Claims the next slot. Fill and publish it, or drop the claim to give it up.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let mut claim = producer.claim()?;
     /// *claim = 7;
     /// assert_eq!(claim.publish()?, 0);
@@ -26,25 +29,38 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`publish`](Self::publish).
+    /// Nothing is claimed.
+    ///
+    /// - [`PublishError::Closed`] if the ring is closed.
+    /// - [`PublishError::Halted`] if the ring is halted.
+    /// - [`PublishError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish).
+    /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
+    /// closed or halted. It waits by the producer's wait strategy. [`try_claim`](Self::try_claim)
+    /// does not wait.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
     }
 
-    /// As [`claim`](Self::claim), but never waits.
+    /// Claims the next slot if it is free, without waiting.
     ///
-    /// A value is moved into a claim, so a full ring does not lose it:
+    /// [`claim`](Self::claim) waits for the slot instead.
+    ///
+    /// A value that is moved into a claim is not lost if the ring is full, since it is moved only
+    /// after the claim:
     ///
     /// ```
-    /// # let (mut producer, _consumers) = lapwing::Disruptor::single_producer(1, String::new)
-    /// #     .stage("all").poller()
-    /// #     .build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) = Disruptor::single_producer(1, String::new)
+    ///     .stage("all").poller()
+    ///     .build()?;
+    ///
     /// producer.publish(|line| line.push_str("first"))?; // the one slot
     /// let line = String::from("second");
     /// let unsent = match producer.try_claim() {
@@ -61,20 +77,29 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`try_publish`](Self::try_publish).
+    /// Nothing is claimed.
+    ///
+    /// - [`TryPublishError::Full`] if no slot is free.
+    /// - [`TryPublishError::Closed`] if the ring is closed.
+    /// - [`TryPublishError::Halted`] if the ring is halted.
     #[inline]
     pub fn try_claim(&mut self) -> Result<Claim<'_, E, S>, TryPublishError> {
         let sequence = self.try_claim_sequences(1)?;
         Ok(Claim::new(self, sequence))
     }
 
-    /// As [`claim`](Self::claim), but waits for `timeout` at most.
+    /// Claims the next slot, waiting at most `timeout` until it is free.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`claim`](Self::claim) waits without
+    /// a limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::PublishTimeoutError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::PublishTimeoutError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_timeout(patience)?.publish()?, 0); // the one slot
     /// assert_eq!(producer.claim_timeout(patience).err(), Some(PublishTimeoutError::TimedOut));
@@ -83,11 +108,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`publish_timeout`](Self::publish_timeout).
+    /// Nothing is claimed.
+    ///
+    /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
+    /// - [`PublishTimeoutError::Closed`] if the ring is closed.
+    /// - [`PublishTimeoutError::Halted`] if the ring is halted.
+    /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
+    ///   slot. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish_timeout`](Self::publish_timeout).
+    /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
+    /// or halted, or `timeout` has passed. The call can take longer than `timeout` by the time that
+    /// the system takes to wake the thread. [`try_claim`](Self::try_claim) does not wait.
     #[inline]
     pub fn claim_timeout(
         &mut self,
@@ -97,13 +130,16 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(Claim::new(self, sequence))
     }
 
-    /// Claims the next `count` slots, to be filled and published together, or given up by dropping
-    /// the claim.
+    /// Claims the next `count` slots. Fill and publish them together, or drop the claim to give
+    /// them up.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let mut batch = producer.claim_batch(2)?;
     /// batch.slots().iter_mut().for_each(|slot| *slot = 7);
     /// assert_eq!(batch.publish()?, 0..2);
@@ -113,11 +149,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`publish_batch`](Self::publish_batch).
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more, because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// As [`publish_batch`](Self::publish_batch).
+    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
+    /// producer's wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
@@ -125,12 +169,16 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, first..first + count))
     }
 
-    /// As [`claim_batch`](Self::claim_batch), but never waits.
+    /// Claims the next `count` slots if they are free, without waiting.
+    ///
+    /// [`claim_batch`](Self::claim_batch) waits for the slots instead.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.try_claim_batch(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_batch(2).err(), Some(BatchError::Full)); // one is free
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -138,7 +186,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`try_publish_batch`](Self::try_publish_batch).
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::Full`] if fewer than `count` slots are free.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
     #[inline]
     pub fn try_claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;
@@ -146,13 +200,18 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, first..first + count))
     }
 
-    /// As [`claim_batch`](Self::claim_batch), but waits for `timeout` at most.
+    /// Claims the next `count` slots, waiting at most `timeout` until they are free.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`claim_batch`](Self::claim_batch)
+    /// waits without a limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_batch_timeout(3, patience)?.publish()?, 0..3);
     /// assert_eq!(producer.claim_batch_timeout(2, patience).err(), Some(BatchError::TimedOut));
@@ -161,11 +220,21 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout).
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish_batch_timeout`](Self::publish_batch_timeout).
+    /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
+    /// The call can take longer than `timeout` by the time that the system takes to wake the
+    /// thread. [`try_claim_batch`](Self::try_claim_batch) does not wait.
     #[inline]
     pub fn claim_batch_timeout(
         &mut self,

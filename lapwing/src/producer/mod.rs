@@ -1,7 +1,7 @@
-//! The publishing end. Not here: who may claim what (`protocol::claims`).
+//! The publishing end of a ring. Not here: which sequences a claim may take (`protocol::claims`).
 //!
-//! Everything that publishes goes through a claim, so that a panic in the caller's code meets the
-//! claim's drop: nothing half-written is ever seen, and nobody waits for it.
+//! Every publication goes through a claim. If the caller's code panics, the drop of the claim
+//! abandons the slot. Consumers never see a half-written event, and no thread waits for it.
 
 mod batch;
 mod claim;
@@ -27,13 +27,19 @@ use crate::protocol::ring::Ring;
 use crate::turns::Ticket;
 use crate::wait::AnyWaitStrategy;
 
-/// The one producer of a ring: `&mut self` and no `Clone` say what Java has to check as it runs.
+/// The only producer of a ring. It cannot be cloned.
+///
+/// Because it publishes by `&mut self` and is not `Clone`, the compiler rules out a second
+/// producer:
 ///
 /// ```compile_fail,E0599
 /// let ring = lapwing::Disruptor::single_producer(8, || 0).stage("a").read(|_, _, _| {});
 /// let (producer, _consumers) = ring.build().unwrap();
 /// let second = producer.clone();
 /// ```
+///
+/// [`Disruptor::multi_producer`](crate::Disruptor::multi_producer) makes a producer that can be
+/// cloned:
 ///
 /// ```
 /// let ring = lapwing::Disruptor::multi_producer(8, || 0).stage("a").read(|_, _, _| {});
@@ -43,10 +49,7 @@ use crate::wait::AnyWaitStrategy;
 /// ```
 pub type SingleProducer<E> = Producer<E, Single>;
 
-/// One of any number of producers of a ring; clone it for each thread.
-///
-/// It is `Sync`, so threads can clone one that they share, such as that of a `static`. A clone that
-/// lives keeps the ring open; to end it while threads hold clones, [close](Producer::close) it.
+/// One of any number of producers of a ring. Clone it for each thread.
 ///
 /// ```
 /// use std::sync::OnceLock;
@@ -65,6 +68,10 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// assert_eq!(running.join()?.stages().next().unwrap().processed(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A producer is `Sync`, so threads can clone one that they share, such as that of a `static`. The
+/// ring stays open as long as one producer exists. To end the ring while clones exist, call
+/// [`close`](Producer::close).
 ///
 /// ```
 /// use std::thread;
@@ -86,17 +93,13 @@ pub type SingleProducer<E> = Producer<E, Single>;
 /// ```
 pub type MultiProducer<E> = Producer<E, Multi>;
 
-/// The publishing end of a ring, for one producer ([`SingleProducer`]) or one of many
-/// ([`MultiProducer`]).
+/// The publishing end of a ring buffer.
 ///
-/// An event is written in place, into a slot that holds the event of a lap ago, and seen by nobody
-/// before it is published. When the last producer is dropped, the ring is closed: consumers drain
-/// it and end.
+/// [`SingleProducer`] is the only producer of its ring. A [`MultiProducer`] can be cloned, one for
+/// each thread.
 ///
-/// A call that returns an error has published nothing and holds no slot: no consumer has handled its
-/// event, and none ever will. Its closure has not run, unless the ring was closed or halted while it
-/// ran. To keep a value that does not fit, claim first and move the value into the claim.
-/// [`docs::errors`](crate::docs::errors) lists every result of every call.
+/// A producer writes each event in place, into a slot that still holds the event of one lap before.
+/// Consumers see the event once it is published, and not before.
 ///
 /// ```
 /// use lapwing::Disruptor;
@@ -106,9 +109,9 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 ///     .build()?;
 /// let running = consumers.start()?;
 ///
-/// producer.publish(|line| line.replace_range(.., "line 0"))?; // a closure on the slot in place
+/// producer.publish(|line| line.replace_range(.., "line 0"))?; // fills the slot in place
 ///
-/// let mut claim = producer.claim()?; // in two steps
+/// let mut claim = producer.claim()?; // the same in two steps
 /// claim.replace_range(.., "line 1");
 /// assert_eq!(claim.publish()?, 1);
 ///
@@ -121,31 +124,85 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What is lent to a closure cannot be kept:
+/// # Which call to use
+///
+/// | if the ring is full | one event | one slot to fill | a batch | slots to fill | the free slots, up to a number |
+/// |---|---|---|---|---|---|
+/// | wait | [`publish`] | [`claim`] | [`publish_batch`] | [`claim_batch`] | [`claim_up_to`] |
+/// | return an error | [`try_publish`] | [`try_claim`] | [`try_publish_batch`] | [`try_claim_batch`] | [`try_claim_up_to`] |
+/// | wait for a time | [`publish_timeout`] | [`claim_timeout`] | [`publish_batch_timeout`] | [`claim_batch_timeout`] | [`claim_up_to_timeout`] |
+/// | do what [`WhenFull`] says | [`offer`] | | [`offer_batch`] | | |
+///
+/// To publish a value that must not be lost, claim first and then move the value into the claim. If
+/// no slot is free, the value is still yours.
+///
+/// # Errors
+///
+/// A call that returns an error has published nothing and holds no slot. No consumer has handled
+/// its event, and none ever will. The closure of the call has not run, unless the ring was closed
+/// or halted while the closure ran. [`docs::errors`](crate::docs::errors) lists every result of
+/// every call.
+///
+/// # End
+///
+/// When the last producer is dropped, the ring is closed. Consumers handle every event that was
+/// published, and then end. [`close`] closes the ring for all producers at once.
+///
+/// # References to events
+///
+/// A closure cannot keep a reference to the event that it gets:
 ///
 /// ```compile_fail,E0521
-/// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+///
 /// let mut kept: Vec<&mut u64> = Vec::new();
 /// producer.publish(|event| kept.push(event)).unwrap();
 /// ```
 ///
+/// A closure can copy the event that it gets:
+///
 /// ```
-/// # let (mut producer, _consumers) =
-/// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("a").read(|_, _, _| {}).build().unwrap();
+///
 /// let mut kept: Vec<u64> = Vec::new();
 /// producer.publish(|event| kept.push(*event)).unwrap();
 /// assert_eq!(kept, [0]);
 /// ```
-// Aligned as a `Reader` is, and for the same reason.
+///
+/// [`publish`]: Self::publish
+/// [`claim`]: Self::claim
+/// [`publish_batch`]: Self::publish_batch
+/// [`claim_batch`]: Self::claim_batch
+/// [`claim_up_to`]: Self::claim_up_to
+/// [`try_publish`]: Self::try_publish
+/// [`try_claim`]: Self::try_claim
+/// [`try_publish_batch`]: Self::try_publish_batch
+/// [`try_claim_batch`]: Self::try_claim_batch
+/// [`try_claim_up_to`]: Self::try_claim_up_to
+/// [`publish_timeout`]: Self::publish_timeout
+/// [`claim_timeout`]: Self::claim_timeout
+/// [`publish_batch_timeout`]: Self::publish_batch_timeout
+/// [`claim_batch_timeout`]: Self::claim_batch_timeout
+/// [`claim_up_to_timeout`]: Self::claim_up_to_timeout
+/// [`offer`]: Self::offer
+/// [`offer_batch`]: Self::offer_batch
+/// [`close`]: Self::close
+// Aligned for the reason that `Reader` gives.
 #[repr(align(64))]
 pub struct Producer<E, S: Sequencer> {
     pub(crate) ring: Ring<E>,
     claims: S::Claims,
     strategy: Box<dyn AnyWaitStrategy>,
-    /// Whether it is content to sleep until a good part of the ring is free: that was worth it last time.
+    /// Whether a wait on a full ring sleeps until a quarter of the ring is free. After each wait it
+    /// is set to whether that much was free.
     is_patient: bool,
-    /// Its last place in the queue of producers that take turns.
+    /// Last place of this producer in the queue of producers that take turns.
     ticket: Ticket,
     /// Number of events that this producer has dropped because the ring was full.
     dropped: u64,
@@ -159,11 +216,14 @@ impl<E, S: Sequencer> Producer<E, S> {
         Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
     }
 
-    /// Number of slots of the ring.
+    /// Number of slots in the ring.
     ///
     /// ```
-    /// # let (producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.capacity(), 8);
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -172,15 +232,18 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.ring.control.capacity as usize
     }
 
-    /// Closes the ring for all producers: no further event is accepted, consumers drain it and end.
-    /// Returns at once: it waits neither for consumers nor for claims that are held.
+    /// Closes the ring for all producers.
+    ///
+    /// The ring accepts no further event. Consumers handle every event that was accepted, and then
+    /// end. The call returns at once: it waits neither for consumers nor for claims that are held.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::PublishError};
     ///
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::multi_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let second = producer.clone();
     /// producer.publish(|event| *event = 7)?;
     /// second.close();
@@ -192,7 +255,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.ring.control.close();
     }
 
-    /// Whether the ring takes further events, as far as is known here.
+    /// Whether the ring accepts further events. A close by another thread may not be visible yet.
     pub(crate) fn is_open(&self) -> bool {
         self.ring.control.life.is_open()
     }

@@ -1,5 +1,5 @@
-//! Offering events: each call says what becomes of its event if the ring is full, so that a program
-//! can choose as it runs.
+//! Offering events: an argument of each call says what happens to the event if the ring is full, so
+//! that a program can choose at run time.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -10,17 +10,19 @@ use crate::Sequence;
 use crate::error::{BatchError, OfferError, TryPublishError};
 use crate::sync::Ordering;
 
-/// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is full.
-/// An argument of these calls, and no setting of a producer: the other calls say by their name what
-/// they do.
+/// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is
+/// full.
+///
+/// It is an argument of these two calls, not a setting of a producer. Each other call shows by its
+/// name what it does.
 ///
 /// ```
 /// use std::time::Duration;
 /// use lapwing::{Disruptor, error::OfferError, producer::WhenFull};
 ///
-/// # let (mut producer, mut consumers) =
-/// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
+/// let (mut producer, _consumers) =
+///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+///
 /// let (prices, orders) = (WhenFull::DropNew, WhenFull::Timeout(Duration::from_millis(1)));
 ///
 /// assert_eq!(producer.offer(prices, |event| *event = 7)?, Some(0)); // the one slot
@@ -31,28 +33,33 @@ use crate::sync::Ordering;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WhenFull {
-    /// The producer waits until there is room, as [`publish`](Producer::publish) does.
+    /// The producer waits for free slots, as [`publish`](Producer::publish) does.
     #[default]
     Wait,
-    /// The producer waits for this long at most, as [`publish_timeout`](Producer::publish_timeout)
+    /// The producer waits at most for this time, as [`publish_timeout`](Producer::publish_timeout)
     /// does.
     Timeout(Duration),
-    /// The producer gets [`OfferError::Full`] at once, as from
-    /// [`try_publish`](Producer::try_publish).
+    /// The call returns [`OfferError::Full`] at once, or [`BatchError::Full`] for a batch.
+    /// [`try_publish`](Producer::try_publish) does the same.
     Refuse,
-    /// The new event is dropped at once, and [counted](Producer::dropped). Those in the ring stay.
+    /// The call drops the new event at once and [counts](Producer::dropped) it. The events in the
+    /// ring stay.
     DropNew,
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
     /// Number of events that this producer has dropped because the ring was full, by
-    /// [`WhenFull::DropNew`]. The count is exact; a clone starts at 0 and counts its own.
+    /// [`WhenFull::DropNew`].
+    ///
+    /// The count is exact. A clone starts at 0 and counts its own drops.
     /// [`Snapshot::dropped`](crate::monitor::Snapshot::dropped) is the sum of all producers.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, _consumers) =
-    /// #     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::multi_producer(2, || 0_u64).stage("all").poller().build()?;
+    ///
     /// for price in 0..5 {
     ///     producer.offer(WhenFull::DropNew, |event| *event = price)?; // two find a slot
     /// }
@@ -64,15 +71,19 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.dropped
     }
 
-    /// Publishes one event, filled in place by `fill`, and returns its sequence; if the ring is
-    /// full, does what `when_full` says. `None` means that the event was dropped; `fill` has then not
-    /// run.
+    /// Publishes one event and returns its sequence, or does what `when_full` says if the ring is
+    /// full.
+    ///
+    /// `fill` writes the event in place. The result is `None` if the event was dropped, and `fill`
+    /// has then not run.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let drop_new = WhenFull::DropNew;
     /// assert_eq!(producer.offer(drop_new, |event| *event = 7)?, Some(0)); // the one slot
     /// assert_eq!(producer.offer(drop_new, |_| unreachable!("dropped"))?, None);
@@ -84,15 +95,20 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`OfferError::Closed`] and [`OfferError::Halted`] if the ring is so: such an event is refused,
-    /// and not counted as dropped. If the ring is full, [`OfferError::TimedOut`] by
-    /// [`WhenFull::Timeout`], [`OfferError::Full`] by [`WhenFull::Refuse`], and
-    /// [`OfferError::WouldDeadlock`] by a policy that waits.
+    /// The event is not published, and it does not count as dropped.
+    ///
+    /// - [`OfferError::Closed`] if the ring was closed before the publication.
+    /// - [`OfferError::Halted`] if the ring was halted before the publication.
+    /// - [`OfferError::Full`] if the ring is full, with [`WhenFull::Refuse`].
+    /// - [`OfferError::TimedOut`] if no slot became free in time, with [`WhenFull::Timeout`].
+    /// - [`OfferError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   with a policy that waits.
     ///
     /// # Blocking
     ///
-    /// With [`WhenFull::Wait`] as [`publish`](Self::publish), with [`WhenFull::Timeout`] as
-    /// [`publish_timeout`](Self::publish_timeout), and never with the others.
+    /// With [`WhenFull::Wait`], waits while the ring is full, until the slowest consumer releases a
+    /// slot or the ring is closed or halted. With [`WhenFull::Timeout`], waits at most for that
+    /// time. With [`WhenFull::Refuse`] and [`WhenFull::DropNew`], the call does not wait.
     #[inline]
     pub fn offer(
         &mut self,
@@ -107,14 +123,21 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(Some(claim.publish()?))
     }
 
-    /// As [`offer`](Self::offer) with `count` events at once: all of them, or none.
+    /// Publishes `count` events together and returns their sequences, or does what `when_full` says
+    /// if too few slots are free.
+    ///
+    /// All of the events are published or none. The result is `None` if they were dropped, and
+    /// `fill` has then not run.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, producer::WhenFull};
-    /// # let (mut producer, _consumers) =
-    /// #     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, producer::WhenFull};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let drop_new = WhenFull::DropNew;
-    /// assert_eq!(producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?, Some(0..3));
+    /// let offered = producer.offer_batch(3, drop_new, |slots| assert_eq!(slots.len(), 3))?;
+    /// assert_eq!(offered, Some(0..3));
     /// assert_eq!(producer.offer_batch(2, drop_new, |_| unreachable!("one is free"))?, None);
     /// assert_eq!(producer.dropped(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -122,12 +145,23 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Zero`] and [`BatchError::TooLarge`] for a `count` that can never be, which is
-    /// not counted as dropped, and as [`offer`](Self::offer).
+    /// None of the events is published, and they do not count as dropped.
+    ///
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    /// - [`BatchError::Full`] if fewer than `count` slots are free, with [`WhenFull::Refuse`].
+    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed,
+    ///   with [`WhenFull::Timeout`].
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more, with a policy that waits.
     ///
     /// # Blocking
     ///
-    /// As [`offer`](Self::offer), until `count` slots are free.
+    /// With [`WhenFull::Wait`], waits until `count` slots are free, or the ring is closed or
+    /// halted. With [`WhenFull::Timeout`], waits at most for that time. With [`WhenFull::Refuse`]
+    /// and [`WhenFull::DropNew`], the call does not wait.
     #[inline]
     pub fn offer_batch(
         &mut self,
@@ -144,7 +178,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(Some(batch.publish()?))
     }
 
-    /// Claims `count` sequences; `None` if as many events are dropped.
+    /// Claims `count` sequences, or returns `None` if that many events are dropped.
     #[inline]
     fn offer_sequences(
         &mut self,

@@ -1,4 +1,5 @@
-//! Publishing by a closure on the slot: one event or a batch; waiting, not waiting, or for a time.
+//! Publishing through a closure that fills the slot: one event or a batch, with a wait, without
+//! one, or with a timeout.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,14 +10,18 @@ use crate::Sequence;
 use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishError};
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Publishes one event, filled in place by `fill`, and returns its sequence.
+    /// Publishes one event and returns its sequence. `fill` writes the event in place.
     ///
-    /// A panic of `fill` passes through; the event is then not published, and nobody waits for it.
+    /// If `fill` panics, the panic is passed on and the event is not published. No thread waits for
+    /// it.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.publish(|event| *event = 7)?, 0);
     /// assert_eq!(producer.publish(|event| *event = 8)?, 1);
     /// assert_eq!(poller.poll()?.as_slice(), [7, 8]);
@@ -25,15 +30,21 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published. [`PublishError::Closed`] and [`PublishError::Halted`] if the ring
-    /// was closed or halted before; [`PublishError::WouldDeadlock`] if the ring is full and only this
-    /// thread could free a slot, since it handles an event or holds a claim of the same ring.
+    /// The event is not published.
+    ///
+    /// - [`PublishError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishError::Halted`] if the ring was halted before the publication.
+    /// - [`PublishError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// Wait-free for a single producer and lock-free for many while a slot is free; otherwise waits
-    /// on the slowest consumer, by the producer's wait strategy. A poller that this thread holds as
-    /// well is waited for in vain: [`try_publish`](Self::try_publish) does not wait.
+    /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
+    /// closed or halted. It waits by the producer's wait strategy. While a slot is free, the call
+    /// is wait-free with a single producer and lock-free with several.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return. [`try_publish`](Self::try_publish) does not wait.
     #[inline]
     pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, PublishError> {
         let mut claim = self.claim()?;
@@ -41,13 +52,17 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// As [`publish`](Self::publish), but never waits.
+    /// Publishes one event if a slot is free, without waiting, and returns its sequence.
+    ///
+    /// [`publish`](Self::publish) waits for a free slot instead.
     ///
     /// ```
-    /// # use lapwing::error::TryPublishError;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, error::TryPublishError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.try_publish(|event| *event = 7), Ok(0)); // the one slot
     /// assert_eq!(producer.try_publish(|event| *event = 8), Err(TryPublishError::Full));
     /// poller.poll()?.consume_all();
@@ -57,7 +72,11 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError::Full`] if no slot is free, and as [`publish`](Self::publish).
+    /// The event is not published.
+    ///
+    /// - [`TryPublishError::Full`] if no slot is free.
+    /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
+    /// - [`TryPublishError::Halted`] if the ring was halted before the publication.
     #[inline]
     pub fn try_publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, TryPublishError> {
         let mut claim = self.try_claim()?;
@@ -65,15 +84,19 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// As [`publish`](Self::publish), but waits for `timeout` at most. One that is too long for the
-    /// clock is no limit.
+    /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`publish`](Self::publish) waits
+    /// without a limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::PublishTimeoutError;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::PublishTimeoutError};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(1, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.publish_timeout(patience, |event| *event = 7), Ok(0)); // the one slot
     /// let result = producer.publish_timeout(patience, |event| *event = 8);
@@ -84,13 +107,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError::TimedOut`] if the ring stayed full, and as
-    /// [`publish`](Self::publish).
+    /// The event is not published.
+    ///
+    /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
+    /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
+    /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
+    /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
+    ///   slot. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), for `timeout` and the time that the system takes to wake the
-    /// thread.
+    /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
+    /// or halted, or `timeout` has passed. The call can take longer than `timeout` by the time that
+    /// the system takes to wake the thread. [`try_publish`](Self::try_publish) does not wait.
     #[inline]
     pub fn publish_timeout(
         &mut self,
@@ -102,14 +131,18 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(claim.publish()?)
     }
 
-    /// Publishes `count` events at once, filled in place by `fill`, and returns their sequences.
+    /// Publishes `count` events together and returns their sequences. `fill` writes the events in
+    /// place.
     ///
-    /// A panic of `fill` passes through; none of the events is then published.
+    /// If `fill` panics, the panic is passed on and none of the events is published.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let sequences = producer.publish_batch(3, |slots| {
     ///     for (value, slot) in (10..).zip(slots.iter_mut()) {
     ///         *slot = value;
@@ -122,12 +155,19 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Zero`] and [`BatchError::TooLarge`] for a `count` that can never be, and as
-    /// [`publish`](Self::publish).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more, because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), until `count` slots are free.
+    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
+    /// producer's wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch(
         &mut self,
@@ -139,12 +179,17 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(batch.publish()?)
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but never waits.
+    /// Publishes `count` events together if as many slots are free, without waiting, and returns
+    /// their sequences.
+    ///
+    /// [`publish_batch`](Self::publish_batch) waits for free slots instead.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let sequences = producer.try_publish_batch(3, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);
     /// })?;
@@ -156,8 +201,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Full`] if fewer than `count` slots are free, and as
-    /// [`publish_batch`](Self::publish_batch).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::Full`] if fewer than `count` slots are free.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
     #[inline]
     pub fn try_publish_batch(
         &mut self,
@@ -169,13 +219,19 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(batch.publish()?)
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but waits for `timeout` at most.
+    /// Publishes `count` events together, waiting at most `timeout` for free slots, and returns
+    /// their sequences.
+    ///
+    /// A `timeout` that is too long for the clock is no limit.
+    /// [`publish_batch`](Self::publish_batch) waits without a limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// let sequences = producer.publish_batch_timeout(3, patience, |slots| {
     ///     slots.iter_mut().for_each(|slot| *slot = 7);
@@ -188,12 +244,21 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::TimedOut`] if too few slots became free, and as
-    /// [`publish_batch`](Self::publish_batch).
+    /// None of the events is published.
+    ///
+    /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
+    /// - [`BatchError::Zero`] if `count` is 0.
+    /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
+    /// - [`BatchError::Closed`] if the ring was closed before the publication.
+    /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
+    ///   more. It returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish_timeout`](Self::publish_timeout), until `count` slots are free.
+    /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
+    /// The call can take longer than `timeout` by the time that the system takes to wake the
+    /// thread. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch_timeout(
         &mut self,

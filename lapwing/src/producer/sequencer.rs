@@ -1,4 +1,4 @@
-//! How many may publish: the type that a producer has beside that of its events.
+//! Whether a ring has one producer or several: the second type parameter of a producer.
 
 use std::fmt::Debug;
 
@@ -6,9 +6,9 @@ use crate::chosen;
 use crate::protocol::claims::Claims;
 use crate::protocol::ring::Ring;
 
-/// How many may publish: [`Single`] or [`Multi`]. Sealed.
+/// Whether a ring has one producer or several: [`Single`] or [`Multi`]. The trait is sealed.
 ///
-/// A function for producers of both kinds is generic over it:
+/// A function that takes producers of both kinds is generic over it:
 ///
 /// ```
 /// use lapwing::{Disruptor, Producer, Sequence, error::PublishError, producer::Sequencer};
@@ -87,7 +87,7 @@ mod sealed {
         #[doc(hidden)]
         type Claims: Claims;
 
-        /// That of a new producer of `ring`.
+        /// The state of a new producer of `ring`.
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn claims<E>(ring: &Ring<E>) -> Self::Claims;

@@ -1,4 +1,4 @@
-//! The slots of a claimed run in a producer's hand: at most two slices, since it may cross the wrap.
+//! The slots of a claimed batch: at most two slices, since the batch may cross the end of the ring.
 
 use std::iter::FusedIterator;
 use std::{mem, slice};
@@ -6,15 +6,18 @@ use std::{mem, slice};
 use crate::Sequence;
 use crate::error::LengthError;
 
-/// The events of a claimed run, in order: up to the end of the ring, and from its start on.
+/// The events of a claimed batch, in order. A batch that crosses the end of the ring goes on at the
+/// ring's start.
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// # poller.poll()?.consume_all();
-/// // Of a ring of four slots, three have been used.
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// producer.claim_batch(3)?.publish()?; // three of the four slots
+/// poller.poll()?.consume_all();
+///
 /// producer.publish_batch(3, |slots| {
 ///     assert_eq!((slots.len(), slots.first_sequence()), (3, 3));
 ///     let (before_wrap, after_wrap) = slots.as_mut_slices();
@@ -37,8 +40,11 @@ impl<'a, E> Slots<'a, E> {
     /// Number of events.
     ///
     /// ```
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    ///
     /// producer.publish_batch(3, |slots| assert_eq!(slots.len(), 3))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -51,9 +57,12 @@ impl<'a, E> Slots<'a, E> {
     /// Sequence that the first event will have.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(3, |slots| {
     ///     let first = slots.first_sequence();
     ///     slots.iter_mut().zip(first..).for_each(|(slot, sequence)| *slot = sequence);
@@ -66,13 +75,16 @@ impl<'a, E> Slots<'a, E> {
         self.first
     }
 
-    /// The events as two slices. The second one is empty unless the run crosses the end of the
-    /// ring.
+    /// Returns the events as two slices. The second one is empty unless the batch crosses the end
+    /// of the ring.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let prices = [7, 8, 9];
     /// producer.publish_batch(prices.len(), |slots| {
     ///     let (before_wrap, after_wrap) = slots.as_mut_slices();
@@ -88,28 +100,35 @@ impl<'a, E> Slots<'a, E> {
         (self.before_wrap, self.after_wrap)
     }
 
-    /// Goes through the events.
+    /// Returns an iterator over the events.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(2, |slots| {
     ///     for slot in slots.iter_mut() {
-    ///         *slot += 1; // it held the event of a lap ago, or the factory's
+    ///         *slot += 1; // the event of one lap before, or of the factory
     ///     }
     /// })?;
     /// assert_eq!(poller.poll()?.as_slice(), [1, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// `for_each` and `fold` are a loop over each slice, which the compiler may write several small events of at once; `for`
-    /// and `zip` look for the wrap at each slot. Numbering events of 8 bytes is 1.4 times as fast like this:
+    /// `for_each` and `fold` run one loop for each slice, in which the compiler can write several
+    /// small events at once. `for` and `zip` check for the end of the ring at each slot. To number
+    /// events of 8 bytes, `for_each` is 1.4 times as fast:
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// producer.publish_batch(3, |slots| {
     ///     slots.iter_mut().enumerate().for_each(|(index, slot)| *slot = 7 + index as u64);
     /// })?;
@@ -120,28 +139,30 @@ impl<'a, E> Slots<'a, E> {
         SlotsIter { here: self.before_wrap.iter_mut(), after_wrap: self.after_wrap.iter_mut() }
     }
 
-    /// Copies `events` into the slots, one to each, across the wrap.
+    /// Copies `events` into the slots, one into each, across the end of the ring.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # producer.claim_batch(3)?.publish()?;
-    /// # poller.poll()?.consume_all();
-    /// // Of a ring of four slots, three have been used.
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.claim_batch(3)?.publish()?; // three of the four slots
+    /// poller.poll()?.consume_all();
+    ///
     /// let prices = [7, 8, 9];
     /// let mut batch = producer.claim_batch(prices.len())?;
     /// batch.slots().copy_from_slice(&prices)?;
     /// batch.publish()?;
     /// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring
-    /// # poller.poll()?.consume_all();
+    /// poller.poll()?.consume_all();
     /// assert_eq!(poller.poll()?.as_slice(), [8, 9]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`LengthError`] if there are not as many events as slots; nothing is then written.
+    /// [`LengthError`] if the numbers of events and slots differ. No slot is written.
     pub fn copy_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
     where
         E: Copy,
@@ -152,14 +173,19 @@ impl<'a, E> Slots<'a, E> {
         Ok(())
     }
 
-    /// Clones `events` into the slots, one to each, across the wrap; what a slot has allocated is
-    /// used again where [`Clone::clone_from`] does so. A panic of it passes through.
+    /// Clones `events` into the slots, one into each, across the end of the ring.
+    ///
+    /// It calls [`Clone::clone_from`], so a type that implements it can reuse the allocation in the
+    /// slot. If a clone panics, the panic is passed on.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) = lapwing::Disruptor::single_producer(4, String::new)
-    /// #     .stage("all").poller()
-    /// #     .build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(4, String::new)
+    ///     .stage("all").poller()
+    ///     .build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// let lines = ["first".to_owned(), "second".to_owned()];
     /// let mut batch = producer.claim_batch(lines.len())?;
     /// batch.slots().clone_from_slice(&lines)?;
@@ -170,7 +196,7 @@ impl<'a, E> Slots<'a, E> {
     ///
     /// # Errors
     ///
-    /// As [`copy_from_slice`](Self::copy_from_slice).
+    /// [`LengthError`] if the numbers of events and slots differ. No slot is written.
     pub fn clone_from_slice(&mut self, events: &[E]) -> Result<(), LengthError>
     where
         E: Clone,
@@ -181,7 +207,7 @@ impl<'a, E> Slots<'a, E> {
         Ok(())
     }
 
-    /// The parts of `events` that go before and after the wrap.
+    /// Splits `events` at the end of the ring.
     fn split<'b>(&self, events: &'b [E]) -> Result<(&'b [E], &'b [E]), LengthError> {
         if events.len() != self.len() {
             return Err(LengthError { events: events.len(), slots: self.len() });
@@ -190,15 +216,16 @@ impl<'a, E> Slots<'a, E> {
     }
 }
 
-/// Goes through the events of [`Slots`], across the wrap. What [`Slots::iter_mut`] gives.
+/// An iterator over the events of [`Slots`], across the end of the ring. [`Slots::iter_mut`]
+/// returns it.
 ///
 /// ```
-/// # let (mut producer, mut consumers) =
-/// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-/// # let mut poller = consumers.take_poller("all")?;
-/// # producer.claim_batch(3)?.publish()?;
-/// # poller.poll()?.consume_all();
-/// // Of a ring of four slots, three have been used.
+/// use lapwing::Disruptor;
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+///
 /// producer.publish_batch(3, |slots| {
 ///     let mut iter = slots.iter_mut();
 ///     assert_eq!(iter.len(), 3);
@@ -207,14 +234,12 @@ impl<'a, E> Slots<'a, E> {
 ///     }
 ///     iter.zip([7, 8]).for_each(|(slot, value)| *slot = value);
 /// })?;
-/// assert_eq!(poller.poll()?.as_slice(), [7]); // up to the end of the ring
-/// # poller.poll()?.consume_all();
-/// assert_eq!(poller.poll()?.as_slice(), [8, 9]);
+/// assert_eq!(poller.poll()?.as_slice(), [7, 8, 9]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct SlotsIter<'a, E> {
-    /// Those to go on with; once there are none, the others take their place.
+    /// Next events. Once there are none, `after_wrap` takes their place.
     here: slice::IterMut<'a, E>,
     after_wrap: slice::IterMut<'a, E>,
 }
@@ -247,7 +272,7 @@ impl<'a, E> Iterator for SlotsIter<'a, E> {
         self.here.nth(skipped - before_wrap)
     }
 
-    /// A loop over each slice: the compiler can write several events at once.
+    /// Runs one loop for each slice, in which the compiler can write several events at once.
     #[inline]
     fn fold<B, F: FnMut(B, &'a mut E) -> B>(self, init: B, mut step: F) -> B {
         let at_wrap = self.here.fold(init, &mut step);

@@ -1,4 +1,4 @@
-//! What no user can see yet: the total of all producers.
+//! The ring's total of dropped events, compared with the counts of its producers.
 
 use std::thread;
 
@@ -10,7 +10,7 @@ use crate::{Disruptor, MultiProducer};
 fn the_total_of_the_ring_is_the_sum_of_what_its_producers_dropped() {
     let (producer, mut consumers) =
         Disruptor::multi_producer(4, || 0_u64).stage("all").poller().build().unwrap();
-    let _poller = consumers.take_poller("all").unwrap(); // which is not asked
+    let _poller = consumers.take_poller("all").unwrap(); // never polls
     let offer = |mut producer: MultiProducer<u64>| {
         let drop_new = WhenFull::DropNew;
         (0..1_000).for_each(|_| _ = producer.offer(drop_new, |_| {}).unwrap());

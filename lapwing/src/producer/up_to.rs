@@ -1,4 +1,4 @@
-//! Claiming as many slots as are free, and how many that is. Not here: batches of a given size
+//! Claiming as many slots as are free, and their number. Not here: batches of a given size
 //! (`claiming`).
 
 use std::time::{Duration, Instant};
@@ -9,49 +9,50 @@ use crate::error::BatchError;
 use crate::protocol::claims::{self, Claims};
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Claims the slots that are free, at least one and at most `max`, to be filled and published
-    /// together, or given up by dropping the claim. A `max` beyond the capacity is no limit.
+    /// Claims the free slots, at least one and at most `max`. Fill and publish them together, or
+    /// drop the claim to give them up.
     ///
-    /// [`claim_batch`](Self::claim_batch) waits until all that it asks for are free; this waits for
-    /// the first and takes what is there. So a long list goes into a ring as fast as consumers make
-    /// room:
+    /// [`claim_batch`](Self::claim_batch) waits until all requested slots are free. This call waits
+    /// only for the first one, and takes those that are free by then. So a long list enters the
+    /// ring as fast as consumers free slots:
     ///
     /// ```
-    /// # use std::thread;
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(4, || 0_u64)
+    ///     .stage("check").read(|price, sequence, _| assert_eq!(*price, sequence))
+    ///     .build()?;
+    /// let running = consumers.start()?;
     /// let prices: Vec<u64> = (0..100).collect();
-    /// thread::scope(|scope| {
-    ///     let reader = scope.spawn(move || {
-    ///         let mut read = Vec::new();
-    ///         while let Ok(mut batch) = poller.wait() {
-    ///             read.extend(batch.iter().map(|(_, price)| *price));
-    ///         }
-    ///         read
-    ///     });
-    ///     let mut left = &prices[..];
-    ///     while !left.is_empty() {
-    ///         let mut batch = producer.claim_up_to(left.len())?;
-    ///         let (now, later) = left.split_at(batch.len()); // one to four of them
-    ///         batch.slots().copy_from_slice(now)?;
-    ///         batch.publish()?;
-    ///         left = later;
-    ///     }
-    ///     drop(producer);
-    ///     assert_eq!(reader.join().unwrap(), prices);
-    ///     Ok::<(), Box<dyn std::error::Error>>(())
-    /// })?;
+    /// let mut left = &prices[..];
+    /// while !left.is_empty() {
+    ///     let mut batch = producer.claim_up_to(left.len())?;
+    ///     let (now, later) = left.split_at(batch.len()); // one to four of them
+    ///     batch.slots().copy_from_slice(now)?;
+    ///     batch.publish()?;
+    ///     left = later;
+    /// }
+    /// let report = running.shutdown()?;
+    /// assert_eq!(report.stages().next().unwrap().processed(), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A `max` above the [capacity](Self::capacity) has the effect of the capacity.
+    ///
     /// # Errors
     ///
-    /// [`BatchError::Zero`] for a `max` of 0, and as [`publish`](Self::publish).
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::Zero`] if `max` is 0.
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
+    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring.
     ///
     /// # Blocking
     ///
-    /// As [`publish`](Self::publish), until one slot is free.
+    /// Waits until one slot is free, or the ring is closed or halted. It waits by the producer's
+    /// wait strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
@@ -60,12 +61,16 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, range))
     }
 
-    /// As [`claim_up_to`](Self::claim_up_to), but never waits.
+    /// Claims the free slots, at most `max`, without waiting.
+    ///
+    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead.
     ///
     /// ```
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 0..3);
     /// assert_eq!(producer.try_claim_up_to(3)?.publish()?, 3..4); // one was free
     /// assert_eq!(producer.try_claim_up_to(3).err(), Some(BatchError::Full));
@@ -74,21 +79,31 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::Full`] if no slot is free, [`BatchError::Zero`] for a `max` of 0, and
-    /// [`BatchError::Closed`] or [`BatchError::Halted`] if the ring is so.
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::Full`] if no slot is free.
+    /// - [`BatchError::Zero`] if `max` is 0.
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
     pub fn try_claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most)?;
         Ok(ClaimBatch::new(self, range))
     }
 
-    /// As [`claim_up_to`](Self::claim_up_to), but waits for `timeout` at most.
+    /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
+    /// first one.
+    ///
+    /// A `timeout` that is too long for the clock is no limit. [`claim_up_to`](Self::claim_up_to)
+    /// waits without a limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::error::BatchError;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, error::BatchError};
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    ///
     /// let patience = Duration::from_millis(1);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience)?.publish()?, 0..4);
     /// assert_eq!(producer.claim_up_to_timeout(9, patience).err(), Some(BatchError::TimedOut));
@@ -97,11 +112,20 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// [`BatchError::TimedOut`] if no slot became free, and as [`claim_up_to`](Self::claim_up_to).
+    /// Nothing is claimed.
+    ///
+    /// - [`BatchError::TimedOut`] if no slot became free in time.
+    /// - [`BatchError::Zero`] if `max` is 0.
+    /// - [`BatchError::Closed`] if the ring is closed.
+    /// - [`BatchError::Halted`] if the ring is halted.
+    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot. It
+    ///   returns at once.
     ///
     /// # Blocking
     ///
-    /// As [`publish_timeout`](Self::publish_timeout).
+    /// Waits until one slot is free, the ring is closed or halted, or `timeout` has passed. The
+    /// call can take longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     pub fn claim_up_to_timeout(
         &mut self,
         max: usize,
@@ -114,18 +138,22 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, range?))
     }
 
-    /// Number of slots that could be claimed now; a look, which may be old at once. At most the
-    /// [capacity](Self::capacity); 0 once no consumer is left. It says nothing of whether the ring
-    /// is still open.
+    /// Number of slots that are free at this moment, at most the [capacity](Self::capacity).
     ///
-    /// A single producer can rely on that many: consumers make more of them, and nobody else takes
-    /// any, but for a consumer that takes a [seat](crate::graph::Seats) and starts further back. Of several
-    /// producers, another one may.
+    /// It is 0 once no consumer is left. It does not tell whether the ring is open.
+    ///
+    /// A single producer can rely on this number, since only consumers change it, and they free
+    /// more slots. The one exception is a consumer that takes a [seat](crate::graph::Seats) and
+    /// starts at an older event. With several producers, another producer may claim the slots
+    /// first.
     ///
     /// ```
-    /// # let (mut producer, mut consumers) =
-    /// #     lapwing::Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(4, || 0_u64).stage("all").poller().build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    ///
     /// assert_eq!(producer.free_slots(), 4);
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(producer.free_slots(), 1);
@@ -136,7 +164,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Never; reads one cache line for each consumer that holds producers back.
+    /// Does not wait. It reads one cache line for each consumer that holds producers back.
     #[must_use]
     pub fn free_slots(&self) -> usize {
         claims::free_slots(&self.ring.control) as usize

@@ -1,4 +1,4 @@
-//! What a producer does on a full ring that it waits for. Not here: when it does not wait (`offer`).
+//! How a producer waits on a full ring. Not here: calls that do not wait (`offer`).
 
 use std::time::{Duration, Instant};
 
@@ -16,35 +16,40 @@ use crate::sync::Ordering;
 use crate::turns::Turn;
 use crate::wait::{WaitStrategy, Waiting};
 
-/// How long a producer sleeps at most until a good part of the ring is free, before it is content with
-/// as many slots as it needs: some times what a sleep and a wake-up cost. What a consumer keeps for
-/// longer may be what it waits for, and one so slow is not held up by a wake-up for each event.
+/// Longest sleep of a patient producer, which waits until a quarter of the ring is free. Afterwards
+/// it waits only for the slots that it needs.
+///
+/// The time is several times the cost of a sleep and a wake-up. A consumer that takes longer than
+/// this may itself wait for the producer. A consumer that is so slow is not held up by a wake-up
+/// for each event.
 const PATIENCE: Duration = Duration::from_micros(100);
 
-/// The wait of a producer for `count` free slots.
+/// A producer's wait for `count` free slots.
 #[derive(Debug)]
 struct FreeSlots<'a> {
     control: &'a Control,
     count: u64,
-    /// Whether the producer is called by a handler of its own ring.
+    /// Whether a handler of the same ring called the producer.
     runs_a_stage: bool,
-    /// The oldest sequence that this thread has claimed and not published, in a ring with several producers.
+    /// The oldest sequence that this thread has claimed and not published, in a ring with several
+    /// producers.
     held: Option<Sequence>,
-    /// Whether it is content to sleep until a good part of the ring is free.
+    /// Whether the producer sleeps until a quarter of the ring is free.
     is_patient: bool,
 }
 
 impl FreeSlots<'_> {
-    /// The sequence that every stage has to finish before there are so many free slots.
+    /// The sequence that every stage must finish before `count` slots are free.
     fn wrap_point(&self) -> Sequence {
         claims::wrap_point(self.control, self.count)
     }
 
-    /// Whether a slot becomes free only if this very thread publishes a claim that it holds, or if a stage that it runs
-    /// goes on.
+    /// Whether only this thread can free a slot, by publishing a claim that it holds or by
+    /// advancing a stage that it runs.
     ///
-    /// No consumer gets past a claim that is held. Of a stage it does not matter where it stands in the graph: no gate is
-    /// ahead of any stage. Once this is true it stays true, since the wrap point never goes back.
+    /// No consumer passes an unpublished claim. The position of the stage in the graph does not
+    /// matter, since the gate is never ahead of any stage. Once the answer is true it stays true,
+    /// since the wrap point never decreases.
     fn would_deadlock(&self) -> bool {
         let wrap_point = self.wrap_point();
         self.held.is_some_and(|held| held < wrap_point)
@@ -54,12 +59,13 @@ impl FreeSlots<'_> {
 
 impl Awaited for FreeSlots<'_> {
     fn is_over(&self) -> bool {
-        // A claim of another producer may leave this thread behind in the middle of a wait.
+        // The check is repeated during the wait: a claim of another producer raises the wrap point
+        // above this thread's claim or stage.
         claims::is_claimable(self.control, self.count) || self.would_deadlock()
     }
 
     fn event_count(&self) -> Option<&EventCount> {
-        // The slowest consumer must get past the last sequence before the wrap point.
+        // The slowest consumer must finish the last sequence before the wrap point.
         self.control.behind_gate(self.wrap_point().saturating_sub(1), self.is_patient)
     }
 
@@ -68,12 +74,13 @@ impl Awaited for FreeSlots<'_> {
     }
 }
 
-/// Counts a producer as waiting while it lives, for monitors, whatever its strategy does.
+/// Counts a producer as waiting until this is dropped. Monitors show the count, which does not
+/// depend on the wait strategy.
 struct CountedWait<'a>(&'a Control);
 
 impl<'a> CountedWait<'a> {
     fn new(control: &'a Control) -> Self {
-        // O13, Relaxed: a figure to look at.
+        // O13, Relaxed: a figure for monitors.
         control.waiting_producers.fetch_add(1, Ordering::Relaxed);
         Self(control)
     }
@@ -81,19 +88,22 @@ impl<'a> CountedWait<'a> {
 
 impl Drop for CountedWait<'_> {
     fn drop(&mut self) {
-        // O13, Relaxed: a figure to look at.
+        // O13, Relaxed: a figure for monitors.
         self.0.waiting_producers.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// How this producer waits on a full ring from now on, instead of by the ring's
-    /// [`producer_wait`](crate::Builder::producer_wait). Of several producers each has its own;
-    /// one that is cloned afterwards begins with this one's.
+    /// Sets how this producer waits on a full ring, instead of by the ring's
+    /// [`producer_wait`](crate::Builder::producer_wait).
     ///
-    /// Whether others look for sleepers is settled when the ring is built: where none of the
-    /// strategies given there [parks](WaitStrategy::PARKS), one that parks sleeps in short pieces
-    /// here, as [`Waiting::park`](crate::wait::Waiting::park) says.
+    /// Each of several producers has its own strategy. A clone starts with the strategy of the
+    /// producer that it is cloned from.
+    ///
+    /// The ring decides at [`build`](crate::Builder::build) whether its threads check for parked
+    /// threads. If no strategy given to the builder [parks](WaitStrategy::PARKS), a parking
+    /// strategy that is set here wakes at short intervals instead, as
+    /// [`Waiting::park`](crate::wait::Waiting::park) describes.
     ///
     /// ```
     /// use std::thread;
@@ -109,7 +119,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// let running = consumers.start()?;
     /// thread::scope(|scope| {
     ///     for producer in [&mut urgent, &mut patient] {
-    ///         scope.spawn(|| (0..5).try_for_each(|_| producer.publish(|event| *event = 7).map(drop)));
+    ///         scope.spawn(|| (0..5).for_each(|_| _ = producer.publish(|event| *event = 7)));
     ///     }
     /// });
     /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
@@ -126,7 +136,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         self.wait_for(count, |claims, control| claims.try_claim(control, count))
     }
 
-    /// As [`wait_to_claim`](Self::wait_to_claim), until `deadline` if there is one.
+    /// Claims `count` sequences, waiting for free slots until `deadline`, if there is one.
     #[cold]
     #[inline(never)]
     pub(super) fn wait_to_claim_until(
@@ -156,7 +166,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         }
     }
 
-    /// As [`wait_for`](Self::wait_for), until `deadline` if there is one.
+    /// Claims with `try_claim`, waiting for `count` free slots while it finds the ring full, until
+    /// `deadline`, if there is one.
     #[cold]
     #[inline(never)]
     pub(super) fn wait_until<T>(
@@ -204,7 +215,8 @@ impl<E, S: Sequencer> Producer<E, S> {
             };
             self.strategy.wait(&Waiting::new(control, &awaited, limit));
             is_expired = has_passed(deadline);
-            // In vain where events are let go of slowly: then not again until that has changed.
+            // Patience does not pay while consumers release events slowly. So the next wait is
+            // patient only if a quarter of the ring is free after this one.
             self.is_patient = control.has_room();
         }
     }

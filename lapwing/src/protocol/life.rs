@@ -1,12 +1,12 @@
-//! The state of a ring, from open to closed or halted, and the sequence at which its events end. Not here:
-//! the steps of a close or a halt (`control::ending`).
+//! The state of a ring, from open to closed or halted, and the sequence at which its events end.
+//! Not here: the steps of a close or a halt (`control::ending`).
 //!
 //! ```text
-//! open ──close──> closing ──the end is known──> closed      consumers drain up to `end`, then finish
-//!   └─────────────── halt, from any state ────> halted      consumers stop after their batch
+//! open ──close──> closing ──the end is known──> closed    consumers drain up to `end`, then finish
+//!   └─────────────── halt, from any state ────> halted    consumers stop after their batch
 //! ```
 //!
-//! A halt fixes the end as a close does. A producer can then tell an event that was published before the halt
+//! A halt also fixes the end. A producer can then tell an event that was published before the halt
 //! from one that no consumer will see.
 
 use crate::Sequence;
@@ -19,16 +19,17 @@ const CLOSING: u32 = 1;
 const CLOSED: u32 = 2;
 /// The ring is halted. The bits from [`CAUSE_SHIFT`] on give the reason.
 const HALTED: u32 = 4;
-/// Position of the code of the [`HaltCause`].
+/// Bit position of the code of the [`HaltCause`].
 const CAUSE_SHIFT: u32 = 3;
 
-/// State of a ring, on a cache line that is rarely written and often read.
+/// The state of a ring, on a cache line that is rarely written and often read.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Life {
     /// The bits of the constants above. Written by a close or a halt, read by all threads.
     state: AtomicU32,
-    /// Number of endpoints that can publish, forgotten ones included. Dropping the last one closes the ring.
+    /// Number of producers and other endpoints that can publish, leaked ones included. Dropping the
+    /// last one closes the ring.
     producers: AtomicU64,
     /// First sequence that the ring does not accept; valid once `CLOSED` is set.
     end: AtomicU64,
@@ -38,8 +39,8 @@ impl Life {
     /// Whether the ring is neither closing, closed nor halted.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        // O8, Relaxed: at the gate, a producer's load is advice. A consumer's load after the cursor is
-        // ordered by the light fence before it; a sleeper's follows the epoch (O7).
+        // O8, Relaxed: at the gate, a producer's load is advice. A consumer's load after the cursor
+        // is ordered by the light fence before it; a parking thread's load follows the epoch (O7).
         self.state.load(Ordering::Relaxed) == 0
     }
 
@@ -49,7 +50,7 @@ impl Life {
         self.halt_cause().is_some()
     }
 
-    /// Why the ring is halted, if it is.
+    /// Returns why the ring is halted, if it is.
     #[inline]
     pub(crate) fn halt_cause(&self) -> Option<HaltCause> {
         // O10, Relaxed: the flag publishes no other data.
@@ -63,22 +64,22 @@ impl Life {
         self.state.load(Ordering::Relaxed) & CLOSING != 0
     }
 
-    /// Returns if the ring is open.
+    /// Returns `Ok` if the ring is open.
     ///
     /// # Errors
     ///
-    /// The reason, if the ring is not open.
+    /// [`RingError::Closed`] or [`RingError::Halted`], if the ring is not open.
     pub(crate) fn check_open(&self) -> Result<(), RingError> {
         if self.is_open() { Ok(()) } else { Err(self.why_not_open()) }
     }
 
-    /// Why a ring that is not open refuses producers.
+    /// Returns why a ring that is not open refuses producers.
     #[cold]
     pub(crate) fn why_not_open(&self) -> RingError {
         self.halt_cause().map_or(RingError::Closed, RingError::Halted)
     }
 
-    /// First sequence that the ring does not accept, once it is known.
+    /// Returns the first sequence that the ring does not accept, once it is known.
     pub(crate) fn end(&self) -> Option<Sequence> {
         // O9, Acquire: pairs with the Release in `finish_close`; brings `end`.
         let state = self.state.load(Ordering::Acquire);
@@ -86,12 +87,14 @@ impl Life {
         (state & CLOSED != 0).then(|| self.end.load(Ordering::Relaxed))
     }
 
-    /// As [`end`](Self::end), for a caller that saw a close or a halt begin.
+    /// Returns the end, for a caller that saw a close or a halt begin. Waits until the end is
+    /// known.
     ///
     /// # Blocking
     ///
     /// Waits until the thread that closes or halts the ring completes the last steps of
-    /// [`Control::close`](crate::protocol::control::Control::close): a few instructions and one `membarrier`.
+    /// [`Control::close`](crate::protocol::control::Control::close): a few instructions and one
+    /// `membarrier`. [`end`](Self::end) does not wait.
     #[cold]
     pub(crate) fn settled_end(&self) -> Sequence {
         loop {
@@ -102,18 +105,20 @@ impl Life {
         }
     }
 
-    /// Refuses later events. Returns true to the one caller that must determine the end.
+    /// Begins to close the ring. Returns true to the one caller that must determine the end.
     pub(crate) fn begin_close(&self) -> bool {
-        // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the cursor.
+        // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
+        // cursor.
         self.state.fetch_or(CLOSING, Ordering::Relaxed) & CLOSING == 0
     }
 
-    /// As [`begin_close`](Self::begin_close), and halts the ring unless it is halted already.
+    /// Begins to halt the ring, unless it is halted already. Returns true to the one caller that
+    /// must determine the end.
     pub(crate) fn begin_halt(&self, cause: HaltCause) -> bool {
         let halted = HALTED | CLOSING | cause.code() << CAUSE_SHIFT;
         let halt = |state| (state & HALTED == 0).then_some(state | halted);
-        // O8, Relaxed: as in `begin_close`. O10: sleepers see it with the epoch, which is advanced after it
-        // (O7).
+        // O8, Relaxed: the heavy fence in `Control::close_claims` orders it before the load of the
+        // cursor. O10: parked threads see it with the epoch, which advances after it (O7).
         let before = self.state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, halt);
         before.is_ok_and(|state| state & CLOSING == 0)
     }
@@ -132,9 +137,10 @@ impl Life {
         self.producers.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts one producer less; true if it was the last.
+    /// Counts one producer less; returns true if it was the last.
     pub(crate) fn remove_producer(&self) -> bool {
-        // O11, AcqRel: the removal of the last producer happens after all that the others published.
+        // O11, AcqRel: the removal of the last producer happens after all that the others
+        // published.
         self.producers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }

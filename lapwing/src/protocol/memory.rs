@@ -1,5 +1,5 @@
-//! Memory for one value per slot: its alignment, the allowed number of slots, and the error when the
-//! allocator refuses. Not here: which thread may access a slot (`claims`, `reading`).
+//! Memory for one value per slot: its alignment, the allowed number of slots, and the error when
+//! the allocator refuses. Not here: which thread may access a slot (`claims`, `reading`).
 
 use std::alloc::{self, Layout};
 use std::fmt;
@@ -12,8 +12,9 @@ use crate::MAX_CAPACITY;
 use crate::error::BuildError;
 use crate::padded::Padded;
 
-/// Alignment of the memory, whose size is padded to a multiple of it: no other allocation shares its cache
-/// lines. A `Vec` usually begins 16 bytes into a line, so a 64-byte event would span two.
+/// Alignment of the memory. Its size is padded to a multiple of this, so no other allocation shares
+/// its cache lines. A `Vec` usually begins 16 bytes into a line, where an event of 64 bytes spans
+/// two lines.
 const ALIGN: usize = align_of::<Padded<()>>();
 
 /// Checks that `capacity` is a power of two in `1..=MAX_CAPACITY` (I4).
@@ -29,8 +30,8 @@ fn check_capacity(capacity: usize) -> Result<(), BuildError> {
     }
 }
 
-/// Memory for one `T` per slot, none of which is initialised. Reserve everything before filling any of it. An
-/// allocation then fails before any memory is touched and before user code runs.
+/// Uninitialised memory for one `T` per slot. Reserve all memory of a ring before filling any of
+/// it: an allocation then fails before any memory is touched and before user code runs.
 #[derive(Debug)]
 pub(crate) struct Reserved<T> {
     empty: PerSlot<T>,
@@ -43,7 +44,7 @@ impl<T> Reserved<T> {
     /// # Errors
     ///
     /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=MAX_CAPACITY`, and
-    /// [`BuildError::OutOfMemory`] when the allocator refuses.
+    /// [`BuildError::OutOfMemory`] if the allocator refuses.
     pub(crate) fn reserve(capacity: usize) -> Result<Self, BuildError> {
         check_capacity(capacity)?;
         let bytes_per_slot = size_of::<T>();
@@ -53,7 +54,7 @@ impl<T> Reserved<T> {
         }
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
@@ -68,12 +69,12 @@ impl<T> Reserved<T> {
         unsafe { self.fill_in_place(make_in_place) }
     }
 
-    /// As [`fill`](Self::fill), but `make` writes each value in place, so no value is moved. If `make`
-    /// panics, what it left in its slot is not dropped.
+    /// Fills each slot with a `make` that writes the value in place, so that no value is moved. If
+    /// `make` panics, what it left in its slot is not dropped.
     ///
     /// # Safety
     ///
-    /// When `make` returns, a `T` is in the slot that it was given (I18).
+    /// When `make` returns, the slot that it was given holds a `T` (I18).
     pub(crate) unsafe fn fill_in_place(
         self,
         mut make: impl FnMut(usize, NonNull<T>),
@@ -98,7 +99,7 @@ pub(crate) struct PerSlot<T> {
 }
 
 impl<T> PerSlot<T> {
-    /// No values yet, in `memory` with room for them.
+    /// Creates an empty `PerSlot` in `memory`, which has room for the values.
     fn none_in(memory: Memory) -> Self {
         Self { memory, filled: 0, of: PhantomData }
     }
@@ -120,7 +121,8 @@ impl<T> Deref for PerSlot<T> {
 impl<T> Drop for PerSlot<T> {
     fn drop(&mut self) {
         let all = ptr::slice_from_raw_parts_mut(self.first().as_ptr(), self.filled);
-        // SAFETY: I18: the first `filled` values are initialised, and nothing refers to them after this.
+        // SAFETY: I18: the first `filled` values are initialised, and nothing refers to them after
+        // this.
         unsafe { ptr::drop_in_place(all) };
     }
 }
@@ -144,7 +146,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Memory for `count` values of `T`; `None` if the allocator refuses.
+    /// Allocates memory for `count` values of `T`. Returns `None` if the allocator refuses.
     fn of<T>(count: usize) -> Option<Self> {
         let layout = Layout::array::<T>(count).ok()?.align_to(ALIGN).ok()?.pad_to_align();
         let first = if layout.size() == 0 {
@@ -172,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// Offset of the first of `capacity` slots from the start of a cache line, in bytes.
+    /// Returns the offset in bytes of the first of `capacity` slots from the start of a cache line.
     fn offset<T>(capacity: usize, make: impl FnMut(usize) -> T) -> usize {
         let slots = Reserved::reserve(capacity).unwrap().fill(make);
         assert_eq!(slots.len(), capacity);
@@ -180,9 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn slots_begin_on_a_line() {
+    fn slots_begin_on_a_cache_line() {
         #[repr(align(4096))]
-        struct Page(#[expect(dead_code, reason = "only where it lies")] u8);
+        struct Page(#[expect(dead_code, reason = "only its alignment matters")] u8);
 
         for capacity in [1, 2, 64, 4096] {
             assert_eq!(offset(capacity, |_| 0_u8), 0);
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_nobody_elses() {
+    fn no_other_allocation_shares_the_last_cache_line() {
         assert_eq!(Memory::of::<[u8; 3]>(1).unwrap().layout.size(), ALIGN);
         assert_eq!(Memory::of::<[u64; 3]>(16).unwrap().layout.size(), 3 * ALIGN);
         assert_eq!(Memory::of::<()>(16).unwrap().layout.size(), 0);
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn miri_room_goes_back_filled_or_not() {
+    fn miri_memory_is_freed_filled_or_not() {
         drop(Reserved::<String>::reserve(8).unwrap());
         drop(Reserved::reserve(8).unwrap().fill(|index| index.to_string()));
         drop(Reserved::reserve(8).unwrap().fill(|_| ()));

@@ -1,6 +1,7 @@
-//! One ring: its events, its shared words and its description. Every endpoint holds a clone of it.
+//! One ring: its events, its shared words and its description. Every producer, consumer and other
+//! endpoint holds a clone of it.
 //!
-//! The shared words have their own `Arc`, so monitors need neither the event type nor the events themselves.
+//! The shared words have their own `Arc`, so monitors need neither the event type nor the events.
 
 use std::fmt;
 

@@ -1,17 +1,18 @@
-//! Which claims of several producers are published: one stamp per slot. Not here: the claims themselves
-//! (`claims::multi`).
+//! Which claims of several producers are published: one stamp per slot. Not here: the claims
+//! themselves (`claims::multi`).
 //!
 //! ```text
 //! stamp = (lap + 1) << 1 | tombstone        capacity 4, lap = sequence / 4
 //!
 //! sequence    4      5      6      7
-//! stamp      2<<1   2<<1|1  1<<1   2<<1     5 was given up, 6 is not published yet: a reader gets 4,
-//!                                           skips 5, and waits at 6
+//! stamp      2<<1   2<<1|1  1<<1   2<<1     5 was given up, 6 is not published yet: a reader gets
+//!                                           4, skips 5, and waits at 6
 //! ```
 //!
-//! Stamps are never cleared: the stamp of the last lap differs from the one that a reader expects. The lap is
-//! cut to 31 bits. That is enough, since a slot is at most one lap ahead of any reader: its stamp is of this
-//! lap or the last. A new ring therefore has the stamps of the lap before its first sequence.
+//! Stamps are never cleared, since the stamp of the last lap differs from the one that a reader
+//! expects. The lap is cut to 31 bits. That is enough: a slot is at most one lap ahead of any
+//! reader, so its stamp is of this lap or the last. A new ring has the stamps of the lap before its
+//! first sequence.
 
 use std::ops::Range;
 
@@ -27,7 +28,7 @@ pub(crate) enum Span {
     Empty,
     /// Events below this sequence.
     Events(Sequence),
-    /// Claims that were given up, below this sequence.
+    /// Abandoned claims below this sequence.
     Tombstones(Sequence),
 }
 
@@ -36,36 +37,36 @@ pub(crate) enum Span {
 pub(crate) enum Fate {
     /// Its event may be read.
     Published = 0,
-    /// It was given up; consumers skip it.
+    /// It was abandoned; consumers skip it.
     Tombstone = 1,
 }
 
 /// One stamp for each slot of a multi-producer ring.
 #[derive(Debug)]
 pub(crate) struct Stamps {
-    /// Written by the owner of the slot's claim, read by consumers. Sixteen share a cache line, since a
-    /// consumer reads them in order.
+    /// Written by the owner of the slot's claim, read by consumers. Sixteen stamps share a cache
+    /// line, since a consumer reads them in order.
     stamps: PerSlot<AtomicU32>,
     /// log2 of the capacity: `sequence >> lap_shift` is the lap.
     lap_shift: u32,
-    /// Number of tombstones ever. While it is 0, stages after the first need not check the stamps.
+    /// Number of tombstones ever. While it is 0, stages after the first need not load the stamps.
     tombstones: AtomicU64,
 }
 
 impl Stamps {
-    /// Stamps in `room`, with no claim published from `first` on.
-    pub(crate) fn new(room: Reserved<AtomicU32>, first: Sequence) -> Self {
-        let capacity = room.capacity() as u64;
+    /// Creates the stamps in the memory `reserved`, with no claim published from `first` on.
+    pub(crate) fn new(reserved: Reserved<AtomicU32>, first: Sequence) -> Self {
+        let capacity = reserved.capacity() as u64;
         let lap_shift = capacity.trailing_zeros();
         let of_last_lap = |slot: usize| {
             let until_slot = (slot as u64).wrapping_sub(first) & (capacity - 1);
             let last_lap = lap(first + until_slot, lap_shift).wrapping_sub(1);
             AtomicU32::new(stamp(last_lap, Fate::Published))
         };
-        Self { stamps: room.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
+        Self { stamps: reserved.fill(of_last_lap), lap_shift, tombstones: AtomicU64::new(0) }
     }
 
-    /// The addresses of the stamps.
+    /// Returns the addresses of the stamps.
     pub(crate) fn addresses(&self) -> Addresses {
         Addresses::of_slice(&self.stamps)
     }
@@ -78,8 +79,8 @@ impl Stamps {
         stamp(lap(sequence, self.lap_shift), fate)
     }
 
-    /// The slots of `sequences` up to the end of their first lap, and the stamp of that lap. They are
-    /// contiguous, so a loop over them only compares or stores.
+    /// Returns the stamps of `sequences` up to the end of their first lap, and the value for that
+    /// lap. The stamps are contiguous, so a loop over them only compares or stores.
     #[inline]
     fn of_one_lap(&self, sequences: Range<Sequence>, fate: Fate) -> (&[AtomicU32], u32) {
         let slots = &self.stamps[(sequences.start as usize) & (self.stamps.len() - 1)..];
@@ -87,14 +88,14 @@ impl Stamps {
         (&slots[..count as usize], self.stamp(sequences.start, fate))
     }
 
-    /// Stamps claims with their outcome. The caller owns them.
+    /// Stamps claims with their outcome. The caller owns the claims.
     #[inline]
     pub(crate) fn settle(&self, claims: Range<Sequence>, fate: Fate) {
         if fate == Fate::Tombstone {
             // O5, Relaxed: released by the stamps below.
             self.tombstones.fetch_add(1, Ordering::Relaxed);
         }
-        // Most calls settle one claim: without a loop, that is one store.
+        // Most calls settle one claim, which is one store without a loop.
         if claims.end - claims.start == 1 {
             return self.settle_one(claims.start, fate);
         }
@@ -111,7 +112,7 @@ impl Stamps {
 
     #[inline]
     fn settle_one(&self, claim: Sequence, fate: Fate) {
-        // O4, Release: as in `settle`.
+        // O4, Release: pairs with the Acquire in `fate` and `end_of`; carries the event.
         self.slot(claim).store(self.stamp(claim, fate), Ordering::Release);
     }
 
@@ -120,7 +121,7 @@ impl Stamps {
         self.fate(sequence).is_some()
     }
 
-    /// The outcome of `sequence`, if it is known yet.
+    /// Returns the outcome of `sequence`, if it is known yet.
     #[inline]
     fn fate(&self, sequence: Sequence) -> Option<Fate> {
         // O4, Acquire: pairs with the Release in `settle` and `settle_one`; brings the event.
@@ -133,7 +134,7 @@ impl Stamps {
         }
     }
 
-    /// The settled sequences from `next` on, below `limit`, that share one fate.
+    /// Returns the settled sequences from `next` on, below `limit`, that share one outcome.
     #[inline]
     pub(crate) fn settled(&self, next: Sequence, limit: Sequence) -> Span {
         let Some(fate) = self.fate(next) else {
@@ -146,13 +147,14 @@ impl Stamps {
         }
     }
 
-    /// The first of `sequences` with another fate or none yet; their end if there is none.
+    /// Returns the first of `sequences` with another outcome or none yet; their end if there is
+    /// none.
     #[inline]
     fn end_of(&self, fate: Fate, sequences: Range<Sequence>) -> Sequence {
         let mut next = sequences.start;
         while next < sequences.end {
             let (slots, stamp) = self.of_one_lap(next..sequences.end, fate);
-            // O4, Acquire: as in `fate`.
+            // O4, Acquire: pairs with the Release in `settle` and `settle_one`; brings the event.
             let is_other = |slot: &AtomicU32| slot.load(Ordering::Acquire) != stamp;
             if let Some(alike) = slots.iter().position(is_other) {
                 return next + alike as u64;
@@ -162,8 +164,9 @@ impl Stamps {
         sequences.end
     }
 
-    /// First sequence from `next` on, at most `limit`, whose claim is not settled yet. For monitors, which
-    /// may be lapped: a slot that shows a later lap was settled in this one.
+    /// Returns the first sequence from `next` on, at most `limit`, whose claim is not settled yet.
+    /// For monitors, which may be a lap behind: a slot that shows a later lap was settled in this
+    /// one.
     pub(crate) fn settled_prefix(&self, next: Sequence, limit: Sequence) -> Sequence {
         let is_open = |&sequence: &Sequence| {
             // O13, Relaxed: a snapshot.
@@ -175,12 +178,13 @@ impl Stamps {
         (next..limit).find(is_open).unwrap_or(limit)
     }
 
-    /// As [`settled`](Self::settled), if an upstream stage has shown that all of `next..limit` is settled.
-    /// Reads the stamps only if there has been a tombstone.
+    /// Returns the settled sequences from `next` on that share one outcome, for a stage that has
+    /// seen an upstream stage finish all of `next..limit`. Loads the stamps only if there has been
+    /// a tombstone.
     #[inline]
     pub(crate) fn known_settled(&self, next: Sequence, limit: Sequence) -> Span {
-        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped. The upstream stage
-        // acquired the stamp (O4), and this stage has acquired its sequence (O3).
+        // O5, Relaxed: a tombstone below `limit` was counted before it was stamped. The upstream
+        // stage acquired the stamp (O4), and this stage has acquired its sequence (O3).
         if self.tombstones.load(Ordering::Relaxed) == 0 {
             Span::Events(limit)
         } else {
@@ -189,13 +193,13 @@ impl Stamps {
     }
 }
 
-/// The lap of `sequence`, cut to its low 32 bits.
+/// Returns the lap of `sequence`, cut to its low 32 bits.
 #[inline]
 fn lap(sequence: Sequence, lap_shift: u32) -> u32 {
     (sequence >> lap_shift) as u32
 }
 
-/// The stamp of a claim of `lap`, of which it keeps 31 bits.
+/// Returns the stamp of a claim of `lap`, of which it keeps 31 bits.
 #[inline]
 fn stamp(lap: u32, fate: Fate) -> u32 {
     lap.wrapping_add(1) << 1 | fate as u32
@@ -248,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_was_lapped_is_settled() {
+    fn a_slot_of_a_later_lap_is_settled() {
         let stamps = stamps();
         stamps.settle(4..6, Fate::Published);
         stamps.settle(6..7, Fate::Tombstone);
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_settled_prefix_goes_on_where_the_lap_is_cut() {
+    fn the_settled_prefix_continues_where_the_lap_is_cut() {
         let first = 4 * ((1 << 31) - 2); // its stamp is the last one
         let stamps = stamps();
         stamps.settle(first..first + 4, Fate::Published);

@@ -1,21 +1,21 @@
-//! How far a tap has been written, and whether that was all: one word.
+//! The progress of a tap's writer and whether the tap is closed, in one word.
 
 use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Set in the word when nothing more will be written. Positions are far below it.
+/// Set in the word once nothing more will be written. Positions stay far below this bit.
 const CLOSED: u64 = 1 << 63;
 
-/// How far a tap has been written.
+/// The progress of a writer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// Events written, those that were passed over included: the next position.
+    /// Number of events written, including those that were passed over: the next position.
     pub(super) end: u64,
     /// Whether nothing more will be written.
     pub(super) is_closed: bool,
 }
 
-/// What the writer has written, for readers to look at. Written by the writer alone.
+/// The shared progress of the writer. Stored by the writer only, loaded by readers.
 #[derive(Debug)]
 pub(super) struct Head(Padded<AtomicU64>);
 
@@ -24,7 +24,7 @@ impl Head {
         Self(Padded(AtomicU64::new(0)))
     }
 
-    /// Says how far the writer is. What it did with the slots comes before.
+    /// Publishes the writer's progress. Its stores to the slots come before.
     #[inline]
     pub(super) fn advance(&self, written: Written) {
         let word = if written.is_closed { written.end | CLOSED } else { written.end };
@@ -32,7 +32,7 @@ impl Head {
         self.0.store(word, Ordering::Release);
     }
 
-    /// How far the writer was, at least.
+    /// Returns the writer's progress; the writer may be further by now.
     #[inline]
     pub(super) fn look(&self) -> Written {
         // O22, Acquire: pairs with the Release in `advance`; brings the states of the slots.

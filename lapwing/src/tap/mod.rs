@@ -1,20 +1,17 @@
-//! Readers that never slow anybody down: copies of events, for those who may miss some and must
-//! know how many.
+//! Taps: copies of events for readers that never slow down the ring.
 //!
-//! A stage of a ring sees every event, and holds producers back while it lags. A tap is for the
-//! others: a screen, a statistic, a sampler. Its writer copies each event into a small ring of its
-//! own and never waits for a reader; a reader that is too slow loses events, and every event that
-//! it gets says how many were lost before it.
+//! A stage of a ring sees every event, and holds back the producers while it lags. A tap is for
+//! consumers that may miss events, for instance a display, statistics or a sampler. Its writer
+//! copies each event into a small ring of its own and never waits for a reader. A reader that is
+//! too slow loses events. Each [`Reading`] says how many events were missed before it.
 //!
 //! ```text
-//! P1 --> [ring] <-- book                         arrow: "waits for"; nothing waits for a
-//!              ^--- tap ~~copies~~> [slots]      reader of the tap
-//!                                      ^~~ any number of readers
+//! producer ──> [ring] ─┬─> book
+//!                      └─> writer of the tap ──> [slots] ──> any number of readers
 //! ```
 //!
 //! ```
-//! use lapwing::Disruptor;
-//! use lapwing::tap::{TapReader, tap};
+//! use lapwing::{Disruptor, tap::tap};
 //!
 //! let (writer, mut prices) = tap::<u64>(64)?;
 //! let (mut producer, consumers) = Disruptor::single_producer(1024, || 0)
@@ -33,19 +30,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
 //! - The writer never waits: [`write`](TapWriter::write) is a copy, two swaps and two stores at
-//!   most. Who reads costs it a cache line now and then, who sleeps costs it nothing.
-//! - A reader gets events whole, in order, each at most once.
-//! - The count is exact: a reader that has caught up has received or missed each event that was
+//!   most. A reader that reads occasionally costs it a cache-line transfer; a waiting reader that
+//!   sleeps costs it nothing.
+//! - A reader receives whole events, in order, each at most once.
+//! - The count is exact. A reader that has caught up has received or missed each event that was
 //!   written since it began.
 //!
-//! An event is missed when the writer has come round before the reader; when it was *passed over*,
-//! since a reader was in its slot just then; or when the reader has skipped it for the
-//! [`latest`](TapReader::latest). Even the last event can be passed over, if a reader is still at
-//! the copy of the one a lap before: `write` says so. More slots make both rarer; with one or two, a
-//! writer in full flight is hard to follow at all.
+//! A reader misses an event in one of three cases:
+//!
+//! - The writer has overwritten it: it is a whole lap ahead of the reader.
+//! - The writer *passed it over*, because a reader was copying from its slot at that moment. This
+//!   can happen to the last event too, if a reader is still copying the event one lap before it.
+//!   [`write`](TapWriter::write) then returns `false`.
+//! - The reader skipped it with [`latest`](TapReader::latest).
+//!
+//! More slots make the first two cases rarer. With one or two slots, a reader can hardly follow a
+//! writer at full speed.
 
 #[deny(unsafe_code)]
 mod head;
@@ -65,10 +68,10 @@ use crate::sync::Arc;
 use head::Head;
 use slot::Slots;
 
-/// A tap with `capacity` slots: its writer, and a reader that begins with the first event.
+/// Creates a tap with `capacity` slots: its writer, and a reader that begins with the first event.
 ///
-/// Clone the reader, or ask the writer for [another](TapWriter::reader): there may be any number. A
-/// slot takes 128 bytes, or a multiple for an event that does not fit with 16 bytes beside it.
+/// For further readers, clone the reader or ask the writer for [another](TapWriter::reader). A slot
+/// takes 128 bytes, or a multiple of that if the event and 16 bytes do not fit into 128.
 ///
 /// ```
 /// use lapwing::tap::tap;
@@ -77,15 +80,15 @@ use slot::Slots;
 /// for sequence in 0..3 {
 ///     writer.write(sequence, &(sequence * 100, 7));
 /// }
-/// let oldest = reader.try_next()?; // of the two that there is room for
+/// let oldest = reader.try_next()?; // of the two that fit
 /// assert_eq!((oldest.sequence, oldest.event, oldest.missed), (1, (100, 7), 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=2^30`, and
-/// [`BuildError::OutOfMemory`] when the allocator refuses.
+/// - [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=2^30`.
+/// - [`BuildError::OutOfMemory`] if the allocator fails.
 pub fn tap<E: Copy>(capacity: usize) -> Result<(TapWriter<E>, TapReader<E>), BuildError> {
     let ring = Arc::new(TapRing { head: Head::new(), slots: Slots::new(capacity)? });
     let writer = TapWriter::new(ring);
@@ -93,7 +96,7 @@ pub fn tap<E: Copy>(capacity: usize) -> Result<(TapWriter<E>, TapReader<E>), Bui
     Ok((writer, reader))
 }
 
-/// What a writer and its readers share.
+/// What the writer and its readers share.
 #[derive(Debug)]
 struct TapRing<E> {
     head: Head,

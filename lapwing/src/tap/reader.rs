@@ -1,12 +1,13 @@
-//! The reading end of a tap: what comes next, and what was missed. Not here: how to wait (`waiting`).
+//! The reading end of a tap: the next event, and the count of missed events. Not here: waiting
+//! (`waiting`).
 //!
 //! ```text
-//! position   4   5   6   7   8   9          capacity 4: 6 to 9 are there; 10 lies on 6
-//!            ^next   ^oldest         ^end   a reader at 4 has missed two when it reads 6
+//! position   4   5   6   7   8   9          capacity 4: 6 to 9 are readable; 10 overwrites 6
+//!            ^next   ^oldest         ^end   a reader at 4 has missed two events when it reads 6
 //! ```
 //!
-//! Position: how many events were written before. It is the tap's own count; what is missed is a
-//! difference of positions, so no event need be counted that is not seen.
+//! A position is the number of events that were written before, counted by the tap itself. The
+//! count of missed events is a difference of positions.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -18,9 +19,9 @@ use crate::Sequence;
 use crate::error::TapError;
 use crate::sync::Arc;
 
-/// How often [`TapReader::latest`] looks where the newest event is. That it was overwritten before
-/// it could be copied means that the writer made a lap meanwhile; so often in a row only if there
-/// are hardly any slots.
+/// How many times [`TapReader::latest`] tries to read the newest event. A try fails if the writer
+/// makes a whole lap before the copy begins. So many failures in a row occur only with very few
+/// slots.
 const LOOKS_FOR_LATEST: u32 = 8;
 
 /// An event that was read from a tap.
@@ -28,7 +29,7 @@ const LOOKS_FOR_LATEST: u32 = 8;
 /// ```
 /// use lapwing::tap::{Reading, tap};
 ///
-/// # let (mut writer, mut reader) = tap::<u64>(8)?;
+/// let (mut writer, mut reader) = tap::<u64>(8)?;
 /// writer.write(3, &7);
 /// assert_eq!(reader.try_next(), Ok(Reading { event: 7, sequence: 3, missed: 0 }));
 /// # Ok::<(), lapwing::error::BuildError>(())
@@ -37,16 +38,16 @@ const LOOKS_FOR_LATEST: u32 = 8;
 pub struct Reading<E> {
     /// The event.
     pub event: E,
-    /// What its writer gave as its sequence.
+    /// The sequence that the writer passed to [`write`](super::TapWriter::write).
     pub sequence: Sequence,
-    /// Events missed since the last reading, or since the reader began.
+    /// Number of events missed since the last reading, or since the reader began.
     pub missed: u64,
 }
 
-/// A reading end of a tap. Holds nobody back, and may be dropped at any time.
+/// A reading end of a tap. It holds back nothing, and may be dropped at any time.
 ///
-/// As an iterator it waits for each event and ends when the tap is closed. A clone begins where
-/// this one is, with its counts; each goes its own way from there.
+/// As an iterator it waits for each event, and ends when the tap is closed. A clone begins at the
+/// position of the original, with its counts, and then reads independently.
 ///
 /// ```
 /// use std::thread;
@@ -65,39 +66,41 @@ pub struct Reading<E> {
 ///     writer.write(sequence, &(sequence * 100));
 /// }
 /// drop(writer);
-/// assert_eq!(screen.join().unwrap(), (64, 0)); // there is room for all
+/// assert_eq!(screen.join().unwrap(), (64, 0)); // all 64 events fit
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
 /// # Blocking
 ///
-/// The iterator, [`Iterator::next`] and [`next_timeout`](Self::next_timeout) wait until the writer
-/// has written something or closes. Nobody wakes them, since that would cost the writer: they look,
-/// with yields in between at first and sleeps of 50 µs after a while.
+/// [`Iterator::next`] and [`next_timeout`](Self::next_timeout) wait until the writer writes an
+/// event or closes the tap. The writer wakes no reader, because that would slow it down. Instead, a
+/// waiting reader polls: it first yields between polls, and later sleeps for 50 µs.
 /// [`try_next`](Self::try_next), [`try_iter`](Self::try_iter) and [`latest`](Self::latest) do not
 /// wait.
 pub struct TapReader<E> {
     ring: Arc<TapRing<E>>,
-    /// Position of the event that comes next.
+    /// Position of the next event.
     next: u64,
-    /// How far the writer was at the last look; not below `next`.
+    /// The writer's progress at the last poll; not below `next`.
     written: Written,
     received: u64,
     missed: u64,
-    /// The part of `missed` that readings have told of.
+    /// The part of `missed` that readings have reported.
     told: u64,
 }
 
 impl<E> TapReader<E> {
-    /// A reader that begins where the writer is.
+    /// Creates a reader that begins at the writer's position.
     pub(super) fn new(ring: Arc<TapRing<E>>, written: Written) -> Self {
         Self { ring, next: written.end, written, received: 0, missed: 0, told: 0 }
     }
 
-    /// Events that this reader got.
+    /// Returns the number of events that this reader has received.
     ///
     /// ```
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(2)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, mut reader) = tap::<u64>(2)?;
     /// for sequence in 0..5 {
     ///     writer.write(sequence, &7);
     /// }
@@ -110,18 +113,20 @@ impl<E> TapReader<E> {
         self.received
     }
 
-    /// Events that were written since this reader began, and that it did not and will not get:
-    /// overwritten, passed over, or skipped by [`latest`](Self::latest).
+    /// Returns the number of events that this reader has missed since it began.
     ///
-    /// Each event before the one that comes next was received or missed. When the reader has caught
-    /// up, that is each event that was written.
+    /// An event is missed if it was overwritten, passed over, or skipped by
+    /// [`latest`](Self::latest). Each event before the next one was received or missed. Once the
+    /// reader has caught up, that includes each event that was written.
     ///
     /// ```
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
     /// for sequence in 0..5 {
     ///     writer.write(sequence, &7);
     /// }
-    /// assert_eq!(reader.missed(), 0); // all of them are still there
+    /// assert_eq!(reader.missed(), 0); // all of them are still available
     /// assert_eq!(reader.latest()?.missed, 4);
     /// assert_eq!(reader.received() + reader.missed(), writer.written());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -135,13 +140,13 @@ impl<E> TapReader<E> {
         self.written = self.ring.head.look();
     }
 
-    /// Goes on to `position`; what lies before it is missed. Back is not a direction.
+    /// Moves forward to `position` and counts the events before it as missed. Never moves back.
     fn skip_to(&mut self, position: u64) {
         self.missed += position.saturating_sub(self.next);
         self.next = self.next.max(position);
     }
 
-    /// Hands out the event that comes next.
+    /// Returns `entry` as the next event.
     fn hand_out(&mut self, entry: Entry<E>) -> Reading<E> {
         let missed = self.missed - self.told;
         self.told = self.missed;
@@ -150,7 +155,7 @@ impl<E> TapReader<E> {
         Reading { event: entry.event, sequence: entry.sequence, missed }
     }
 
-    /// Why there is no event, at this place.
+    /// The reason why there is no event at this position.
     fn nothing(&self) -> TapError {
         let is_at_end = self.next == self.written.end;
         if is_at_end && self.written.is_closed { TapError::Closed } else { TapError::Empty }
@@ -158,16 +163,17 @@ impl<E> TapReader<E> {
 }
 
 impl<E: Copy> TapReader<E> {
-    /// The event that comes next, or the oldest that is still there. Never waits.
+    /// Returns the next event, or the oldest one that is still available. Never waits.
     ///
-    /// A reader that was overtaken jumps, however far that is. If the writer overtakes it again
-    /// meanwhile, it leaves twice the distance each time, up to the newest event; and if even that
-    /// one is gone before it is copied, it says that nothing could be read now.
+    /// If the writer has overtaken the reader, the reader jumps to the oldest event in one step. If
+    /// the writer overwrites that event meanwhile, the reader jumps to a newer event. It doubles
+    /// the distance to the oldest event each time, up to the newest event. If even that one is
+    /// overwritten before it is copied, the call returns an error.
     ///
     /// ```
-    /// use lapwing::error::TapError;
+    /// use lapwing::{error::TapError, tap::tap};
     ///
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(4)?;
+    /// let (mut writer, mut reader) = tap::<u64>(4)?;
     /// assert_eq!(reader.try_next(), Err(TapError::Empty));
     /// for sequence in 0..10 {
     ///     writer.write(sequence, &(sequence * 100));
@@ -180,8 +186,8 @@ impl<E: Copy> TapReader<E> {
     ///
     /// # Errors
     ///
-    /// [`TapError::Empty`] if nothing could be read now, [`TapError::Closed`] if there will never
-    /// be anything.
+    /// - [`TapError::Empty`] if no event could be read.
+    /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
     pub fn try_next(&mut self) -> Result<Reading<E>, TapError> {
         if self.next == self.written.end {
             self.look();
@@ -203,8 +209,8 @@ impl<E: Copy> TapReader<E> {
         Err(self.nothing())
     }
 
-    /// Goes on to the event that is `distance` after the oldest, but not past the newest; by one at
-    /// least, since the event that came next is gone.
+    /// Moves to the event that is `distance` after the oldest, but not past the newest. Moves by at
+    /// least one, because the next event is overwritten.
     #[cold]
     fn jump(&mut self, distance: u64) {
         self.look();
@@ -214,10 +220,15 @@ impl<E: Copy> TapReader<E> {
         self.skip_to(target.max(self.next + 1));
     }
 
-    /// The events that were there when this was called, as far as they still are. Never waits.
+    /// Returns an iterator over the events that are available at the time of this call. Never
+    /// waits.
+    ///
+    /// Events that are overwritten during the iteration are missed.
     ///
     /// ```
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
     /// writer.write(0, &7);
     /// writer.write(1, &8);
     /// assert_eq!(reader.try_iter().map(|reading| reading.event).sum::<u64>(), 15);
@@ -229,14 +240,15 @@ impl<E: Copy> TapReader<E> {
         TryIter { end: self.written.end, reader: self }
     }
 
-    /// The newest event that has not been received; those before it are missed. Never waits.
+    /// Returns the newest event that has not been received, and counts those before it as missed.
+    /// Never waits.
     ///
-    /// If the newest was passed over, it is the one before.
+    /// If the newest event was passed over, this returns the one before it.
     ///
     /// ```
-    /// use lapwing::error::TapError;
+    /// use lapwing::{error::TapError, tap::tap};
     ///
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
     /// for sequence in 0..3 {
     ///     writer.write(sequence, &(sequence * 100));
     /// }
@@ -248,7 +260,8 @@ impl<E: Copy> TapReader<E> {
     ///
     /// # Errors
     ///
-    /// As [`try_next`](Self::try_next).
+    /// - [`TapError::Empty`] if no event could be read.
+    /// - [`TapError::Closed`] if the tap is closed and every remaining event has been read.
     pub fn latest(&mut self) -> Result<Reading<E>, TapError> {
         for _ in 0..LOOKS_FOR_LATEST {
             self.look();
@@ -269,13 +282,13 @@ impl<E: Copy> TapReader<E> {
         Err(self.nothing())
     }
 
-    /// The newest entry that is there, from `next` on, and its position. Looks at slots one by one
-    /// only where readers made the writer pass over them.
+    /// Returns the newest readable entry from `next` on, and its position. Checks one slot after
+    /// another only where the writer passed slots over.
     ///
     /// # Errors
     ///
-    /// [`Absent::Overwritten`] if there are newer ones by now, [`Absent::PassedOver`] if there are
-    /// none.
+    /// [`Absent::Overwritten`] if the writer has written newer events meanwhile,
+    /// [`Absent::PassedOver`] if no entry is readable.
     fn newest(&self) -> Result<(u64, Entry<E>), Absent> {
         let oldest = self.written.end.saturating_sub(self.ring.slots.capacity());
         for position in (self.next.max(oldest)..self.written.end).rev() {
@@ -304,12 +317,12 @@ impl<E> fmt::Debug for TapReader<E> {
     }
 }
 
-/// The events that were there: see [`TapReader::try_iter`].
+/// An iterator over the events that were available when [`TapReader::try_iter`] was called.
 ///
 /// ```
 /// use lapwing::tap::{TryIter, tap};
 ///
-/// # let (mut writer, mut reader) = tap::<u64>(8)?;
+/// let (mut writer, mut reader) = tap::<u64>(8)?;
 /// writer.write(0, &7);
 /// let mut readings: TryIter<'_, u64> = reader.try_iter();
 /// assert_eq!(readings.next().map(|reading| reading.event), Some(7));
@@ -319,7 +332,7 @@ impl<E> fmt::Debug for TapReader<E> {
 #[must_use = "an iterator reads only as far as it is asked"]
 pub struct TryIter<'a, E> {
     reader: &'a mut TapReader<E>,
-    /// How far the writer was when this began.
+    /// The writer's progress when the iteration began.
     end: u64,
 }
 

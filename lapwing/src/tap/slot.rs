@@ -1,17 +1,18 @@
-//! The slots of a tap: who may read one and who may write it, decided by one word for each. The only
-//! file of the tap that touches an entry.
+//! The slots of a tap, and which thread may read or write one: one word per slot decides. No other
+//! file of the tap accesses an entry.
 //!
 //! ```text
-//! state = lap code << 16 | readers      readers: those who copy the entry just now, or SEALED
+//! state = lap code << 16 | readers      readers: number of readers that copy the entry, or SEALED
 //!
 //!            seal: lap, 0 --> lap, SEALED        by the writer, in one swap; else it passes over
 //!            open: lap, SEALED --> next lap, 0
-//! enter, leave: lap, n --> lap, n + 1, and back  by a reader, if the lap is the one it looks for
+//! enter, leave: lap, n --> lap, n + 1, and back  by a reader, if the lap is the expected one
 //! ```
 //!
-//! A lap code is the lap and one, so that 0 is no lap at all. It is cut to 48 bits, which a tap of
-//! one slot, written each 10 ns, has used up after a month. A reader that slept that long between
-//! two looks would take one event for another; it could still not read it while it is written (I7).
+//! A lap code is the lap plus one, so that 0 is never a valid lap. It has 48 bits. A tap with one
+//! slot that is written every 10 ns exhausts them in a month. A reader that sleeps that long
+//! between two polls would mistake one event for another. It still could not read an entry during a
+//! write (I7).
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -24,13 +25,14 @@ use crate::padded::Padded;
 use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU64, Ordering};
 
-/// Bits of a state that count readers: more than there will be threads in one slot, and most of the
-/// word is left for the lap.
+/// Number of bits of a state that count readers. No slot has more readers than that, and most of
+/// the word is left for the lap.
 const READER_BITS: u32 = 16;
-/// The part of a state that counts readers. As a count: nobody can enter, since the writer is there,
-/// or has not been yet, or since there are as many readers as can be counted.
+/// The part of a state that counts readers. As a count it means that no reader can enter: the
+/// writer is in the slot, the slot was never written, or as many readers are in it as can be
+/// counted.
 const SEALED: u64 = (1 << READER_BITS) - 1;
-/// State of a slot that has no entry yet: nobody can enter it (I8).
+/// The state of a slot without an entry: no reader can enter it (I8).
 const UNUSED: u64 = SEALED;
 
 /// An event of a tap, with its sequence in the ring that it was copied from.
@@ -40,17 +42,17 @@ pub(crate) struct Entry<E> {
     pub(crate) event: E,
 }
 
-/// Why a position, which has been written, cannot be read.
+/// Why a position that has been written cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// A reader was in its slot when the writer came.
+    /// A reader was in its slot when the writer reached it.
     PassedOver,
-    /// The writer has come round, or is just doing so.
+    /// The writer has overwritten it, or is doing so.
     Overwritten,
 }
 
-/// The slots of a tap. Each has cache lines of its own, so that a reader takes from the writer no
-/// more than the one that it copies.
+/// The slots of a tap. Each has its own cache lines, so a reader takes only the lines of the slot
+/// that it copies from the writer.
 pub(crate) struct Slots<E> {
     slots: PerSlot<Padded<Slot<E>>>,
     /// log2 of the number of slots: `position >> lap_shift` is the lap.
@@ -58,18 +60,20 @@ pub(crate) struct Slots<E> {
 }
 
 impl<E: Copy> Slots<E> {
-    /// Slots without an entry.
+    /// Allocates slots without entries.
     ///
     /// # Errors
     ///
-    /// [`BuildError::Capacity`] and [`BuildError::OutOfMemory`].
+    /// [`BuildError::Capacity`] unless `capacity` is a power of two in `1..=2^30`,
+    /// [`BuildError::OutOfMemory`] if the allocator fails.
     pub(crate) fn new(capacity: usize) -> Result<Self, BuildError> {
         let room = Reserved::<Padded<Slot<E>>>::reserve(capacity)?;
         let begin = |_, slot: NonNull<Padded<Slot<E>>>| {
-            // SAFETY: I18: room for what begins with a slot, and has nothing else.
+            // SAFETY: I18: memory for a padded slot, which begins with the slot and has no other
+            // field.
             unsafe { Slot::<E>::begin(slot.cast()) };
         };
-        // SAFETY: I18: that has made a slot.
+        // SAFETY: I18: `begin` has made a slot.
         let slots = unsafe { room.fill_in_place(begin) };
         Ok(Self { lap_shift: slots.len().trailing_zeros(), slots })
     }
@@ -79,8 +83,9 @@ impl<E: Copy> Slots<E> {
         self.slots.len() as u64
     }
 
-    /// Copies `event` to `position`; false if a reader was in its slot, which is then left alone. Takes two swaps and a
-    /// store at most, and nothing of the stack, however large the event is.
+    /// Copies `event` to `position`. Returns false if a reader was in the slot, which is then left
+    /// unchanged. Uses at most two swaps and a store, and no stack memory, however large the event
+    /// is.
     #[inline]
     pub(crate) fn write(&self, position: u64, sequence: Sequence, event: &E) -> bool {
         let slot = self.slot(position);
@@ -92,7 +97,7 @@ impl<E: Copy> Slots<E> {
         let place = slot.entry.get().cast::<Entry<E>>();
         // SAFETY: I7: `seal` has shown that no reader is in the slot, and none enters until `open`.
         let to = unsafe { &raw mut (*place).event };
-        // SAFETY: I7: as above; nobody borrows what lies in a slot, so `event` is elsewhere.
+        // SAFETY: I7: as above; no reference points into a slot, so `event` does not overlap it.
         unsafe { to.copy_from_nonoverlapping(event, 1) };
         // SAFETY: I7: as above.
         let to = unsafe { &raw mut (*place).sequence };
@@ -106,18 +111,18 @@ impl<E: Copy> Slots<E> {
     ///
     /// # Errors
     ///
-    /// Why it is not there.
+    /// [`Absent::PassedOver`] or [`Absent::Overwritten`].
     #[inline]
     pub(crate) fn read(&self, position: u64) -> Result<Entry<E>, Absent> {
         Ok(self.slot(position).enter(self.lap(position))?.copy())
     }
 
-    /// The slot of a position; the only place where a position becomes an index.
+    /// Returns the slot of a position. Only this function converts a position to an index.
     pub(super) fn slot(&self, position: u64) -> &Slot<E> {
         &self.slots[(position as usize) & (self.slots.len() - 1)]
     }
 
-    /// The lap of `position`, as the state of a slot with no reader has it.
+    /// The lap of `position`, as a state without readers.
     pub(super) fn lap(&self, position: u64) -> u64 {
         ((position >> self.lap_shift) + 1) << READER_BITS
     }
@@ -129,12 +134,12 @@ impl<E> fmt::Debug for Slots<E> {
     }
 }
 
-/// A place for an entry, and the word that says who may touch it.
+/// A place for an entry, and the word that controls access to it.
 pub(super) struct Slot<E> {
-    /// Lap and readers. Changed by the writer and by readers, each by a swap from what it has seen.
+    /// Lap and readers. The writer and the readers change it by compare-and-swap.
     state: AtomicU64,
-    /// Written by who has sealed the slot, read by those who have entered it (I7). Has an entry
-    /// once the slot has been opened (I8).
+    /// Written by the thread that has sealed the slot, read by those that have entered it (I7). Has
+    /// an entry once the slot has been opened (I8).
     entry: UnsafeCell<MaybeUninit<Entry<E>>>,
     /// What loom watches in place of the entry.
     #[cfg(loom)]
@@ -142,41 +147,43 @@ pub(super) struct Slot<E> {
 }
 
 // SAFETY: I7 keeps the writer and the readers of an entry apart, and each hand-over is a
-// release/acquire pair (O20, O21). `E: Send` since readers copy it on their threads. No `E: Sync`:
-// nobody borrows the event in the slot; it is copied in and copied out whole.
+// release/acquire pair (O20, O21). `E: Send` because readers copy it on their threads. No `E:
+// Sync`: no thread borrows the event in the slot; it is copied in and copied out whole.
 unsafe impl<E: Send> Sync for Slot<E> {}
 
 impl<E: Copy> Slot<E> {
-    /// Makes a slot without an entry, which takes no stack, however large an entry is.
+    /// Makes a slot without an entry, in place: it uses no stack memory, however large an entry is.
     ///
     /// # Safety
     ///
-    /// At `slot` there is room for one (I18).
+    /// `slot` points to memory for one slot (I18).
     unsafe fn begin(slot: NonNull<Self>) {
         let slot = slot.as_ptr();
-        // SAFETY: I18: in that room.
+        // SAFETY: I18: within that memory.
         let state = unsafe { &raw mut (*slot).state };
-        // SAFETY: I18: as above. What there is besides may be uninitialised (I8).
+        // SAFETY: I18: as above. The entry may be uninitialised (I8).
         unsafe { state.write(AtomicU64::new(UNUSED)) };
         #[cfg(loom)]
         {
-            // SAFETY: I18: in that room.
+            // SAFETY: I18: within that memory.
             let watched = unsafe { &raw mut (*slot).watched };
             // SAFETY: I18: as above.
             unsafe { watched.write(loom::cell::UnsafeCell::new(())) };
         }
     }
 
-    /// Shuts readers out, if none is in. `guess` is the state that the last lap should have left.
+    /// Excludes readers, if no reader is in the slot. `guess` is the state that the last lap should
+    /// have left.
     #[inline]
     fn seal(&self, guess: u64) -> bool {
         let mut expected = guess;
-        // A load would fetch the line twice where a reader has had it. The guess is wrong after a
-        // lap in which the slot was passed over; then the second try knows better.
+        // Loading the state first would transfer the cache line twice if a reader has it. The guess
+        // is wrong if the slot was passed over in the last lap. The second try then uses the state
+        // found.
         for _ in 0..2 {
             let sealed = expected | SEALED;
             // O21, Acquire: pairs with the Release in `Visit::drop`; brings the end of the reads.
-            // Relaxed: a swap that fails has only looked.
+            // Relaxed: a failed swap only reads the state.
             let swap =
                 self.state.compare_exchange(expected, sealed, Ordering::Acquire, Ordering::Relaxed);
             match swap {
@@ -188,22 +195,22 @@ impl<E: Copy> Slot<E> {
         false
     }
 
-    /// Lets readers in who look for `lap`.
+    /// Admits readers that expect `lap`.
     #[inline]
     fn open(&self, lap: u64) {
-        // O20, Release: pairs with the Acquire in `enter`; carries the entry. A store will do: while
-        // the slot is sealed, nobody else changes its state.
+        // O20, Release: pairs with the Acquire in `enter`; carries the entry. A store suffices:
+        // while the slot is sealed, no other thread changes its state.
         self.state.store(lap, Ordering::Release);
     }
 
-    /// Goes in to read the entry of `lap`.
+    /// Enters the slot to read the entry of `lap`.
     ///
     /// # Errors
     ///
-    /// Why that entry is not there.
+    /// [`Absent::PassedOver`] or [`Absent::Overwritten`].
     #[inline]
     pub(super) fn enter(&self, lap: u64) -> Result<Visit<'_, E>, Absent> {
-        // O22, Relaxed: not older than what the look at the head has brought; the swap decides.
+        // O22, Relaxed: not older than what the load of the head has brought; the swap decides.
         let mut state = self.state.load(Ordering::Relaxed);
         loop {
             let readers = state & SEALED;
@@ -211,12 +218,12 @@ impl<E: Copy> Slot<E> {
             if laps_ahead < 0 {
                 return Err(Absent::PassedOver);
             }
-            // The last one that could be counted would seal the slot.
+            // One more reader would make the count equal to `SEALED`.
             if laps_ahead > 0 || readers + 1 >= SEALED {
                 return Err(Absent::Overwritten);
             }
             // O20, Acquire: pairs with the Release in `open`; brings the entry.
-            // Relaxed: a swap that fails has only looked.
+            // Relaxed: a failed swap only reads the state.
             let swap = self.state.compare_exchange_weak(
                 state,
                 state + 1,
@@ -230,36 +237,36 @@ impl<E: Copy> Slot<E> {
         }
     }
 
-    /// Tells loom that the entry is read now.
+    /// Reports a read of the entry to loom.
     #[cfg(loom)]
     fn watch_read(&self) {
         self.watched.with(|_| ());
     }
 
-    /// Tells loom that the entry is written now.
+    /// Reports a write of the entry to loom.
     #[cfg(loom)]
     fn watch_write(&self) {
         self.watched.with_mut(|_| ());
     }
 
-    /// Nothing outside a model.
+    /// Does nothing outside a model.
     #[cfg(not(loom))]
     #[inline]
     fn watch_read(&self) {}
 
-    /// Nothing outside a model.
+    /// Does nothing outside a model.
     #[cfg(not(loom))]
     #[inline]
     fn watch_write(&self) {}
 }
 
-/// A reader in a slot; it leaves when this is dropped.
+/// A reader in a slot. Dropping it leaves the slot.
 pub(super) struct Visit<'a, E> {
     slot: &'a Slot<E>,
 }
 
 impl<E: Copy> Visit<'_, E> {
-    /// The entry.
+    /// Copies the entry.
     #[inline]
     fn copy(&self) -> Entry<E> {
         self.slot.watch_read();

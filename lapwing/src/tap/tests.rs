@@ -1,15 +1,15 @@
-//! What becomes of a write when readers are in its slot, which from outside is a matter of luck.
+//! Writes while readers are in the slot. Outside of unit tests this would depend on timing.
 
 use super::slot::{Absent, Slots, Visit};
 use super::*;
 use crate::error::TapError;
 
-/// Goes into the slot of `position` and stays there.
+/// Enters the slot of `position` and stays there.
 fn stay(ring: &TapRing<u64>, position: u64) -> Visit<'_, u64> {
     ring.slots.slot(position).enter(ring.slots.lap(position)).ok().unwrap()
 }
 
-/// A tap with its ring, in which the first `count` numbers have been written.
+/// Returns a tap and its ring, in which the first `count` numbers have been written.
 fn written(capacity: usize, count: u64) -> (TapWriter<u64>, TapReader<u64>, Arc<TapRing<u64>>) {
     let (mut writer, reader) = tap(capacity).unwrap();
     for number in 0..count {
@@ -29,7 +29,7 @@ fn miri_write_passes_over_a_slot_with_a_reader_in_it() {
     drop(visit);
     let readings: Vec<_> =
         reader.try_iter().map(|reading| (reading.event, reading.missed)).collect();
-    assert_eq!(readings, [(0, 0), (3, 2)]); // the first lies there still
+    assert_eq!(readings, [(0, 0), (3, 2)]); // event 0 was not overwritten
     assert_eq!((reader.received(), reader.missed()), (2, 2));
 }
 
@@ -109,12 +109,12 @@ fn slots_tell_apart_what_was_passed_over_and_what_was_overwritten() {
     assert_eq!(slots.read(4).err(), Some(Absent::PassedOver));
 }
 
-/// Its lap code is cut to 48 bits: the one after the last is 0.
+/// The lap code has 48 bits: the code after the last one is 0.
 #[test]
 fn laps_may_use_up_their_bits() {
     let slots = Slots::new(1).unwrap();
     let last = (1 << 48) - 2;
-    assert!(slots.read(last + 1).is_err()); // not what was never written
+    assert!(slots.read(last + 1).is_err()); // never written
     for position in [0, last, last + 1, last + 2] {
         assert!(slots.write(position, position, &()));
         assert_eq!(slots.read(position).map(|entry| entry.sequence), Ok(position));

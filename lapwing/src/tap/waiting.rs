@@ -1,4 +1,4 @@
-//! How a reader of a tap waits without anybody's help: by looking again.
+//! How a reader of a tap waits: it polls, because the writer wakes no reader.
 
 use std::iter::FusedIterator;
 use std::thread;
@@ -10,38 +10,41 @@ use crate::sync::yield_now;
 use crate::wait::Sleeping;
 
 impl<E: Copy> TapReader<E> {
-    /// As [`try_next`](Self::try_next), but waits for an event, for `timeout` at most. One that is
-    /// too long for the clock is no limit.
+    /// Returns the next event, and waits for it for `timeout` at most.
+    ///
+    /// Like [`try_next`](Self::try_next), it returns the oldest available event. A timeout beyond
+    /// the range of the clock means no limit.
     ///
     /// ```
     /// use std::time::Duration;
-    /// use lapwing::error::TapTimeoutError;
+    /// use lapwing::{error::TapTimeoutError, tap::tap};
     ///
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
-    /// let patience = Duration::from_millis(1);
-    /// assert_eq!(reader.next_timeout(patience), Err(TapTimeoutError::TimedOut));
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(reader.next_timeout(limit), Err(TapTimeoutError::TimedOut));
     /// writer.write(0, &7);
-    /// assert_eq!(reader.next_timeout(patience)?.event, 7);
+    /// assert_eq!(reader.next_timeout(limit)?.event, 7);
     /// drop(writer);
-    /// assert_eq!(reader.next_timeout(patience), Err(TapTimeoutError::Closed));
+    /// assert_eq!(reader.next_timeout(limit), Err(TapTimeoutError::Closed));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`TapTimeoutError::TimedOut`] if nothing came, [`TapTimeoutError::Closed`] if there will
-    /// never be anything.
+    /// - [`TapTimeoutError::TimedOut`] if no event came in time.
+    /// - [`TapTimeoutError::Closed`] if the tap is closed and every remaining event has been read.
     ///
     /// # Blocking
     ///
-    /// Looks again and again, as the iterator does, for `timeout` and the time that the system
-    /// takes to wake the thread.
+    /// Waits until the writer writes an event or closes the tap, or until `timeout` has passed. It
+    /// polls as the iterator does, so it may return later than `timeout` by the time that the
+    /// system takes to wake the thread. [`try_next`](Self::try_next) does not wait.
     pub fn next_timeout(&mut self, timeout: Duration) -> Result<Reading<E>, TapTimeoutError> {
         self.wait(Instant::now().checked_add(timeout))
     }
 
-    /// Waits as [`Sleeping`] does by default, but without its spins: who looks as fast as it can
-    /// takes the line that the writer stores to.
+    /// Waits as [`Sleeping`] does by default, but without its spins: a reader that polls without
+    /// pause would keep taking the cache line that the writer stores to.
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Reading<E>, TapTimeoutError> {
         let Sleeping { yields, sleep, .. } = Sleeping::default();
         let mut looks = 0_u32;
@@ -65,10 +68,12 @@ impl<E: Copy> TapReader<E> {
     }
 }
 
-/// Waits for each event; ends when the tap is closed and everything that is left has been read.
+/// Waits for each event, and ends when the tap is closed and every remaining event has been read.
 ///
 /// ```
-/// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
+/// use lapwing::tap::tap;
+///
+/// let (mut writer, mut reader) = tap::<u64>(8)?;
 /// writer.write(0, &7);
 /// drop(writer);
 /// assert_eq!(reader.next().map(|reading| reading.event), Some(7));
@@ -78,7 +83,8 @@ impl<E: Copy> TapReader<E> {
 ///
 /// # Blocking
 ///
-/// Until the writer has written something or closes. [`try_next`](TapReader::try_next) does not.
+/// `next` waits until the writer writes an event or closes the tap.
+/// [`try_next`](TapReader::try_next) does not wait.
 impl<E: Copy> Iterator for TapReader<E> {
     type Item = Reading<E>;
 

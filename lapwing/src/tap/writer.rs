@@ -1,4 +1,4 @@
-//! The writing end of a tap, and how it becomes a stage.
+//! The writing end of a tap, and its use as a stage.
 
 use std::fmt;
 
@@ -9,13 +9,16 @@ use crate::Sequence;
 use crate::consumer::{EventHandler, Exclusive, Shared};
 use crate::sync::Arc;
 
-/// The writing end of a tap. There is one.
+/// The only writing end of a tap.
 ///
-/// It is an [`EventHandler`] for either access, so it can be a stage by itself; or call
-/// [`write`](Self::write) in a handler, or after [`publish`](crate::Producer::publish). Dropped, it
-/// [closes](Self::close) the tap; as a stage, it does so at the stage's end. A handler that holds
-/// one calls `close` in its [`on_shutdown`](EventHandler::on_shutdown): the report keeps handlers,
-/// also those that panicked, and a reader that waits for the end would wait for the report to go.
+/// It is an [`EventHandler`] for shared and for exclusive access, so it can be a stage by itself.
+/// Otherwise, call [`write`](Self::write) in a handler or after
+/// [`publish`](crate::Producer::publish).
+///
+/// Dropping it [closes](Self::close) the tap. As a stage it closes the tap when the stage ends. A
+/// handler that contains a writer should call `close` in its
+/// [`on_shutdown`](EventHandler::on_shutdown). Otherwise the tap stays open until the report is
+/// dropped, because the report keeps all handlers, including those that panicked.
 ///
 /// ```
 /// use lapwing::{Disruptor, tap};
@@ -39,26 +42,28 @@ use crate::sync::Arc;
 /// ```
 pub struct TapWriter<E> {
     pub(super) ring: Arc<TapRing<E>>,
-    /// As the readers see it.
+    /// The progress that readers see.
     written: Written,
     passed_over: u64,
 }
 
 impl<E> TapWriter<E> {
-    /// The writer of a new ring.
+    /// Creates the writer of a new ring.
     pub(super) fn new(ring: Arc<TapRing<E>>) -> Self {
         Self { ring, written: Written::default(), passed_over: 0 }
     }
 
-    /// A reader that begins with the next event.
+    /// Returns a reader that begins with the next event.
     ///
     /// ```
-    /// # let (mut writer, _first) = lapwing::tap::tap::<u64>(8)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, _first) = tap::<u64>(8)?;
     /// writer.write(0, &7);
     /// let mut late = writer.reader();
     /// writer.write(1, &8);
     /// assert_eq!(late.try_next()?.event, 8);
-    /// assert_eq!((late.received(), late.missed()), (1, 0)); // what came before does not count
+    /// assert_eq!((late.received(), late.missed()), (1, 0)); // earlier events do not count
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -66,10 +71,12 @@ impl<E> TapWriter<E> {
         TapReader::new(Arc::clone(&self.ring), self.written)
     }
 
-    /// Events written, those that were passed over included.
+    /// Returns the number of events written, including those that were passed over.
     ///
     /// ```
-    /// # let (mut writer, _reader) = lapwing::tap::tap::<u64>(8)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, _reader) = tap::<u64>(8)?;
     /// writer.write(0, &7);
     /// writer.write(1, &8);
     /// assert_eq!(writer.written(), 2);
@@ -80,12 +87,17 @@ impl<E> TapWriter<E> {
         self.written.end
     }
 
-    /// Events that no reader can get, since a reader was in the slot of each just then.
+    /// Returns the number of events that were passed over.
+    ///
+    /// No reader can receive such an event, because a reader was in its slot when the writer
+    /// reached it.
     ///
     /// ```
-    /// # let (mut writer, _reader) = lapwing::tap::tap::<u64>(8)?;
+    /// use lapwing::tap::tap;
+    ///
+    /// let (mut writer, _reader) = tap::<u64>(8)?;
     /// writer.write(0, &7);
-    /// assert_eq!(writer.passed_over(), 0); // nobody reads
+    /// assert_eq!(writer.passed_over(), 0); // no reader was in the slot
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
     #[must_use]
@@ -93,13 +105,14 @@ impl<E> TapWriter<E> {
         self.passed_over
     }
 
-    /// Says that nothing more will be written: readers get what is left, then `Closed`. Final; the
-    /// second time does nothing.
+    /// Closes the tap: readers receive the remaining events, then `Closed`.
+    ///
+    /// A tap cannot be reopened. A second call has no effect.
     ///
     /// ```
-    /// use lapwing::error::TapError;
+    /// use lapwing::{error::TapError, tap::tap};
     ///
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
     /// writer.write(0, &7);
     /// writer.close();
     /// assert!(!writer.write(1, &8));
@@ -114,19 +127,23 @@ impl<E> TapWriter<E> {
 }
 
 impl<E: Copy> TapWriter<E> {
-    /// Copies `event` for the readers. `sequence` is handed on to them; it can be any number, and is
-    /// meant to be that of the event in its ring.
+    /// Copies `event` for the readers. Never waits.
     ///
-    /// Returns whether the event can be read: false if it was passed over, since a reader was in its
-    /// slot, or if the tap is [closed](Self::close), where it is not even counted. Who needs that
-    /// very event to be seen may write it again; that is another event.
+    /// Readers receive `sequence` with the event. It can be any number; usually it is the sequence
+    /// of the event in its ring.
     ///
-    /// Never waits, whatever readers do.
+    /// Returns whether readers can receive the event. It returns `false` in two cases:
+    ///
+    /// - The event was passed over, because a reader was in its slot. To make sure that readers see
+    ///   it, write it again; that counts as another event.
+    /// - The tap is [closed](Self::close). Then the event is not counted as written either.
     ///
     /// ```
-    /// # let (mut writer, mut reader) = lapwing::tap::tap::<u64>(8)?;
-    /// # let (mut producer, _consumers) =
-    /// #     lapwing::Disruptor::single_producer(8, || 0_u64).stage("all").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, tap::tap};
+    ///
+    /// let (mut writer, mut reader) = tap::<u64>(8)?;
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("all").read(|_, _, _| {}).build()?;
     /// let price = 7;
     /// let sequence = producer.publish(|event| *event = price)?;
     /// assert!(writer.write(sequence, &price));
@@ -152,7 +169,8 @@ impl<E: Copy> EventHandler<E, Shared> for TapWriter<E> {
         self.write(sequence, event);
     }
 
-    /// Closes the tap: the writer lives on in the report, and readers must not wait for that.
+    /// Closes the tap: the writer stays alive in the report, and readers must not wait until that
+    /// is dropped.
     fn on_shutdown(&mut self) {
         self.close();
     }
@@ -164,7 +182,8 @@ impl<E: Copy> EventHandler<E, Exclusive> for TapWriter<E> {
         self.write(sequence, event);
     }
 
-    /// Closes the tap: the writer lives on in the report, and readers must not wait for that.
+    /// Closes the tap: the writer stays alive in the report, and readers must not wait until that
+    /// is dropped.
     fn on_shutdown(&mut self) {
         self.close();
     }

@@ -1,28 +1,33 @@
-//! How many events a stage that does not say so itself takes at most before it lets go of them, so that
-//! whoever waits for it can go on meanwhile. Measured: see `perf/results/experiments.md`.
+//! The default length of a batch: how many events a stage takes before it releases them, so that
+//! the threads that wait for them can go on. The numbers are measured: see E2 and E45 in
+//! `perf/results/experiments.md`.
 
 use std::ops::RangeInclusive;
 
 use crate::tuning::SMALL_RING;
 
-/// A stage holds this part of the ring at most; few stages hold larger parts.
+/// A ring has this many parts, and a stage holds at most one of them. With few stages, there are
+/// fewer and larger parts.
 const BATCHES_PER_RING: u64 = 4;
 
-/// Most events where there are several producers: on a full ring they sleep until it is done, and each is woken anew.
+/// Longest batch with several producers, in events. On a full ring, the producers are parked until
+/// the batch is finished, and each of them needs a wake-up.
 const MOST_OF_SEVERAL: u64 = 4096;
 
-/// Bytes of an event of which one or two fill a cache line.
+/// Sizes of an event, in bytes, of which one or two fill a cache line.
 const ONE_OR_TWO_TO_A_LINE: RangeInclusive<usize> = 32..=64;
-/// Bytes of a batch of such events that is worth those wakes.
+/// Bytes of a batch of such events that is worth those wake-ups.
 const WORTH_WAKING: u64 = 1 << 20;
 
-/// Of a handler, in a ring of `capacity` events `E` and so many `stages`. Few of them have equal parts of the ring, and
-/// the producer one: while each works on its own, who comes before it fills the next one.
+/// The longest batch of a handler, in a ring of `capacity` events `E` and this many `stages`.
+///
+/// A few stages share the ring equally with the producer: while each works on its part, the one
+/// before it fills the next part.
 pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64 {
     let bytes_of = |events: u64| events.saturating_mul(size_of::<E>() as u64);
     let is_small = bytes_of(capacity) <= SMALL_RING;
-    // There a lap takes as long as a few exchanges of a line: the sooner a part is let go of, the sooner its slots are on
-    // their way back.
+    // One lap of a small ring takes as long as a few transfers of a cache line. The sooner a part
+    // is released, the sooner its slots return to the producer.
     let parts = if is_small { BATCHES_PER_RING } else { (stages as u64 + 1).min(BATCHES_PER_RING) };
     let part = (capacity / parts).max(1);
     let bytes = bytes_of(part);
@@ -30,7 +35,7 @@ pub(super) fn of_handler<E>(capacity: u64, stages: usize, is_multi: bool) -> u64
     if is_multi && !is_worth_waking { shared(capacity).min(MOST_OF_SEVERAL) } else { part }
 }
 
-/// Of a worker, or of whoever takes a seat: others may hold as much.
+/// The longest batch of a worker, or of a consumer in a seat: other consumers may hold as much.
 pub(super) fn shared(capacity: u64) -> u64 {
     (capacity / BATCHES_PER_RING).max(1)
 }

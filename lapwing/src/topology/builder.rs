@@ -1,5 +1,5 @@
-//! The fluent front: stages in the order in which events pass them. Where only one stage runs at a
-//! time it may write; where several do, [`Side`](super::Side) has no verb that does.
+//! The fluent builder: stages in the order in which events pass them. A stage that runs alone may
+//! write. For stages side by side, [`Side`](super::Side) has no verb that writes.
 
 use std::fmt;
 
@@ -15,33 +15,32 @@ use crate::producer::{Producer, Sequencer};
 use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
-/// A ring to be: its size, its waiting, and its stages, in the order in which events pass them.
+/// Describes a ring before it exists: its capacity, how its threads wait, and its stages.
 ///
-/// [`stage`](Self::stage) begins a stage that runs alone, after all before it: it may change events. Stages
-/// side by side come from [`side_by_side`](Self::side_by_side) and only read. Nothing runs, and no thread
-/// exists, before [`Consumers::start`].
+/// The stages are listed in the order in which events pass them:
+///
+/// - [`stage`](Self::stage) adds a stage that runs alone, after all stages before it. It may change
+///   events.
+/// - [`side_by_side`](Self::side_by_side) adds stages that read the same events at the same time.
+///   The next stage waits for all of them.
+/// - [`graph`](Self::graph) adds stages whose number or order is known only at run time.
+///
+/// [`build`](Self::build) makes the ring and returns its two ends: the producer and the
+/// [`Consumers`]. It starts no thread; [`Consumers::start`] does.
 ///
 /// ```
 /// use lapwing::Disruptor;
 ///
 /// #[derive(Default)]
-/// struct Trade {
-///     price: u64,
-///     quantity: u32,
-///     notional: u64,
-/// }
+/// struct Trade { price: u64, quantity: u64, total: u64 }
 ///
 /// let (mut trades, consumers) = Disruptor::single_producer(1024, Trade::default)
-///     .stage("notional")
-///     .write(|trade, _, _| trade.notional = trade.price * u64::from(trade.quantity))
-///     .side_by_side(|side| {
-///         side.stage("journal")
-///             .read(|trade, sequence, _| assert_eq!(trade.price, sequence))
-///             .stage("risk")
-///             .read(|trade, _, _| assert_eq!(trade.notional, 2 * trade.price))
-///     })
+///     .stage("total").write(|trade, _, _| trade.total = trade.price * trade.quantity)
+///     .side_by_side(|side| side
+///         .stage("journal").read(|trade, sequence, _| assert_eq!(trade.price, sequence))
+///         .stage("risk").read(|trade, _, _| assert_eq!(trade.total, 2 * trade.price)))
 ///     .build()?;
-/// let running = consumers.start()?;
+/// let running = consumers.start()?; // three threads
 /// for price in 0..100 {
 ///     trades.publish(|trade| (trade.price, trade.quantity) = (price, 2))?;
 /// }
@@ -49,21 +48,21 @@ use crate::wait::WaitStrategy;
 /// assert!(report.stages().all(|stage| stage.processed() == 100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use = "nothing exists before `build`"]
+#[must_use = "a builder has no effect before `build`"]
 pub struct Builder<'env, E, S> {
     parts: Parts<'env, E, S>,
     graph: Graph<'env, E>,
-    /// Whom the next stage waits for.
+    /// The stages that the next stage waits for.
     last: Vec<StageId>,
 }
 
 impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
-    /// A ring of events that `factory` makes in place.
+    /// A builder of a ring whose events `factory` makes in place.
     pub(crate) fn new(capacity: usize, factory: Factory<'env, E>) -> Self {
         Self { parts: Parts::new(capacity, factory), graph: Graph::new(), last: Vec::new() }
     }
 
-    /// Has first stages look at the notices that the producer gives.
+    /// Makes first stages check the notices of the producer.
     pub(crate) fn look_at_notices(mut self) -> Self
     where
         E: Noticed,
@@ -72,8 +71,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Name of the ring, for people who look at it with a [`Monitor`](crate::monitor::Monitor); any text,
-    /// and "ring" by default.
+    /// Sets the name of the ring, which a [`Monitor`](crate::monitor::Monitor) shows. Any text;
+    /// "ring" by default.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -88,8 +87,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// How stages wait that do not say so themselves; [`Adaptive`](crate::wait::Adaptive) by
-    /// default.
+    /// Sets how stages wait, except those with a [strategy](Stage::wait) of their own;
+    /// [`Adaptive`](crate::wait::Adaptive) by default.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::Blocking};
@@ -109,7 +108,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// How producers wait on a full ring; [`Adaptive`](crate::wait::Adaptive) by default.
+    /// Sets how producers wait on a full ring; [`Adaptive`](crate::wait::Adaptive) by default.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::Yielding};
@@ -120,7 +119,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// for number in 0..10 {
-    ///     producer.publish(|event| *event = number)?; // waits for the one slot
+    ///     producer.publish(|event| *event = number)?; // waits for the only slot
     /// }
     /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,10 +129,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sequence of the first event; 0 by default, and at most
-    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE). Every position in the ring begins there:
-    /// for a ring that goes on where another one ended, whose journal is replayed or whose sequences
-    /// others know.
+    /// Sets the sequence of the first event; 0 by default, and at most
+    /// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE).
+    ///
+    /// Every position in the ring starts there. Use it for a ring that continues an earlier one,
+    /// for example when a journal is replayed or when other programs know the sequences.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -154,19 +154,19 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Keeps `count` seats for consumers that [join](crate::graph::Seats::take) while the ring runs, and
-    /// leave; at most [`MAX_SEATS`](crate::MAX_SEATS), 0 by default.
+    /// Reserves `count` seats for consumers that [join](crate::graph::Seats::take) and leave while
+    /// the ring runs; 0 by default, and at most [`MAX_SEATS`](crate::MAX_SEATS).
     ///
-    /// A producer that finds its limit used up reads the seats too, free ones included, and runs a
-    /// full fence; and everybody looks for sleepers, since a consumer that joins may park. A ring
-    /// without seats pays nothing.
+    /// Seats have a cost. A producer that has used up its known free slots also reads every seat,
+    /// free ones included, and runs a full fence. Every thread also checks for parked threads,
+    /// since a consumer that joins may park. A ring without seats pays nothing.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
     ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-    /// # let _all = consumers.take_poller("all")?;
+    /// let _all = consumers.take_poller("all")?;
     /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
@@ -177,25 +177,19 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Which thread runs which stage, those of a [`Graph`] as well; by default each has its own. The last
-    /// call holds.
+    /// Sets which thread runs which stage, including the stages of a [`Graph`]. By default each
+    /// stage has its own thread. The last call applies.
     ///
     /// ```
-    /// use lapwing::{Disruptor, graph::{Graph, Placement}};
+    /// use lapwing::{Disruptor, graph::Placement};
     ///
-    /// let mut graph = Graph::new();
-    /// graph.stage("left").read(|event: &u64, sequence, _| assert_eq!(*event, sequence));
-    /// graph.stage("right").read(|event: &u64, sequence, _| assert_eq!(*event, sequence));
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .placement(Placement::threads(1))
-    ///     .graph(graph)
+    ///     .side_by_side(|side| side
+    ///         .stage("left").read(|_, _, _| {})
+    ///         .stage("right").read(|_, _, _| {}))
     ///     .build()?;
     /// assert_eq!(consumers.threads().collect::<Vec<_>>(), [("ring-0", vec!["left", "right"])]);
-    /// let running = consumers.start()?; // one thread
-    /// for number in 0..100 {
-    ///     producer.publish(|event| *event = number)?;
-    /// }
-    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn placement(mut self, placement: Placement) -> Self {
@@ -203,13 +197,16 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Whether the ends of the ring run A/B tests; they do by default.
+    /// Sets whether the producers and consumers of the ring run A/B tests; they do by default.
     ///
-    /// A producer and a consumer of a stream can prefetch, acquire cache lines before they release slots, or pause
-    /// longer between polls. What pays depends on the machine and on its load, so each end times both ways for some
-    /// thousand events now and then and keeps the faster one. [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests)
-    /// shows the choices. Without the tests each of these stays off: throughput is lower, and no event is handled
-    /// in a way that is only being tried.
+    /// In a stream of events, a producer or a consumer can prefetch, can acquire ownership of cache
+    /// lines before it releases slots, or can pause longer between polls. Which of these pays
+    /// depends on the machine and its load. Each end therefore times both ways for some thousand
+    /// events now and then, and keeps the faster one.
+    /// [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests) shows the choices.
+    ///
+    /// Without the tests, each of these stays off. Throughput is lower, and no event is handled in
+    /// a way that is only being tried.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -224,18 +221,20 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Begins a stage that runs alone, after all before it: a name, or a [`Stage`] with settings. More settings may
-    /// follow; a verb such as [`read`](Stage::read) or [`write`](Stage::write) adds the stage and returns the builder.
+    /// Begins a stage that runs alone, after all stages before it.
+    ///
+    /// `stage` is a name, or a [`Stage`] with settings. More settings may follow. A verb such as
+    /// [`read`](Stage::read) or [`write`](Stage::write) adds the stage and returns the builder.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::BusySpin};
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("double").wait(BusySpin).write(|event, _, _| *event *= 2)
-    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14)) // of a published 7
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -243,26 +242,27 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         stage.into().at(self)
     }
 
-    /// Adds a stage after those that are here.
+    /// Adds a stage after the last stages.
     pub(super) fn push(mut self, mut stage: Settings, part: Part<'env, E>) -> Self {
         stage.after.extend(&self.last);
         self.last = vec![self.graph.push(stage, part)];
         self
     }
 
-    /// Adds stages side by side, each of which reads every event. The next stage waits for all of
+    /// Adds stages side by side. Each of them reads every event. The next stage waits for all of
     /// them.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side
     ///         .stage("left").read(|event, _, _| assert_eq!(*event, 7))
     ///         .stage("right").read(|event, _, _| assert_eq!(*event, 7)))
-    ///     .stage("zero").write(|event, _, _| *event = 0) // when both have read it
+    ///     .stage("zero").write(|event, _, _| *event = 0) // after both have read it
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -277,15 +277,21 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Adds a last look at each event that is done, to let go of what it keeps alive: a stage
-    /// `"clear"` that runs alone, on the thread of the stage before it if that is a single one with a
-    /// handler. Without it, an event lives in its slot until it is overwritten, a lap later; and so does
-    /// what was written into a claim that was given up, which no stage sees.
+    /// Adds a last stage that clears each event once all other stages have finished it, to release
+    /// what the event owns.
     ///
-    /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers, pollers
-    /// and seats. An event that owns one of these, such as a producer for replies to its own
-    /// ring, keeps the ring alive from inside. Unless it is cleared, that ring and all of its events are
-    /// never freed, and the ring is not closed when the other producers are dropped.
+    /// The stage is named "clear" and runs alone. It shares the thread of the stage before it, or
+    /// of the first of several stages before it, if that stage has a single handler. Otherwise it
+    /// has its own thread.
+    ///
+    /// Without this call, an event lives in its slot until it is overwritten, one lap of the ring
+    /// later. What was written into a claim that was dropped always lives that long, since no stage
+    /// sees it.
+    ///
+    /// The memory of a ring is freed when the last of its ends is dropped: producers, consumers,
+    /// pollers and seats. An event that owns such an end, for example a producer for replies to its
+    /// own ring, keeps the ring alive. Unless it is cleared, that ring and its events are never
+    /// freed, and dropping the other producers does not close the ring.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -309,8 +315,10 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         stage.write(move |event, _, _| clear(event))
     }
 
-    /// Adds the stages of a graph that was made as the program runs. Those that come after none
-    /// come after the stages that are here; the next stage waits for those that none comes after.
+    /// Adds the stages of a [`Graph`], which the program can put together at run time.
+    ///
+    /// Stages of the graph without dependencies run after the stages added before. The next
+    /// stage waits for the stages of the graph that no other depends on.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Graph};
@@ -322,11 +330,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("double").write(|event, _, _| *event *= 2)
     ///     .graph(graph)
-    ///     .stage("clear").write(|event, _, _| *event = 0)
+    ///     .stage("zero").write(|event, _, _| *event = 0)
     ///     .build()?;
     /// assert_eq!(consumers.names().count(), 5);
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -335,9 +343,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Makes the ring and hands out its ends: the producer, and the consumers, not started. What is
-    /// published before they start waits for them, and fills the ring at most: a producer then
-    /// waits too.
+    /// Makes the ring and returns its two ends: the producer, and the consumers, which are not
+    /// started.
+    ///
+    /// Events may be published before the consumers start. They wait in the ring; once it is full,
+    /// the producer waits too.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
@@ -353,11 +363,17 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] says what is wrong with the capacity or the stages. Nothing is left behind.
+    /// A [`BuildError`] says what is wrong. Nothing is left behind.
+    ///
+    /// - The ring: `Capacity`, `Seats`, `FirstSequence`, `OutOfMemory`.
+    /// - A stage: `NoConsumers`, `InvalidName`, `DuplicateName`, `ZeroMaxBatch`, `UnusedSetting`,
+    ///   `Workers`.
+    /// - The order of the stages: `UnknownStage`, `Overlap`. Only a [`Graph`] can cause these.
+    /// - The threads: `Placement`, or `InvalidName` for the name of a thread.
     ///
     /// # Panics
     ///
-    /// Only if the factory of the events does, or the `clone` of a wait strategy.
+    /// If the factory of the events panics, or the `clone` of a wait strategy.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
     }

@@ -1,4 +1,5 @@
-//! Whether a graph may be built: names, ids, and that nobody writes beside another stage.
+//! Checks a graph before it is built: names, ids, settings, and that no stage writes beside another
+//! stage.
 
 use std::collections::HashSet;
 
@@ -9,11 +10,11 @@ use crate::error::BuildError;
 use crate::placement::is_thread_name;
 use crate::protocol::control::{StageIndex, ancestors};
 
-/// Checks the stages of `graph` and returns those that each one comes after.
+/// Checks the stages of `graph`, and returns the stages that each one depends on.
 ///
 /// # Errors
 ///
-/// The first of the graph's faults, in the order of its stages.
+/// The first fault of the graph, in the order of its stages.
 pub(super) fn check<'env, E: Send + 'env>(
     graph: &Graph<'env, E>,
 ) -> Result<Vec<Box<[StageIndex]>>, BuildError> {
@@ -46,12 +47,12 @@ pub(super) fn check<'env, E: Send + 'env>(
     Ok(upstream)
 }
 
-/// No setting of a stage is without effect.
+/// Checks that no setting of a stage is without effect.
 fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
     let Node { stage, part } = node;
     let (abilities, has_handler) = (part.abilities, !matches!(part.body, Body::Poller));
     let (on_error, on_panic) = (stage.on_error.is_some(), stage.on_panic.is_some());
-    // Each with whether it is set, and whether the stage has what it needs.
+    // Each setting, whether it is set, whether the stage has what it needs, and what that is.
     let settings = [
         ("timeout", stage.timeout.is_some(), abilities.hears_timeouts, "an `EventHandler`"),
         ("on_error", on_error, abilities.returns_errors, "a handler that returns a `Result`"),
@@ -66,7 +67,7 @@ fn check_settings<E>(node: &Node<'_, E>) -> Result<(), BuildError> {
     })
 }
 
-/// A group has as many workers as it may, and each has a name that nobody else has.
+/// Checks that a group has a possible number of workers, and that their names are unique.
 fn check_workers<E>(
     stage: &Settings,
     workers: &Team<E>,
@@ -84,7 +85,7 @@ fn check_workers<E>(
     Ok(())
 }
 
-/// A stage that writes must be before or after each other stage.
+/// Checks that a stage that writes runs before or after each other stage.
 fn check_exclusive<E>(
     nodes: &[Node<'_, E>],
     ancestors: &[Box<[StageIndex]>],

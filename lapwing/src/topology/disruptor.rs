@@ -1,23 +1,24 @@
-//! Where a ring begins: its capacity, its events, and whether it has one producer.
+//! The entry point of a ring: its capacity, its events, and whether it has one producer or several.
 
 use super::builder::Builder;
 use crate::producer::{Multi, Single};
 use crate::protocol::ring_buffer::Factory;
 
-/// Where a ring begins: [`single_producer`](Self::single_producer) or
-/// [`multi_producer`](Self::multi_producer).
+/// The entry point: [`single_producer`](Self::single_producer) or
+/// [`multi_producer`](Self::multi_producer) begins a ring.
 ///
-/// Slots lie side by side, the first at the beginning of a cache line. So an event of 64 bytes has one line, whatever its alignment; one
-/// of 48, say, lies across two every other time, unless its type is `#[repr(align(64))]`: a stream does not notice, but a lone event
-/// takes longer from CPU to CPU.
+/// The slots form one array whose first slot begins a cache line. An event of 64 bytes therefore
+/// occupies exactly one cache line, whatever its alignment. An event of 48 bytes, for example,
+/// spans two cache lines every other time, unless its type is `#[repr(align(64))]`. A stream does
+/// not notice that; a single event takes longer from CPU to CPU.
 ///
 /// ```
 /// use lapwing::{Disruptor, MultiProducer, SingleProducer};
 ///
 /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").poller();
-/// let (one, _readers): (SingleProducer<u64>, _) = ring.build()?;
+/// let (one, _consumers): (SingleProducer<u64>, _) = ring.build()?;
 /// let ring = Disruptor::multi_producer(16, || 0_u64).stage("all").poller();
-/// let (many, _readers): (MultiProducer<u64>, _) = ring.build()?;
+/// let (many, _consumers): (MultiProducer<u64>, _) = ring.build()?;
 /// assert_eq!((one.capacity(), many.capacity()), (8, 16));
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
@@ -25,11 +26,11 @@ use crate::protocol::ring_buffer::Factory;
 pub struct Disruptor(());
 
 impl Disruptor {
-    /// A ring of `capacity` events made by `factory`, for one producer.
+    /// Begins a ring of `capacity` events for one producer. `factory` makes each event.
     ///
-    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it. What
-    /// `factory` returns is written to its slot at once, so `build` needs stack for one event, beside what
-    /// `factory` itself needs.
+    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
+    /// Each event is written to its slot as soon as `factory` returns it. `build` therefore needs
+    /// stack for one event, besides what `factory` needs.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::single_producer(1024, || 0_u64)
@@ -39,7 +40,7 @@ impl Disruptor {
     /// for number in 0..10 {
     ///     assert_eq!(producer.publish(|event| *event = number)?, number);
     /// }
-    /// running.shutdown()?;
+    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn single_producer<'env, E: Send + 'env>(
@@ -49,12 +50,15 @@ impl Disruptor {
         Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
-    /// As [`single_producer`](Self::single_producer), with the index of its slot given to each
-    /// event's factory.
+    /// Begins a ring for one producer, and passes the index of the slot to `factory`.
+    ///
+    /// The rest is the same as for [`single_producer`](Self::single_producer).
     ///
     /// ```
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
-    ///     lapwing::Disruptor::single_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
+    ///     Disruptor::single_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
     /// let (mut first, mut second) = (None, None);
     /// producer.publish(|event| first = Some(*event))?;
     /// producer.publish(|event| second = Some(*event))?;
@@ -68,11 +72,15 @@ impl Disruptor {
         Builder::new(capacity, Factory::of(factory))
     }
 
-    /// A ring of `capacity` events made by `factory`, for any number of producers, in one total
-    /// order; `capacity` as for [`single_producer`](Self::single_producer).
+    /// Begins a ring of `capacity` events for any number of producers. `factory` makes each event.
     ///
-    /// All of them claim by one word. Where no order between producers is needed, a ring of each producer's own is
-    /// several times as fast, its stages on one thread: [`Consumer::run_together`](crate::consumer::Consumer::run_together).
+    /// `capacity` is a power of two in `1..=2^30`, in events; [`build`](Builder::build) checks it.
+    ///
+    /// The events of all producers have one total order, since the producers claim slots through
+    /// one shared word. If the order between producers does not matter, use one ring for each
+    /// producer, with the stages of all rings on one thread:
+    /// [`Consumer::run_together`](crate::consumer::Consumer::run_together). That is several times
+    /// as fast.
     ///
     /// ```
     /// let (mut producer, consumers) = lapwing::Disruptor::multi_producer(1024, || 0_u64)
@@ -93,12 +101,15 @@ impl Disruptor {
         Builder::new(capacity, Factory::of(move |_| factory()))
     }
 
-    /// As [`multi_producer`](Self::multi_producer), with the index of its slot given to each
-    /// event's factory.
+    /// Begins a ring for any number of producers, and passes the index of the slot to `factory`.
+    ///
+    /// The rest is the same as for [`multi_producer`](Self::multi_producer).
     ///
     /// ```
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, _consumers) =
-    ///     lapwing::Disruptor::multi_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
+    ///     Disruptor::multi_producer_indexed(4, |slot| slot).stage("all").poller().build()?;
     /// let mut made = Vec::new();
     /// producer.publish_batch(4, |slots| made.extend(slots.iter_mut().map(|event| *event)))?;
     /// assert_eq!(made, [0, 1, 2, 3]);

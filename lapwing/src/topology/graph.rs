@@ -1,7 +1,7 @@
-//! Any acyclic graph of stages, made as the program runs. The builder is a front to it.
+//! Any acyclic graph of stages, put together at run time. The builder is a front to it.
 //!
-//! A stage names the stages that it comes after by their ids, which exist only once those stages
-//! do: so no cycle can be written down.
+//! A stage names the stages that it depends on by their ids. An id exists only once its stage does,
+//! so no cycle can be written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::stage::{Settings, Stage};
 use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
-/// A stage of a [`Graph`], to be named by stages that come after it.
+/// Identifies a stage of a [`Graph`], so that other stages can depend on it.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};
@@ -31,65 +31,63 @@ pub struct StageId {
     pub(super) index: usize,
 }
 
-/// Stages and their order, without a ring yet. Any number of stages, in loops if need be.
+/// Stages and their order, put together at run time, for example in a loop.
+/// [`Builder::graph`](crate::Builder::graph) adds them to a ring.
 ///
-/// What a [`Builder`](crate::Builder) refuses when the program is compiled, a graph refuses when it
-/// is built: a stage that writes must be before or after each other stage, or
-/// [`BuildError::Overlap`](crate::error::BuildError::Overlap) names the two.
+/// A [`Builder`](crate::Builder) accepts only valid orders of stages at compile time. A graph is
+/// checked when the ring is built: a stage that writes must run before or after each other stage.
+/// Otherwise [`BuildError::Overlap`](crate::error::BuildError::Overlap) names two stages that would
+/// overlap.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, error::BuildError, graph::Graph};
 ///
 /// let mut graph = Graph::new();
-/// let mut shards = Vec::new();
-/// for shard in 0..4 {
-///     shards.push(graph.stage(format!("shard {shard}")).read(move |event: &u64, _, _| {
-///         assert!(event % 4 <= 3, "shard {shard}");
-///     }));
-/// }
-/// let last = shards.into_iter().fold(graph.stage("clear"), Stage::after);
-/// last.write(|event, _, _| *event = 0);
-/// let (producer, consumers) = Disruptor::multi_producer(64, || 0).graph(graph).build()?;
-/// # drop((producer, consumers));
+/// let shards: Vec<_> = (0..4)
+///     .map(|shard| graph.stage(format!("shard {shard}")).read(|_: &u64, _, _| {}))
+///     .collect();
+/// let clear = shards.into_iter().fold(graph.stage("clear"), Stage::after); // after all of them
+/// clear.write(|event, _, _| *event = 0);
+/// assert!(Disruptor::multi_producer(64, || 0).graph(graph).build().is_ok());
 ///
 /// let mut graph = Graph::new();
 /// graph.stage("left").write(|event: &mut u64, _, _| *event += 1);
 /// graph.stage("right").read(|event, _, _| assert!(*event > 0));
 /// let error = Disruptor::single_producer(64, || 0).graph(graph).build().unwrap_err();
 /// assert_eq!(error, BuildError::Overlap { exclusive: "left".into(), other: "right".into() });
-/// # Ok::<(), BuildError>(())
 /// ```
-#[must_use = "a graph is given to `Disruptor::graph`"]
+#[must_use = "a graph has no effect until `Builder::graph` adds it to a ring"]
 pub struct Graph<'env, E> {
-    /// Tells the ids of this graph from those of others.
+    /// Distinguishes the ids of this graph from those of other graphs.
     id: u64,
     pub(super) nodes: Vec<Node<'env, E>>,
 }
 
-/// A stage in its graph: those that it comes after stand before it in the list.
+/// A stage of a graph. The stages that it depends on precede it in the list.
 pub(super) struct Node<'env, E> {
     pub(super) stage: Settings,
     pub(super) part: Part<'env, E>,
 }
 
-/// What a stage does, as its verb says.
+/// What a stage does, as set by its verb.
 pub(crate) struct Part<'env, E> {
     pub(super) is_exclusive: bool,
     pub(super) abilities: Abilities,
     pub(super) body: Body<'env, E>,
 }
 
-/// What a stage can do, by the type of its handler. A poller can do nothing of it.
+/// What a stage can do, as determined by the type of its handler. A poller has none of these
+/// abilities.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Abilities {
-    /// Whether it may skip events as failed.
+    /// Whether it may skip an event as failed.
     pub(super) may_fail: bool,
     pub(super) hears_timeouts: bool,
     pub(super) returns_errors: bool,
 }
 
 impl Abilities {
-    /// Those of `stage` with a handler `H` that returns an `R`.
+    /// The abilities of `stage` with a handler `H` that returns an `R`.
     pub(super) fn of<E, A: Access, H: Work<E, A>, R: IntoAction>(stage: &Settings) -> Self {
         Self {
             may_fail: !R::ALWAYS_CONTINUES || stage.on_panic.is_some(),
@@ -99,22 +97,22 @@ impl Abilities {
     }
 }
 
-/// What becomes of a stage once there is a ring.
+/// What a stage becomes once there is a ring.
 pub(super) enum Body<'env, E> {
-    /// A handler, which a thread will run.
+    /// A handler, which a thread runs.
     Handler(Box<dyn FnOnce(StageReader<E>, Settings) -> Consumer<'env> + Send + 'env>),
-    /// A poller, which will be taken by name.
+    /// A poller, which the program takes by name.
     Poller,
-    /// A worker group: a handler for each worker.
+    /// A worker group: one handler for each worker.
     Workers(Team<E>, Vec<WorkerBody<'env, E>>),
 }
 
-/// What becomes of a worker once there is a ring.
+/// What a worker becomes once there is a ring.
 pub(super) type WorkerBody<'env, E> =
     Box<dyn FnOnce(Worker<E>, Settings) -> Consumer<'env> + Send + 'env>;
 
 impl<E> Node<'_, E> {
-    /// How many workers share its events, if it is a group.
+    /// The workers that share its events, if it is a group.
     pub(super) fn workers(&self) -> Option<&Team<E>> {
         match &self.part.body {
             Body::Workers(workers, _) => Some(workers),
@@ -124,7 +122,7 @@ impl<E> Node<'_, E> {
 }
 
 impl<'env, E: Send + 'env> Graph<'env, E> {
-    /// A graph without stages.
+    /// Makes a graph without stages.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError, graph::Graph};
@@ -138,17 +136,19 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         Self { id: GRAPHS.fetch_add(1, Ordering::Relaxed), nodes: Vec::new() }
     }
 
-    /// Begins a stage. Its verb adds it and returns its id, for the stages that come [after](Stage::after) it.
+    /// Begins a stage. Its verb adds the stage and returns its id. Other stages depend on it by
+    /// [`after`](Stage::after) with that id.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::Graph};
+    /// use lapwing::{Disruptor, graph::Graph};
+    ///
     /// let mut graph = Graph::new();
     /// let double = graph.stage("double").write(|event: &mut u64, _, _| *event *= 2);
     /// graph.stage("left").after(double).read(|event, _, _| assert_eq!(*event, 14));
-    /// graph.stage("right").after(double).read(|event, _, _| assert_eq!(*event, 14)); // beside it
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// graph.stage("right").after(double).read(|event, _, _| assert_eq!(*event, 14)); // beside "left"
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0).graph(graph).build()?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -161,8 +161,8 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         StageId { graph: self.id, index: self.nodes.len() - 1 }
     }
 
-    /// Moves the stages of `other` here, after `after`, and returns those that none of them comes
-    /// after; `after` if there are no stages.
+    /// Moves the stages of `other` here, after `after`. Returns those that no other stage depends
+    /// on, or `after` if `other` has no stages.
     pub(super) fn append(&mut self, other: Self, after: &[StageId]) -> Vec<StageId> {
         let offset = self.nodes.len();
         let mut last: BTreeSet<usize> = (offset..offset + other.nodes.len()).collect();
@@ -182,13 +182,13 @@ impl<'env, E: Send + 'env> Graph<'env, E> {
         last.into_iter().map(|index| StageId { graph: self.id, index }).collect()
     }
 
-    /// The place in the graph of a stage with one handler, for another one to share its thread.
+    /// The index of a stage with a single handler, so that another stage can share its thread.
     pub(super) fn with_handler(&self, id: StageId) -> Option<usize> {
-        // The workers of a group have a thread each.
+        // Each worker of a group has a thread of its own.
         matches!(self.nodes[id.index].part.body, Body::Handler(_)).then_some(id.index)
     }
 
-    /// The stages that `node` comes after; `None` if it names one of another graph.
+    /// The stages that `node` depends on; `None` if it names one of another graph.
     pub(super) fn upstream(&self, node: &Node<'env, E>) -> Option<Box<[usize]>> {
         let index_of = |id: &StageId| (id.graph == self.id).then_some(id.index);
         node.stage.after.iter().map(index_of).collect()

@@ -1,6 +1,6 @@
-//! Which stage comes after which, and who may write: the graph, the fluent builder in front of it,
-//! and the wiring of both to a ring. Not here: what a stage does (`consumer`), who runs it
-//! (`lifecycle`).
+//! The order of the stages, and which of them may write: the graph, the fluent builder on top of
+//! it, and the wiring of both to a ring. Not here: what a stage does (`consumer`), which thread
+//! runs it (`lifecycle`).
 
 mod batch_length;
 mod builder;

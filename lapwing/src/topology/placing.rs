@@ -1,5 +1,5 @@
-//! From a graph to what its stages ask of their threads, and back to stages that have theirs. Not here:
-//! which thread is whose (`placement`).
+//! Collects what the stages of a graph ask of their threads, and assigns each stage its place. Not
+//! here: the choice of the threads (`placement`).
 
 use super::graph::{Body, Node};
 use super::stage::Settings;
@@ -8,11 +8,11 @@ use crate::description::{Description, StageDescription};
 use crate::error::BuildError;
 use crate::placement::{Place, Placement, Plan, Wish, WishedConsumer};
 
-/// Places the consumers of `nodes`, the stages of the ring of this name.
+/// Assigns a thread to each consumer of `nodes`, the stages of the ring named `ring`.
 ///
 /// # Errors
 ///
-/// What is wrong with the placement, or with what stages say of their threads.
+/// A fault of the placement, or of what the stages ask of their threads.
 pub(super) fn place<E>(
     placement: &Placement,
     ring: &str,
@@ -44,7 +44,7 @@ fn wish<E>(node: &Node<'_, E>) -> Wish {
 }
 
 impl Settings {
-    /// The same, of one consumer, at its place.
+    /// The settings of one consumer at its place.
     pub(super) fn placed(mut self, place: &Place) -> Self {
         let is_own = !place.is_shared && place.thread == self.name;
         self.thread = (!is_own).then(|| place.thread.clone());
@@ -53,7 +53,7 @@ impl Settings {
     }
 }
 
-/// What monitors show of the ring beside its words.
+/// What monitors show of the ring, apart from its positions.
 pub(super) fn describe<E>(
     ring: String,
     nodes: &[Node<'_, E>],

@@ -1,4 +1,4 @@
-//! Where a stage is put, and where its verb leads back to.
+//! The places that a stage can be added to, and what its verb returns there.
 
 use super::builder::Builder;
 use super::graph::{Graph, Part, StageId};
@@ -6,7 +6,7 @@ use super::side::{Chain, Side};
 use super::stage::Settings;
 use crate::producer::Sequencer;
 
-/// A place for a [`Stage`](crate::Stage). A verb such as [`read`](crate::Stage::read) puts the stage there.
+/// A place where a verb such as [`read`](crate::Stage::read) adds a [`Stage`](crate::Stage).
 ///
 /// | place | its stages | a verb returns |
 /// |---|---|---|
@@ -15,33 +15,32 @@ use crate::producer::Sequencer;
 /// | [`Chain`] | one after another, beside others | the chain |
 /// | `&mut` [`Graph`] | in any order; [checked](crate::Builder::build) when the ring is built | the [`StageId`] |
 ///
-/// Sealed: the places are those of this table.
+/// The trait is sealed: there are no other places.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, graph::Position};
 ///
-/// /// Adds a stage that checks events, wherever the caller wants it.
+/// /// Adds a stage that checks events, at any place.
 /// fn check<'env, P: Position<'env, Event = u64>>(stage: Stage<P>) -> P::Next {
 ///     stage.read(|event, sequence, _| assert_eq!(*event, sequence))
 /// }
 ///
 /// let builder = Disruptor::single_producer(8, || 0_u64);
-/// let (mut producer, consumers) = check(builder.stage("first"))
+/// let (_producer, consumers) = check(builder.stage("first"))
 ///     .side_by_side(|side| check(side.stage("left")).stage("right").poller())
 ///     .build()?;
 /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["first", "left", "right"]);
-/// # producer.publish(|_| {})?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "this stage has no place yet",
     label = "has no place",
-    note = "give it to `stage` of a builder, a side, a chain or a graph, and call the verb on what that returns"
+    note = "pass it to `stage` of a builder, a side, a chain or a graph, and call the verb on the result"
 )]
 pub trait Position<'env>: Sized + sealed::Sealed {
-    /// The event of the ring.
+    /// The event type of the ring.
     type Event: Send + 'env;
-    /// What a verb returns.
+    /// The type that a verb returns.
     type Next;
 
     #[doc(hidden)]
@@ -49,8 +48,11 @@ pub trait Position<'env>: Sized + sealed::Sealed {
     fn place(self, stage: Settings, part: Part<'env, Self::Event>) -> Self::Next;
 }
 
-/// A [`Position`] where no other stage has an event at the same time, so that a stage may change events: that of
-/// a [`Builder`], and of a [`Graph`], which is [checked](crate::Builder::build) when the ring is built. Sealed.
+/// A [`Position`] where a stage may change events, since no other stage has the event at the same
+/// time.
+///
+/// A [`Builder`] is one. So is a [`Graph`], which is [checked](crate::Builder::build) when the ring
+/// is built. The trait is sealed.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage, graph::Alone};
@@ -65,14 +67,13 @@ pub trait Position<'env>: Sized + sealed::Sealed {
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 7)?;
 /// assert_eq!(result.wait()?.as_slice(), [14]);
-/// # drop(result);
 /// # running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a stage beside others cannot change events",
     label = "other stages read the same events at the same time",
-    note = "give each event its change in a stage of the builder, before or after those side by side"
+    note = "change events in a stage of the builder, before or after the stages side by side"
 )]
 pub trait Alone<'env>: Position<'env> {}
 

@@ -1,9 +1,9 @@
-//! Seats: the places of consumers that join a ring as it runs, and what sits in one. Not here:
-//! where a consumer may start (`joining`).
+//! Seats: the places of consumers that join a ring while it runs. Not here: where a consumer may
+//! start (`joining`).
 //!
 //! ```text
 //! P1 --> [ring] <-- enrich (writes) <--+-- book (reads)
-//!                                      +-- seat 1             arrow: "waits for"; P1, a lap
+//!                                      +-- seat 1             arrow: "waits for"; P1, one lap
 //!                                      +-- seat 2             ahead, waits for book and the seats
 //! ```
 
@@ -24,23 +24,24 @@ use crate::protocol::seats::{Guest, Place, StartAt};
 use crate::sync::Arc;
 use crate::wait::AnyWaitStrategy;
 
-/// Where consumers join a ring as it runs. A clone has the same seats.
+/// The places where consumers join a ring while it runs. A clone has the same seats.
 ///
-/// A consumer in a seat reads beside the other stages, after the last stage that writes, or
-/// directly after the publication if none does. It holds producers back like any other, from the
-/// moment that it has [taken](Self::take) its seat: it misses nothing from its first event on, and
-/// nothing is overwritten before it has read it. When it leaves, others may have its seat. The ring
-/// goes on as long as there is one consumer, in the graph or in a seat.
+/// A consumer in a seat reads events after the last stage that writes, or directly after their
+/// publication if no stage writes. It reads beside the other stages.
 ///
-/// Where the graph ends with a stage that [clears](crate::Builder::clear) events, those in
-/// seats see what it leaves: cleared events.
+/// Producers wait for it as for any other consumer, from the moment that its seat is
+/// [taken](Self::take). It misses no event after its first, and no event is overwritten before it
+/// has read it. When the consumer leaves, another one may take the seat. The ring goes on as long
+/// as it has one consumer, in the graph or in a seat.
 ///
-/// It is not one of the stages that [`Running`](crate::Running) looks after: once the ring is
-/// closed, it drains it and ends on its own.
+/// If the graph ends with a stage that [clears](crate::Builder::clear) events, a consumer in a seat
+/// sees cleared events.
+///
+/// [`Running`](crate::Running) does not manage consumers in seats. Once the ring is closed, each of
+/// them drains it and ends by itself.
 ///
 /// ```
-/// use std::thread;
-/// use lapwing::{Disruptor, consumer::Outcome, graph::StartAt};
+/// use lapwing::{Disruptor, graph::StartAt};
 ///
 /// let (mut producer, consumers) =
 ///     Disruptor::single_producer(64, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
@@ -48,24 +49,21 @@ use crate::wait::AnyWaitStrategy;
 /// let running = consumers.start()?;
 /// producer.publish(|event| *event = 0)?;
 ///
-/// let mut watch = seats.take("watch", StartAt::Now)?.poller(); // looks when it likes
-/// let audit = seats.take("audit", StartAt::Now)?.read(|event, sequence, _| {
-///     assert_eq!(*event, sequence);
-/// });
-/// let audit = thread::spawn(move || audit.run());
+/// let mut watch = seats.take("watch", StartAt::Now)?.poller();
+/// let audit = seats.take("audit", StartAt::Now)?;
+/// let audit = audit.read(|event, sequence, _| assert_eq!(*event, sequence));
+/// let audit = std::thread::spawn(move || audit.run());
 /// for value in 1..=3 {
 ///     producer.publish(|event| *event = value)?;
 /// }
 /// assert_eq!(watch.poll()?.as_slice(), [1, 2, 3]);
 /// drop(watch); // leaves
-///
 /// running.shutdown()?;
-/// let audit = audit.join().unwrap();
-/// assert_eq!((audit.outcome(), audit.processed()), (&Outcome::Drained, 3));
+/// assert_eq!(audit.join().unwrap().processed(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Those in seats read at the same time as others:
+/// Consumers in seats read at the same time as other stages, so events must be `Sync`:
 ///
 /// ```compile_fail,E0277
 /// use std::cell::Cell;
@@ -78,12 +76,11 @@ use crate::wait::AnyWaitStrategy;
 /// use std::sync::Mutex;
 /// let ring = lapwing::Disruptor::single_producer(8, || Mutex::new(0)).seats(1);
 /// let (_producer, consumers) = ring.stage("a").write(|_, _, _| {}).build().unwrap();
-/// let seats = consumers.seats();
-/// assert_eq!(seats.free(), 1);
+/// assert_eq!(consumers.seats().free(), 1);
 /// ```
 pub struct Seats<E> {
     ring: Ring<E>,
-    /// How a consumer waits that does not say so itself.
+    /// The strategy of a consumer that sets none.
     wait: Arc<Box<dyn AnyWaitStrategy>>,
 }
 
@@ -97,11 +94,12 @@ impl<E> Seats<E> {
         (*self.wait).clone()
     }
 
-    /// Number of seats that are free just now.
+    /// Returns the number of free seats. It may have changed by the time that the call returns.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (_producer, consumers) =
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (_producer, consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).seats(2).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
     /// let taken = seats.take("late", StartAt::Now)?;
@@ -117,22 +115,22 @@ impl<E> Seats<E> {
 }
 
 impl<E: Send + Sync> Seats<E> {
-    /// Takes a free seat. From now on, producers wait for whoever sits there; what it does is said
-    /// to the [`Seat`].
+    /// Takes a free seat for the consumer `stage`. From now on, producers wait for it. The methods
+    /// of the [`Seat`] say what the consumer does.
     ///
-    /// The stage's name is no other's as long as the consumer is there.
+    /// No other stage may have the name of `stage` as long as the consumer is in its seat.
     ///
-    /// What the consumer is to be is said later, so this call refuses no setting that depends on it. A
-    /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a policy not with
-    /// [`Seat::poller`]. The thread that calls [`Consumer::run`] is the caller's: there, `pin` and `on_thread` are no more
-    /// than [`Consumer::pin`] and [`Consumer::thread`], and `blocking` has no effect.
+    /// This call accepts settings that may turn out to have no effect. A
+    /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a failure
+    /// policy has none with [`Seat::poller`]. The caller provides the thread that calls
+    /// [`Consumer::run`]. So `pin` and `on_thread` only set [`Consumer::pin`] and
+    /// [`Consumer::thread`], and `blocking` has no effect.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::SeatError, graph::StartAt, wait::Blocking};
     ///
-    /// # let (mut producer, mut consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-    /// # let _all = consumers.take_poller("all")?;
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let seats = consumers.seats();
     /// let late = Stage::new("late").wait(Blocking::default()).max_batch(4);
     /// let seat = seats.take(late, StartAt::Now)?;
@@ -144,9 +142,14 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// # Errors
     ///
-    /// [`SeatError`] if no seat is free, if the ring does not hold the sequence asked for, if the
-    /// ring is halted, or if something is wrong with the stage. A ring that is closed can still be
-    /// joined, to read what it holds.
+    /// - [`SeatError::NoSeats`] if the ring has no seats, [`NoFreeSeat`](SeatError::NoFreeSeat) if
+    ///   all are taken.
+    /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
+    /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
+    ///   holds.
+    /// - [`SeatError::InvalidName`], [`DuplicateName`](SeatError::DuplicateName),
+    ///   [`ZeroMaxBatch`](SeatError::ZeroMaxBatch) or [`Acknowledged`](SeatError::Acknowledged) for
+    ///   a fault of `stage`.
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
         let stage = stage.into().settings;
         let name = || stage.name.clone();
@@ -181,17 +184,16 @@ impl<E> fmt::Debug for Seats<E> {
     }
 }
 
-/// A seat that was taken, for a consumer to be: a poller, a closure, or a handler. Dropped, it is
-/// free again.
+/// A seat that is taken: it becomes a poller, or a consumer with a closure or a handler. Dropping
+/// it frees the seat.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
 ///
-/// # let (mut producer, mut consumers) =
-///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-/// # let _all = consumers.take_poller("all")?;
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
 /// let seat = consumers.seats().take("late", StartAt::Now)?;
-/// producer.publish(|event| *event = 7)?; // kept for whoever will sit there
+/// producer.publish(|event| *event = 7)?; // kept for this seat
 /// assert_eq!(seat.poller().poll()?.as_slice(), [7]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -203,12 +205,13 @@ pub struct Seat<E> {
 }
 
 impl<E: Send + Sync> Seat<E> {
-    /// Name of the stage.
+    /// Returns the name of the consumer.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (_producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (_producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.name(), "late");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -217,12 +220,13 @@ impl<E: Send + Sync> Seat<E> {
         &self.stage.name
     }
 
-    /// The first event that its consumer gets.
+    /// Returns the sequence of the first event that the consumer gets.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(consumers.seats().take("late", StartAt::Now)?.sequence(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -232,12 +236,13 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.start()
     }
 
-    /// A poller, which leaves when it is dropped.
+    /// Makes a poller. Dropping it frees the seat.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut late = consumers.seats().take("late", StartAt::Now)?.poller();
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(late.poll()?.as_slice(), [7]);
@@ -249,23 +254,23 @@ impl<E: Send + Sync> Seat<E> {
         Poller::new(self.into_reader(capacity).0)
     }
 
-    /// A consumer that gives each event to a closure, to be [run](Consumer::run) on a thread of the
-    /// caller's own; dropped without having run, it leaves.
+    /// Makes a consumer that gives each event to a closure: `on_event(event, sequence,
+    /// end_of_batch)`.
+    ///
+    /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
+    /// without having run frees the seat.
     ///
     /// ```
-    /// # use std::thread;
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-    /// # let _all = consumers.take_poller("all")?;
-    /// let seat = consumers.seats().take("late", StartAt::Now)?;
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    /// let _all = consumers.take_poller("all")?;
     /// let mut sum = 0;
-    /// let late = seat.read(|event, _, _| sum += event);
-    /// thread::scope(|scope| {
-    ///     scope.spawn(move || late.run());
-    ///     let mut producer = producer; // dropped with the scope, which closes the ring
-    ///     producer.publish(|event| *event = 7)
-    /// })?;
+    /// let late = consumers.seats().take("late", StartAt::Now)?.read(|event, _, _| sum += event);
+    /// producer.publish(|event| *event = 7)?;
+    /// drop(producer); // closes the ring
+    /// assert_eq!(late.run().processed(), 1);
     /// assert_eq!(sum, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -279,13 +284,17 @@ impl<E: Send + Sync> Seat<E> {
         self.consumer(PerEvent::new(on_event), |_| None)
     }
 
-    /// As [`read`](Self::read), by the batch.
+    /// Makes a consumer that gives each batch to a closure: `on_batch(events, first_sequence)`.
+    ///
+    /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
+    /// without having run frees the seat.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, graph::StartAt};
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
-    /// # let _all = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, graph::StartAt};
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).seats(1).stage("all").poller().build()?;
+    /// let _all = consumers.take_poller("all")?;
     /// let seat = consumers.seats().take("late", StartAt::Now)?;
     /// let mut sum = 0;
     /// let late = seat.read_batch(|events, _| sum += events.iter().sum::<u64>());
@@ -305,26 +314,30 @@ impl<E: Send + Sync> Seat<E> {
         self.consumer(PerBatch::new(on_batch), |_| None)
     }
 
-    /// As [`read`](Self::read), with a handler, to be
-    /// [taken back](crate::consumer::Finished::take_handler) at the end.
+    /// Makes a consumer with a handler, which can be [taken
+    /// back](crate::consumer::Finished::take_handler) at the end.
+    ///
+    /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
+    /// without having run frees the seat.
     ///
     /// ```
-    /// # use std::thread;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, graph::StartAt};
-    /// # struct Sum(u64);
-    /// # impl EventHandler<u64> for Sum {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         self.0 += event;
-    /// #     }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
-    /// # let _all = consumers.take_poller("all")?;
+    /// use lapwing::{Disruptor, EventHandler, Sequence, graph::StartAt};
+    ///
+    /// struct Sum(u64);
+    ///
+    /// impl EventHandler<u64> for Sum {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    ///         self.0 += event;
+    ///     }
+    /// }
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0).seats(1).stage("all").poller().build()?;
+    /// let _all = consumers.take_poller("all")?;
     /// let late = consumers.seats().take("late", StartAt::Now)?.read_handler(Sum(0));
-    /// let late = thread::spawn(move || late.run());
     /// producer.publish(|event| *event = 7)?;
     /// drop(producer); // closes the ring
-    /// let Sum(total) = late.join().unwrap().take_handler()?;
+    /// let Sum(total) = late.run().take_handler()?;
     /// assert_eq!(total, 7);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -355,7 +368,7 @@ impl<E: Send + Sync> Seat<E> {
         Consumer::new(name, (pin, thread), processor)
     }
 
-    /// The reading end, whose batches have `longest` events at most if the stage does not say.
+    /// The reading end. Its batches have at most `longest` events if the stage sets no length.
     fn into_reader(self, longest: u64) -> (StageReader<E>, Settings) {
         let Self { seats, mut stage, guest } = self;
         let wait = stage.wait.take().unwrap_or_else(|| seats.default_wait());

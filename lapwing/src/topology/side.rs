@@ -1,12 +1,22 @@
-//! Stages beside others: side by side, or one after another beside others. Each gets every event, none may change it.
+//! Stages beside other stages: side by side, or one after another in a chain. Each gets every
+//! event, and none may change it.
 
 use std::fmt;
 
 use super::graph::{Graph, Part, StageId};
 use super::stage::{Settings, Stage};
 
-/// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). All of them read; a
-/// verb that changes events is not there:
+/// Stages side by side, within [`Builder::side_by_side`](crate::Builder::side_by_side). Each of
+/// them reads every event.
+///
+/// ```
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).side_by_side(|side| side
+///     .stage("left").read(|event, _, _| assert!(*event < 9))
+///     .stage("right").poller());
+/// assert!(ring.build().is_ok());
+/// ```
+///
+/// A side has no verb that changes events:
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -17,17 +27,12 @@ use super::stage::{Settings, Stage};
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").read(|event, _, _| *event += 1));
 /// ```
-///
-/// ```
-/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
-/// ```
 #[must_use = "return the side from the closure"]
 pub struct Side<'graph, 'env, E> {
     graph: &'graph mut Graph<'env, E>,
-    /// What every stage of this side comes after.
+    /// The stages that every stage of this side waits for.
     after: Vec<StageId>,
-    /// What the stages after this side wait for.
+    /// The stages that the stages after this side wait for.
     last: Vec<StageId>,
 }
 
@@ -36,7 +41,7 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
         Self { graph, after, last: Vec::new() }
     }
 
-    /// What the stages after this side wait for: for an empty side, those before it.
+    /// The stages that the stages after this side wait for. If the side is empty, those before it.
     pub(super) fn into_last(self) -> Vec<StageId> {
         if self.last.is_empty() { self.after } else { self.last }
     }
@@ -50,7 +55,8 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// Begins a stage beside the others. Its verb, such as [`read`](Stage::read), returns the side.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side.stage("left").poller().stage("right").poller())
     ///     .build()?;
@@ -67,18 +73,19 @@ impl<'graph, 'env, E: Send + Sync + 'env> Side<'graph, 'env, E> {
     /// Adds stages one after another, beside the others.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side
     ///         .stage("journal").poller()
     ///         .chain(|chain| chain.stage("first").poller().stage("second").poller()))
     ///     .build()?;
-    /// # let mut journal = consumers.take_poller("journal")?;
-    /// # let mut first = consumers.take_poller("first")?;
-    /// # let mut second = consumers.take_poller("second")?;
+    /// let mut journal = consumers.take_poller("journal")?;
+    /// let mut first = consumers.take_poller("first")?;
+    /// let mut second = consumers.take_poller("second")?;
     /// producer.publish(|event| *event = 7)?;
-    /// assert!(journal.poll().is_ok() && first.poll().is_ok());
-    /// assert!(second.poll().is_err()); // not before the first has consumed the event
+    /// assert!(journal.poll().is_ok());
+    /// assert!(second.poll().is_err()); // "first" has not consumed the event
     /// first.poll()?.consume_all();
     /// assert!(second.poll().is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -99,13 +106,13 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
     }
 }
 
-/// Stages one after another beside others, within [`Side::chain`]. They read, since others run
-/// beside them.
+/// Stages one after another beside others, within [`Side::chain`]. They only read, since other
+/// stages read the same events at the same time.
 ///
 /// ```
 /// use lapwing::Disruptor;
 ///
-/// let (producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+/// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side
 ///         .stage("journal").read(|_, _, _| {})
 ///         .chain(|chain| chain
@@ -116,7 +123,6 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 ///     .stage("zero").write(|event, _, _| *event = 0)
 ///     .build()?;
 /// assert_eq!(consumers.names().count(), 5);
-/// # drop(producer);
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
@@ -128,15 +134,17 @@ impl<E> fmt::Debug for Side<'_, '_, E> {
 #[must_use = "return the chain from the closure"]
 pub struct Chain<'graph, 'env, E> {
     graph: &'graph mut Graph<'env, E>,
-    /// What the next stage comes after.
+    /// The stages that the next stage waits for.
     last: Vec<StageId>,
 }
 
 impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
-    /// Begins a stage after those that are here. Its verb, such as [`read`](Stage::read), returns the chain.
+    /// Begins a stage after the stages of the chain so far. Its verb, such as
+    /// [`read`](Stage::read), returns the chain.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::PollError};
+    /// use lapwing::{Disruptor, error::PollError};
+    ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| {
     ///         side.chain(|chain| chain.stage("first").poller().stage("second").poller())
@@ -160,21 +168,23 @@ impl<'env, E: Send + Sync + 'env> Chain<'_, 'env, E> {
         self
     }
 
-    /// Adds stages side by side, after those that are here. The next stage waits for all of them.
+    /// Adds stages side by side after the stages of the chain so far. The next stage waits for all
+    /// of them.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side.chain(|chain| chain
     ///         .side_by_side(|side| side.stage("left").poller().stage("right").poller())
     ///         .stage("last").poller()))
     ///     .build()?;
-    /// # let mut left = consumers.take_poller("left")?;
-    /// # let mut right = consumers.take_poller("right")?;
-    /// # let mut last = consumers.take_poller("last")?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let mut left = consumers.take_poller("left")?;
+    /// let mut right = consumers.take_poller("right")?;
+    /// let mut last = consumers.take_poller("last")?;
+    /// producer.publish(|event| *event = 7)?;
     /// left.poll()?.consume_all();
-    /// assert!(last.poll().is_err()); // not before both have consumed the event
+    /// assert!(last.poll().is_err()); // "right" has not consumed the event
     /// right.poll()?.consume_all();
     /// assert!(last.poll().is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

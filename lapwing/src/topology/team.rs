@@ -1,4 +1,5 @@
-//! What a worker group is asked to be, apart from its stage: how many workers, by which keys, and on which CPUs.
+//! The settings of a worker group, apart from those of its stage: how many workers, by which keys,
+//! and on which CPUs.
 
 use std::fmt;
 
@@ -13,9 +14,9 @@ pub(crate) struct Team<E> {
     pub(super) size: usize,
     pub(super) max: Option<usize>,
     pub(super) cpus: Vec<usize>,
-    /// Which events go to the same worker, if that matters.
+    /// Which events go to the same worker, if the workers have keys.
     pub(super) keys: Option<SharedKeys<E>>,
-    /// Whether their handlers hand over what they know of a key.
+    /// Whether their handlers hand over the state of a key.
     pub(super) hands_over: bool,
 }
 
@@ -24,19 +25,19 @@ impl<E> Team<E> {
         Self { size, max: None, cpus: Vec::new(), keys: None, hands_over: false }
     }
 
-    /// Most workers, if that is a number that can be.
+    /// Most workers; `None` if the numbers are not possible.
     pub(super) fn max(&self) -> Option<usize> {
         let max = self.max.unwrap_or(self.size);
         let is_possible = 0 < self.size && self.size <= max && max <= MAX_WORKERS;
         is_possible.then_some(max)
     }
 
-    /// Names of the workers of `stage`; none for a number that cannot be.
+    /// Names of the workers of `stage`; none if the numbers are not possible.
     pub(super) fn names(&self, stage: &str) -> impl Iterator<Item = String> {
         (0..self.max().unwrap_or(0)).map(move |worker| worker_name(stage, worker))
     }
 
-    /// The number that is not possible, and the greatest that is.
+    /// The number that is not possible, and the greatest possible one.
     pub(super) fn out_of_range(&self) -> (usize, usize) {
         let most = self.max.unwrap_or(self.size);
         let limit = self.max.unwrap_or(MAX_WORKERS).min(MAX_WORKERS);
@@ -44,13 +45,13 @@ impl<E> Team<E> {
         (if is_size { self.size } else { most }, limit)
     }
 
-    /// The CPU that `worker` of `stage` asks for.
+    /// The CPU that `worker` of `stage` is to be pinned to.
     pub(super) fn pin_of(&self, stage: &Settings, worker: usize) -> Option<usize> {
         let only_of_first = stage.pin.filter(|_| worker == 0);
         self.cpus.get(worker).copied().or(only_of_first)
     }
 
-    /// What is asked of each worker of `stage`, apart from where it runs.
+    /// The settings of each worker of `stage`, apart from its thread.
     pub(super) fn stages(&self, stage: &mut Settings) -> Vec<Settings> {
         let on_error = stage.on_error.take().map(Unshared::into_inner);
         let on_panic = stage.on_panic.take().map(Unshared::into_inner);

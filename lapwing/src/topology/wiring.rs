@@ -1,4 +1,4 @@
-//! From a graph to a ring: sequences, barriers, gates, and the two ends.
+//! Turns a graph into a ring: sequences, barriers, gates, and the two ends.
 
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
@@ -34,10 +34,10 @@ use crate::wait::spinner::count_cpus;
 use crate::wait::{Adaptive, AnyWaitStrategy};
 use crate::{MAX_FIRST_SEQUENCE, Sequence};
 
-/// Name of a ring that was given none.
+/// Name of a ring that has no other.
 const DEFAULT_NAME: &str = "ring";
 
-/// What a ring is made of, apart from its graph.
+/// What a ring is made from, apart from its graph.
 pub(super) struct Parts<'env, E, S> {
     pub(super) name: String,
     pub(super) capacity: usize,
@@ -48,7 +48,7 @@ pub(super) struct Parts<'env, E, S> {
     pub(super) first_sequence: Sequence,
     pub(super) placement: Placement,
     pub(super) ab_tests: AbTests,
-    /// Finds the notices of the events, if they have some.
+    /// Finds the notices of the events, if the events have them.
     notices: Option<fn(&RingBuffer<E>) -> Notices>,
     pub(super) sequencer: PhantomData<S>,
 }
@@ -70,8 +70,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         }
     }
 
-    /// Has first stages look at the notices of events while they wait. With one producer, and one that
-    /// gives them.
+    /// Makes first stages check the notices of events while they wait. Requires a single producer
+    /// that gives notices.
     pub(super) fn look_at_notices(&mut self)
     where
         E: Noticed,
@@ -79,7 +79,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         self.notices = Some(Notices::of::<E>);
     }
 
-    /// Checks the graph, makes the ring, and hands out its ends. Starts nothing.
+    /// Checks the graph, makes the ring, and returns its ends. Starts nothing.
     pub(super) fn build(
         self,
         graph: Graph<'env, E>,
@@ -102,7 +102,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
             batch_length::of_handler::<E>(capacity, graph.nodes.len(), S::Claims::IS_MULTI);
         let mut control = Control::new(capacity, stamps, upstream, failures, seating, parks)
             .starting_at(first_sequence);
-        // Whoever names a thread may run it himself, with others on it.
+        // A caller that names a thread may run that thread itself, with several stages on it.
         if plan.has_shared() || graph.nodes.iter().any(|node| node.stage.thread.is_some()) {
             control.expect_shared_threads();
         }
@@ -132,14 +132,15 @@ impl<'env, E: Send + 'env, S: Sequencer> Parts<'env, E, S> {
         Ok((producer, consumers.with_groups(groups)))
     }
 
-    /// Whether somebody may park. Who takes a seat may, whatever the others do.
+    /// Whether a thread of the ring may park. A consumer that takes a seat may, whatever the other
+    /// strategies are.
     fn parks(&self, nodes: &[Node<'env, E>]) -> bool {
         let wait_of = |node: &Node<'env, E>| node.stage.wait.as_ref().unwrap_or(&self.wait).parks();
         self.seats > 0 || self.producer_wait.parks() || nodes.iter().any(wait_of)
     }
 }
 
-/// Those of the stages that are `acknowledged`, each with its words, by the stage's name.
+/// The acknowledger of each stage that is `acknowledged`, by the name of the stage.
 fn acknowledgers<E>(
     control: &Arc<Control>,
     nodes: &[Node<'_, E>],
@@ -155,19 +156,19 @@ fn acknowledgers<E>(
 /// The reading ends of a ring while they are made.
 struct Ends<'a, 'env, E> {
     ring: &'a Ring<E>,
-    /// How stages wait that do not say.
+    /// The strategy of a stage that sets none.
     wait: &'a dyn AnyWaitStrategy,
-    /// Of a handler that does not say so itself.
+    /// The longest batch of a handler that sets none.
     longest_batch: u64,
     plan: &'a Plan,
-    /// The words of the groups that come.
+    /// The words of the groups that are still to be made.
     groups: vec::IntoIter<Box<[StageIndex]>>,
-    /// Reserved for the owners of their events, where they are by key.
+    /// Memory for the owners of the events of each such group, if it is by key.
     owners: vec::IntoIter<Option<Reserved<AtomicU8>>>,
     made: Made<'env, E>,
 }
 
-/// What is made of the stages of a graph.
+/// What the stages of a graph have become.
 struct Made<'env, E> {
     names: Vec<String>,
     consumers: Vec<Consumer<'env>>,
@@ -205,7 +206,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         self.made.pollers.insert(name, Some(poller));
     }
 
-    /// The reading end of a stage, which waits as the ring does if it does not say.
+    /// The reading end of a stage. It waits by the ring's strategy if the stage has none.
     fn reader_of(&self, index: StageIndex, node: &Node<'env, E>) -> StageReader<E> {
         let stage = &node.stage;
         let wait = stage.wait.clone().unwrap_or_else(|| self.wait.boxed_clone());
@@ -213,7 +214,7 @@ impl<'env, E: Send + 'env> Ends<'_, 'env, E> {
         let longest = match &node.part.body {
             Body::Handler(_) => self.longest_batch,
             Body::Workers(..) => batch_length::shared(capacity),
-            // Whoever polls lets go of what is done when it likes.
+            // The program decides when a poller releases events.
             Body::Poller => capacity,
         };
         let max_batch = stage.max_batch.map_or(longest, |events| events as u64);
@@ -251,7 +252,7 @@ fn check_seats(requested: usize) -> Result<(), BuildError> {
     if requested <= MAX_SEATS { Ok(()) } else { Err(BuildError::Seats { requested }) }
 }
 
-/// Leaves room for the sequences that follow.
+/// Ensures that enough sequences follow the first one.
 fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
     if requested <= MAX_FIRST_SEQUENCE {
         Ok(requested)
@@ -260,7 +261,7 @@ fn check_first_sequence(requested: Sequence) -> Result<Sequence, BuildError> {
     }
 }
 
-/// Memory for all that a ring has by the slot: all of it is reserved before any of it is filled.
+/// Memory for all that a ring has for each slot. All of it is reserved before any of it is filled.
 struct Rooms<E> {
     events: Reserved<UnsafeCell<E>>,
     stamps: Option<Reserved<AtomicU32>>,
@@ -297,8 +298,8 @@ impl<E> Rooms<E> {
     }
 }
 
-/// Adds, behind the stages of the graph, words for each acknowledgement, which whoever comes after the
-/// stage waits for as well. Returns each such stage with its words.
+/// Adds words for each acknowledgement, behind the stages of the graph. Stages downstream of an
+/// acknowledged stage wait for these words as well. Returns each such stage with its words.
 fn add_acknowledgements<E>(
     nodes: &[Node<'_, E>],
     upstream: &mut Vec<Box<[StageIndex]>>,
@@ -314,8 +315,9 @@ fn add_acknowledgements<E>(
     acknowledged
 }
 
-/// Adds, behind all that, `count` seats. Whoever sits there comes after the last stage that writes,
-/// and so after all that do (I6), and after its acknowledgement and its workers.
+/// Adds `count` seats, behind all of these. A consumer in a seat depends on the last stage that
+/// writes, and so on all stages that write (I6). It also depends on the acknowledgement and the
+/// workers of that stage.
 fn add_seats<E>(
     nodes: &[Node<'_, E>],
     acknowledged: &[(StageIndex, StageIndex)],
@@ -334,8 +336,8 @@ fn add_seats<E>(
     Seating::new(nodes.len(), first, count)
 }
 
-/// Adds, behind all these, words for each worker, which whoever comes after the group waits for as
-/// well, after the group's own. Returns the words of each group, its own first.
+/// Adds words for each worker, behind all of these. Stages downstream of the group wait for these
+/// words, after the group's own. Returns the words of each group, its own first.
 fn add_workers<E>(
     nodes: &[Node<'_, E>],
     upstream: &mut Vec<Box<[StageIndex]>>,

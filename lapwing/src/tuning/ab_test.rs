@@ -1,18 +1,24 @@
-//! Which of two ways is faster on this machine at this moment: an A/B test that times the other way now and
-//! then.
+//! A run-time A/B test: times two ways of doing the same thing, and uses the one that is faster on
+//! this machine at this moment.
 //!
 //! ```text
 //! events ── way in use ──┬─ in use, timed ─┬─ other, timed ─┬── the faster of the two ──
-//!      4096 to 262,144  │      4096       │      4096      │   or multiples of that
+//!       4096 to 262,144  │      4096       │      4096      │   or multiples of that
 //! ```
 //!
-//! Four choices use it: whether to prefetch slots before they are written (`claim_window`) or a batch before
-//! it is read (`prefetch_batch`), whether to acquire cache lines before they are released (`line_ownership`),
-//! and how to poll for an event that comes alone (`looks`). The better way depends on the CPU, on
-//! where the threads run, on the size of the ring and on other load. The difference can be several times, and
-//! can change within seconds when a host moves its virtual CPUs. See `perf/results/experiments.md`.
+//! Four choices use it:
 //!
-//! A ring may be built without tests. Each end then keeps to the first way. Monitors see each test (`ab_tests`).
+//! - whether to prefetch slots before they are written (`claim_window`),
+//! - whether to prefetch a batch before it is read (`prefetch_batch`),
+//! - whether to acquire ownership of cache lines before they are released (`line_ownership`),
+//! - how to poll for a single event (`poll_loop`).
+//!
+//! The better way depends on the CPU, on which cores run the threads, on the size of the ring and
+//! on other load. The difference can be several times, and can change within seconds when a host
+//! moves its virtual CPUs. See E42 in `perf/results/experiments.md`.
+//!
+//! A ring may be built without A/B tests. Each end then always uses the first way. Monitors show
+//! each test (`crate::ab_tests`).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,48 +26,51 @@ use std::time::Instant;
 use crate::Sequence;
 use crate::ab_tests::Record;
 
-/// Events of a timed stretch; about ten microseconds of a stream.
+/// Events of a timed stretch, which take about ten microseconds in a stream.
 pub(crate) const EVENTS_PER_STRETCH: u64 = 1 << 12;
-/// Laps of a stretch if a way has its effect one lap later: the first lap still shows the stretch before.
+/// Laps of a timed stretch for a way that has its effect one lap later. The first lap still shows
+/// the effect of the stretch before.
 const LAPS: u64 = 2;
-/// Longest rest between two tests when both ways perform alike, as a power of two of stretches. Tests are
-/// then three events in a hundred.
+/// Longest rest between two tests if both ways perform alike, as a power of two of stretches. Three
+/// events in a hundred are then part of a test.
 const MOST_TRUST: u32 = 6;
-/// After a test that lost time, the rest lasts this many times the loss: at first, tests cost two percent.
-/// The factor doubles for each `TESTS_PER_DOUBLING` tests that the way in use has won; in the end, tests
-/// cost a quarter of a percent.
+/// After a test that lost time, the rest lasts this many times the loss. Tests then cost two
+/// percent of the time at first. The factor doubles for each `TESTS_PER_DOUBLING` tests that the
+/// way in use has won. In the end, tests cost a quarter of a percent.
 const REST_PER_LOSS: f64 = 50.0;
 const TESTS_PER_DOUBLING: u32 = 2;
-/// Longest such rest, in stretches, since the machine may change meanwhile.
+/// Longest rest after a loss, in stretches. The machine may change in the meantime.
 const LONGEST_REST: f64 = 2048.0;
-/// Trust that a lost test costs. With less trust, the other way is kept. A single loss may be chance.
+/// Trust that the way in use loses with a lost test, since a single loss may be chance. If it has
+/// less trust left, the other way replaces it.
 const DISTRUST: u32 = 2;
 
-/// The A/B test of one end of a ring, between a first way and the other. If both take longer than `SLOW_NS`
-/// nanoseconds an event, the choice does not matter and the first way is kept.
+/// The A/B test between a first way and another one, for one end of a ring. If both take longer
+/// than `SLOW_NS` nanoseconds per event, the choice does not matter and the test keeps the first
+/// way.
 #[derive(Debug)]
 pub(crate) struct AbTest<const SLOW_NS: u64> {
-    /// An event beyond this sequence ends the stretch.
+    /// The stretch ends with the event before this sequence.
     until: Sequence,
     stretch: Stretch,
-    /// Whether this stretch uses the first way.
+    /// Whether the current stretch uses the first way.
     is_first: bool,
-    /// How well the way in use has done in its tests; at most `MOST_TRUST`.
+    /// How many tests the way in use has won, less what lost tests cost; at most `MOST_TRUST`.
     trust: u32,
-    /// Events of a timed stretch.
+    /// Number of events of a timed stretch.
     stretch_events: u64,
-    /// Where monitors see it. The other way is "on" there.
+    /// The record that monitors read. It shows the other way as "on".
     record: Option<Arc<Record>>,
 }
 
-/// The purpose of a stretch. A timed one has its start.
+/// The purpose of a stretch of events. A timed stretch has its start.
 #[derive(Debug, Clone, Copy)]
 enum Stretch {
-    /// Not timed; uses the way in use.
+    /// Runs the way in use, without timing.
     Rest,
     /// Times the way in use.
     Kept(Instant),
-    /// Times the other way; the way in use took `kept_ns` an event.
+    /// Times the other way. The way in use took `kept_ns` per event.
     Other { start: Instant, kept_ns: f64 },
 }
 
@@ -80,35 +89,35 @@ impl<const SLOW_NS: u64> Default for AbTest<SLOW_NS> {
 }
 
 impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
-    /// A test that begins with the first way, at the event `first`.
+    /// Creates a test that begins with the first way, at the event `first`.
     pub(crate) fn starting_at(first: Sequence) -> Self {
         Self::in_stretches_of(EVENTS_PER_STRETCH, first)
     }
 
-    /// As [`starting_at`](Self::starting_at), in stretches of `events`.
+    /// Creates a test whose timed stretches have `events` events each.
     fn in_stretches_of(events: u64, first: Sequence) -> Self {
         let until = first + events;
         Self { until, stretch_events: events, ..Self::default() }
     }
 
-    /// As [`starting_at`](Self::starting_at), in a ring of `slots`, for a way that has its effect one lap
-    /// later.
+    /// Creates a test for a way that has its effect one lap later, in a ring of `slots`.
     pub(crate) fn over_laps(slots: u64, first: Sequence) -> Self {
         Self::in_stretches_of((LAPS * slots).max(EVENTS_PER_STRETCH), first)
     }
 
-    /// The same test, shown by `record`. No test without one: the ring runs none.
+    /// Returns the same test, shown in `record`. Without a record the ring runs no tests, so this
+    /// returns the default.
     pub(crate) fn recorded(self, record: Option<Arc<Record>>) -> Self {
         if record.is_some() { Self { record, ..self } } else { Self::default() }
     }
 
-    /// Whether to use the first way at present.
+    /// Whether the current stretch uses the first way.
     #[inline]
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// Whether to use the first way at the event `next`, which may begin a new stretch.
+    /// Returns whether to use the first way at the event `next`, which may begin a new stretch.
     #[inline]
     pub(crate) fn is_first_at(&mut self, next: Sequence) -> bool {
         if !self.covers(next) {
@@ -123,7 +132,7 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         Self { is_first: false, ..Self::default() }
     }
 
-    /// Whether events up to `end` are part of this stretch.
+    /// Whether all events below `end` belong to the current stretch.
     #[inline]
     pub(crate) fn covers(&self, end: Sequence) -> bool {
         end <= self.until
@@ -155,13 +164,14 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         self.until = first + self.stretch_events * stretches;
     }
 
-    /// Nanoseconds an event of the timed stretch that began at `start` and ended before `first`.
+    /// Returns the nanoseconds per event of the timed stretch that began at `start` and ended
+    /// before `first`.
     fn ns_per_event(&self, start: Instant, first: Sequence, now: Instant) -> f64 {
         let events = first.saturating_sub(self.until - self.stretch_events).max(1);
         now.duration_since(start).as_secs_f64() * 1e9 / events as f64
     }
 
-    /// Chooses after a test of both ways. The present way is the other one.
+    /// Chooses a way after both were timed. The current stretch uses the other way.
     fn settle(&mut self, kept_ns: f64, other_ns: f64) {
         let is_slow = kept_ns.min(other_ns) > SLOW_NS as f64;
         let is_other_better = if is_slow { self.is_first } else { other_ns < kept_ns };
@@ -171,7 +181,7 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         } else {
             Some((self.trust + 1).min(MOST_TRUST))
         };
-        // Without enough trust, the other way is kept.
+        // Without enough trust, the other way stays in use.
         if trust.is_some() {
             self.is_first = !self.is_first;
         }
@@ -181,7 +191,8 @@ impl<const SLOW_NS: u64> AbTest<SLOW_NS> {
         }
     }
 
-    /// Stretches to rest after a test that took `other_ns` an event instead of `kept_ns`.
+    /// Returns the stretches to rest after a test in which the other way took `other_ns` per event
+    /// and the way in use `kept_ns`.
     fn rest_after_loss(&self, kept_ns: f64, other_ns: f64) -> u64 {
         let per_loss = REST_PER_LOSS * f64::from(1_u32 << (self.trust / TESTS_PER_DOUBLING));
         // NaN passes `clamp` unchanged; the cast makes it 0.
@@ -196,7 +207,8 @@ mod tests {
     use super::*;
     use crate::ab_tests::{AbTestSubject, AbTests};
 
-    /// An end of a ring that takes the given nanoseconds an event, on the first way and on the other.
+    /// An end of a ring that takes the given nanoseconds per event, with the first way and with the
+    /// other.
     struct End {
         test: AbTest<100>,
         next: Sequence,
@@ -211,7 +223,7 @@ mod tests {
             Self { test, next: 0, now, first_ns, other_ns }
         }
 
-        /// Processes `events`; returns how many of them on the first way.
+        /// Processes `events`; returns how many of them used the first way.
         fn work(&mut self, events: u64) -> u64 {
             let mut first = 0;
             for _ in 0..events {
@@ -260,7 +272,7 @@ mod tests {
         assert!(end.work(MANY) > MANY / 100 * 98);
     }
 
-    /// The fraction of the time that tests cost, over `events`.
+    /// Returns the fraction of the time that tests cost over `events`.
     fn lost(end: &mut End, events: u64) -> f64 {
         let start = end.now;
         end.work(events);
@@ -342,7 +354,7 @@ mod tests {
         let mut end = End::new(3, 4);
         end.work(MANY);
         assert_eq!(end.test.trust, MOST_TRUST);
-        // A test ends with a stretch of the way that is not kept: here, as it were, the first.
+        // A test ends with a stretch of the way that is not in use; here that is the first way.
         end.test.settle(4.0, 3.0);
         assert_eq!((end.test.trust, end.test.is_first), (MOST_TRUST - DISTRUST, false));
     }

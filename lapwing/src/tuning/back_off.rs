@@ -1,27 +1,28 @@
-//! How long a producer backs off after another producer won a claim.
+//! How long a producer backs off after it loses a claim to another producer.
 //!
-//! During the back-off the winner keeps the cache lines and publishes a run of events. In a stream, long runs
-//! pay. If events come one by one, a back-off gains nothing. Its length is therefore learnt from how many
-//! events other producers claimed meanwhile.
+//! During the back-off the winner keeps ownership of the cache lines and publishes a run of events.
+//! In a stream, long runs raise throughput; with single events, a back-off gains nothing. The
+//! length of the back-off therefore adapts to the number of events that other producers claim in
+//! the meantime.
 //!
-//! Worth (`perf/results/experiments.md`, "Backing off after a claim was lost"): three producers 2.6 times on
-//! an EPYC (Zen 5). On a Xeon (Emerald Rapids), bare claims reach 55 million a second after short pauses and
-//! 84 to 111 million after long ones.
+//! Measured gain (E3 in `perf/results/experiments.md`): 2.6 times
+//! the throughput with three producers on an EPYC (Zen 5). On a Xeon (Emerald Rapids), bare claims
+//! reach 55 million per second with short pauses and 84 to 111 million with long ones.
 
 use super::stream;
 use crate::sync::pause;
 
-/// Shortest, in pause hints: the time for the cache line of the counter to return.
+/// Shortest back-off in pause hints: the time that the counter's cache line takes to return.
 const SHORTEST: u32 = 16;
-/// First, in pause hints: about a microsecond.
+/// First back-off in pause hints: about a microsecond.
 const FIRST: u32 = 64;
-/// Longest, in pause hints: about five microseconds. Twice as long was no better.
+/// Longest back-off in pause hints: about five microseconds. Twice this length has no further gain.
 const LONGEST: u32 = 512;
 
 /// The back-off of one producer.
 #[derive(Debug)]
 pub(super) struct BackOff {
-    /// Pause hints after the next lost claim.
+    /// Pause hints of the next back-off.
     hints: u32,
 }
 
@@ -37,7 +38,8 @@ impl BackOff {
         pause(self.hints);
     }
 
-    /// Doubles the next back-off if others claimed a stream of `events` meanwhile, else halves it.
+    /// Doubles the next back-off if the other producers claimed a stream of `events` meanwhile;
+    /// halves it otherwise.
     pub(super) fn learn(&mut self, events: u64) {
         self.hints = stream::learnt(self.hints, events, SHORTEST..=LONGEST).max(SHORTEST);
     }

@@ -3,20 +3,22 @@
 //! ```text
 //!     next claim           window          prefetched             limit
 //!  ───────┼──────────────────┼────────────────┼───────────────────┼───
-//!         │ these cache lines are in flight   │                   └ the gate, when it was last loaded
+//!         │ these cache lines are in flight   │                   └ the gate, as last loaded
 //! ```
 //!
-//! A slot that is reused is in the cache of the consumer that read it last, and a store to it waits for its
-//! cache line. Several lines prefetched together take little longer than one. A claim beyond the window runs
-//! a check; a claim within it compares two numbers, prefetch or not. A long claim is prefetched from its own
+//! A reused slot is in the cache of the consumer that read it last, and a store to it waits for its
+//! cache line. Several cache lines prefetched together take little longer than one. A claim within
+//! the window compares two numbers and does nothing else. A claim beyond the window runs a check,
+//! which prefetches and moves the window. A claim longer than the window is prefetched from its own
 //! start.
 //!
-//! An A/B test ([`ab_test`](super::ab_test)) decides whether to prefetch, and only in streams. For lone
-//! events, a claim would wait for the lines of later ones.
+//! An A/B test ([`ab_test`](super::ab_test)) decides at run time whether to prefetch, and only in
+//! streams. With single events, a claim would wait for the cache lines of later ones.
 //!
-//! Worth (`perf/results/experiments.md`): three producers 1.3 to 1.5 on a Xeon (Emerald Rapids); 1 Ki slots
-//! 1.46 to 1.9 on an EPYC (Zen 4), and 1.95 together with [`prefetch_batch`](super::prefetch_batch) where its
-//! CPUs share no cache.
+//! Measured gain in throughput (E54 and E68 in `perf/results/experiments.md`): 1.3 to 1.5 times with three
+//! producers on a Xeon (Emerald Rapids). With 1 Ki slots on an EPYC (Zen 4), 1.46 to 1.9 times, and
+//! 1.95 times together with [`prefetch_batch`](super::prefetch_batch) on cores without a shared
+//! cache.
 
 use std::ops::Range;
 
@@ -28,33 +30,34 @@ use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of slots that the only producer of a ring prefetches together.
 const BYTES_AHEAD: u64 = 1024;
-/// The same for one of several producers: four lines, since lines further on are often written by others. The
-/// compare-and-swap of a claim waits for the earlier stores, and these for their lines.
+/// The same for each of several producers: four cache lines, since other producers often write the
+/// lines further on. The compare-and-swap of a claim waits for the earlier stores, and these wait
+/// for their cache lines.
 const BYTES_AHEAD_OF_SEVERAL: u64 = 256;
-/// Most bytes of slots prefetched at once: half of the smallest first-level cache, so that the lines are
-/// still there when they are written.
+/// Most bytes of slots prefetched at once: half of the smallest first-level cache, so that the
+/// lines are still there when they are written.
 const BYTES_AT_ONCE: u64 = 16 << 10;
-/// If events take longer than this, each one is waited for, and a prefetch would delay it. Then there is
-/// none.
+/// Time per event in nanoseconds above which consumers wait for each event. A prefetch would delay
+/// it, so there is none.
 const SLOW_NS: u64 = 100;
 
-/// What one producer has prefetched.
+/// The claim window of one producer, and what it has prefetched.
 #[derive(Debug)]
 pub(super) struct ClaimWindow {
     /// First sequence whose slot is not yet prefetched.
     prefetched: Sequence,
     slots: Prefetch,
     stamps: Option<Prefetch>,
-    /// Slots that are prefetched together; 0 if the CPU has no prefetch hints.
+    /// Number of slots that are prefetched together; 0 without prefetch hints.
     stride: u64,
     /// Most slots that are prefetched at once, for a long claim.
     most: u64,
-    /// First way: no prefetch. Other way: prefetch.
+    /// The A/B test. First way: no prefetch. Other way: prefetch.
     test: AbTest<SLOW_NS>,
 }
 
 impl ClaimWindow {
-    /// The window of a producer whose first claim begins at `first`.
+    /// Creates the window of a producer whose first claim begins at `first`.
     pub(super) fn new(
         slots: Addresses,
         stamps: Option<Addresses>,
@@ -79,7 +82,8 @@ impl ClaimWindow {
         Self { prefetched: first, slots, stamps, stride, most, test }
     }
 
-    /// The end of the window after the granted `claim`, for a producer that may claim up to `limit`.
+    /// Returns the end of the window after the granted `claim`, for a producer that may claim up to
+    /// `limit`.
     pub(super) fn after(&mut self, claim: &Range<Sequence>, limit: Sequence) -> Sequence {
         if !self.test.covers(claim.end) {
             self.test.next(claim.start);
@@ -91,10 +95,10 @@ impl ClaimWindow {
         limit.min(claim.end + self.stride)
     }
 
-    /// The slots to prefetch at `claim` that are not prefetched yet.
+    /// Returns the slots to prefetch at `claim` that are not prefetched yet.
     fn wanted(&self, claim: &Range<Sequence>, limit: Sequence) -> Range<Sequence> {
         let first = self.prefetched.max(claim.start);
-        // One stride beyond the window, which leaves the lines time to arrive.
+        // One stride beyond the window, which leaves the cache lines time to arrive.
         let end = limit.min(claim.end + 2 * self.stride);
         first..end.min(first + self.most)
     }
@@ -116,7 +120,8 @@ mod tests {
     use super::*;
     use crate::ab_tests::AbTests;
 
-    /// The window of a producer of `capacity` slots of 8 bytes, which may prefetch four of them together.
+    /// The window of a producer of `capacity` slots of 8 bytes that prefetches four of them
+    /// together.
     fn window(capacity: usize) -> ClaimWindow {
         let slots = Addresses::of_slice(&vec![0_u64; capacity]);
         ClaimWindow::of_bytes(slots, None, 0, 32, &AbTests::default().of_end(None))

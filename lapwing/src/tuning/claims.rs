@@ -1,4 +1,5 @@
-//! `TunedClaims`: which advice a producer takes. Not here: what each piece does (the files beside this one).
+//! [`TunedClaims`]: the [`ClaimAdvice`] of a producer, put together from the pieces beside this
+//! file. Each piece is described in its own file.
 
 use std::ops::Range;
 
@@ -12,7 +13,8 @@ use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::Stamps;
 
-/// A claim window that prefetches, a count of the producer's own, an expected counter, and a back-off.
+/// Advice on when to prefetch slots, whether to count claims, what to expect in the counter, and
+/// how long to back off.
 #[derive(Debug)]
 #[cfg_attr(lapwing_plain, allow(unreachable_pub))]
 pub struct TunedClaims {
@@ -23,7 +25,7 @@ pub struct TunedClaims {
 }
 
 impl TunedClaims {
-    /// The advice for a new producer of `ring`.
+    /// Creates the advice for a new producer of `ring`.
     pub(crate) fn of<E>(ring: &Ring<E>) -> Self {
         let slots = Addresses::of(&ring.buffer);
         let stamps = ring.control.stamps.as_ref().map(Stamps::addresses);

@@ -1,46 +1,51 @@
-//! Which value a producer expects in the counter that several producers share: the end of its own last claim.
+//! Which value a producer expects in the claim counter, which all producers of a ring share: the
+//! end of its own last claim.
 //!
-//! A claim from an expected value needs no load. A load would wait for the compare-and-swap of the claim
-//! before, and the next compare-and-swap would wait for the load.
+//! With an expected value, a claim is a single compare-and-swap without a load. A load would wait
+//! for the compare-and-swap of the previous claim, and the next compare-and-swap would wait for the
+//! load.
 //!
-//! A wrong expectation costs a failed compare-and-swap, which acquires the cache line of the counter. A
-//! producer therefore expects a value only after some claims in a row. It gets such runs in a stream, where
-//! producers back off from each other.
+//! A wrong expectation costs a failed compare-and-swap, which acquires ownership of the counter's
+//! cache line. A producer therefore expects a value only after more than [`EXPECTED_AFTER`] claims
+//! in a row. Such runs occur in a stream, where producers back off from each other.
 //!
-//! Worth (`perf/results/experiments.md`, "A claim without a load of the counter"): three producers 1.53, two
-//! 1.68, one of several 1.85 on a Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns;
-//! 0.87 to 1.01 on an EPYC (Zen 4), where it costs little.
+//! Measured gain in throughput (E18 in `perf/results/experiments.md`):
+//!
+//! - Xeon (Emerald Rapids), where a load after a locked instruction takes 5 ns: 1.53 times with
+//!   three producers, 1.68 with two, and 1.85 with one producer of a multi-producer ring.
+//! - EPYC (Zen 4), where such a load costs little: 0.87 to 1.01 times.
 
 use std::ops::Range;
 
 use crate::Sequence;
 
-/// The counter is expected after more than this many claims in a row. In a model, after each claim.
+/// A producer expects the counter after more than this many claims in a row; in a model, after each
+/// claim.
 const EXPECTED_AFTER: u32 = if cfg!(loom) { 0 } else { 16 };
 
-/// The latest claims of one producer between which no other producer has claimed.
+/// The latest run of claims of one producer, in which no other producer claimed.
 #[derive(Debug, Default)]
 pub(super) struct ExpectedCounter {
-    /// The end of the last one.
+    /// The end of the last claim.
     end: Sequence,
-    /// Their number; 0 before the first claim.
+    /// Number of claims in the run; 0 before the first claim.
     length: u32,
 }
 
 impl ExpectedCounter {
-    /// The expected counter, if there is one.
+    /// The expected value of the counter, or `None` if the run is too short.
     #[inline]
     pub(super) fn get(&self) -> Option<Sequence> {
         (self.length > EXPECTED_AFTER).then_some(self.end)
     }
 
-    /// The producer has claimed up to `end`, from the expected counter.
+    /// Records a claim up to `end` from the expected value of the counter.
     #[inline]
     pub(super) fn confirm(&mut self, end: Sequence) {
         self.end = end;
     }
 
-    /// The producer has claimed `claim`, after a load of the counter.
+    /// Records `claim`, made after a load of the counter.
     #[inline]
     pub(super) fn follow(&mut self, claim: &Range<Sequence>) {
         self.length = if claim.start == self.end { self.length.saturating_add(1) } else { 1 };

@@ -1,28 +1,32 @@
-//! Advice that changes only speed: for claims and readers (`protocol::advice`), for workers that share
-//! events, and for batches. Not here: how long a thread waits before it parks (`wait`).
+//! Advice that changes only speed, for claims and reads
+//! ([`protocol::advice`](crate::protocol::advice)), for workers that share events, and for batches.
+//! Without it, the library is correct but slower. Not here: how long a thread waits before it parks
+//! (`wait`).
 //!
 //! ```text
 //! claims            advice for producers
 //!   claim_window      prefetches the next slots to write
-//!   own_count         claims without a load of the cursor, where a consumer waits for each event
-//!   expected_counter  claims without a load of the counter, where no other producer claims
+//!   own_count         claims without a load of the cursor, while a consumer waits for each event
+//!   expected_counter  claims without a load of the counter, while no other producer claims
 //!   back_off          backs off after another producer won a claim
 //! reads             advice for consumers
-//!   looks             how to poll for a lone event
+//!   poll_loop         polls for the next event, with or without pauses
 //!   predicted_branch  makes the CPU predict that a poll succeeds (a feature)
 //!   prefetch_batch    prefetches a batch of a small ring
 //!   line_ownership    acquires ownership of cache lines before their slots are released
 //! read_ahead        prefetches along a batch of large events
 //! share             how many events a worker claims
-//! ab_test           which of two ways is faster at this moment
-//! prefetch          the prefetch hints and stores of the CPU
+//! ab_test           times two ways at run time and uses the faster one
+//! prefetch          the prefetch instructions of the CPU, and the store that acquires a cache line
 //! stream            what counts as a stream of events
 //! ```
 //!
-//! Nothing here decides which events there are. The header of a piece says what it is worth and on which
-//! machines, or `perf/results/experiments.md` does.
+//! A *single event* is one that a consumer waits for; a *stream* is many events that are available
+//! together. Nothing here decides which events there are. The header of each file, or
+//! `perf/results/experiments.md`, gives the measured gain and the machines. A gain of 1.5 is 1.5
+//! times the speed.
 
-// The plain build takes no advice from here.
+// The plain build takes no advice from this module.
 #![cfg_attr(lapwing_plain, allow(dead_code, unused_imports))]
 
 mod ab_test;
@@ -31,23 +35,23 @@ mod claim_window;
 mod claims;
 mod expected_counter;
 mod line_ownership;
-mod looks;
 pub(crate) mod own_count;
+mod poll_loop;
 #[cfg(feature = "predicted-branch")]
 #[allow(unsafe_code)]
 mod predicted_branch;
-// I4, I15: hints and stores by address.
+// I4, I15: prefetches and stores by address.
 #[allow(unsafe_code)]
 mod prefetch;
 mod prefetch_batch;
 mod read_ahead;
-// I15: acquires lines.
+// I15: acquires ownership of cache lines.
 #[allow(unsafe_code)]
 mod reads;
 pub(crate) mod share;
 pub(crate) mod stream;
 
-/// Largest ring, in bytes, that fits into the smallest first-level cache.
+/// Largest ring in bytes that fits into the smallest first-level data cache.
 pub(crate) const SMALL_RING: u64 = 32 << 10;
 
 pub(crate) use claims::TunedClaims;

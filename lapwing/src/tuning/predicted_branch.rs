@@ -1,36 +1,39 @@
-//! How to make the CPU predict that a poll succeeds. Behind the feature `predicted-branch`. Not here: how
-//! often to poll (`looks`).
+//! Makes the CPU predict that a poll succeeds, with the feature `predicted-branch`. Not here: how
+//! often to poll (`poll_loop`).
 //!
-//! A consumer that polls finds nothing nearly always, and the branch predictor learns that. It therefore
-//! mispredicts the one poll that succeeds: the CPU begins with the handler only once the cache line has
-//! arrived, though it had time while it waited for the line.
+//! A polling consumer nearly always finds nothing, and the branch predictor learns that. It
+//! therefore mispredicts the one poll that succeeds. The CPU starts to execute the handler only
+//! after the cache line has arrived, although it was idle while it waited for the line.
 //!
-//! Here the branch is a return. A CPU predicts that a return goes to the instruction after its call, whatever
-//! the last one did. That instruction is on the path of success. After each poll, the CPU speculatively runs
-//! the user's code, up to the stores of the answer, which it holds back until the line arrives. If the poll
-//! found nothing, the return goes elsewhere and the speculated work is discarded. That costs 9 ns on an EPYC
-//! (Zen 4), in a thread that has nothing else to do.
+//! This module encodes the branch as a return. A CPU predicts that a return continues at the
+//! instruction after its call, whatever the last return did. That instruction is on the success
+//! path. After each poll, the CPU speculatively executes user code up to the stores of the
+//! response, which it holds back until the cache line arrives. If the poll finds nothing, the
+//! return goes to another address and the CPU discards the speculated work. That costs 9 ns on an
+//! EPYC (Zen 4), in a thread that has nothing else to do.
 //!
 //! ```text
 //!         poll
 //!         call ───────────────┐
-//!   found: <── predicted ──┐  │        the return address: `found`, or `missed` if nothing was
+//!   found: <── predicted ──┐  │        the return address: `found`, or `missed` for a failed poll
 //!                          │  v
 //!  missed: <────────────── return
 //! ```
 //!
-//! To the program this is a branch. Speculation changes only the caches of the CPU.
+//! For the program this is an ordinary branch. Speculation changes only the caches of the CPU.
 //!
-//! Worth (`perf/results/experiments.md`, "A look that the CPU presumes to find something"): a lone event 1.12
-//! to 1.3 on an EPYC (Zen 4) where CPUs share a cache, 0.95 to 1.05 where they do not. For that reason it is
-//! a feature, off by default.
+//! Measured gain (E19 in `perf/results/experiments.md`):
+//! on an EPYC (Zen 4), a single event is 1.12 to 1.3 times as fast on cores that share a cache. On
+//! cores without a shared cache, it is 0.95 to 1.05 times as fast. The feature is therefore off by
+//! default.
 //!
-//! Used only where it was measured: Linux on x86-64. Elsewhere, and where a shadow stack checks return
-//! addresses, it is an ordinary branch.
+//! The module uses the return only where it was measured: on Linux on x86-64. Elsewhere, and on a
+//! thread whose return addresses are checked by a shadow stack, it uses an ordinary branch.
 
 use std::marker::PhantomData;
 
-/// Whether one thread may use the prediction. Not `Send`.
+/// The permission of one thread to use the prediction. Not `Send`, since each thread may have a
+/// shadow stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prediction {
     is_possible: bool,
@@ -41,13 +44,14 @@ impl Prediction {
     /// No prediction: an ordinary branch.
     pub(crate) const NONE: Self = Self { is_possible: false, thread: PhantomData };
 
-    /// For the calling thread, at present.
+    /// The permission of the calling thread. Asks the CPU for the thread's shadow stack.
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { is_possible: cpu::lets_returns_go_elsewhere(), ..Self::NONE }
+        Self { is_possible: cpu::has_no_shadow_stack(), ..Self::NONE }
     }
 
-    /// `is_found`, which the CPU predicts to be true. Has no effect if `is_found` comes from a branch.
+    /// Returns `is_found` through a branch that the CPU predicts to be true. Has no effect if the
+    /// compiler computes `is_found` with a branch.
     #[inline]
     pub(crate) fn holds(self, is_found: bool) -> bool {
         if !self.is_possible {
@@ -68,10 +72,10 @@ mod cpu {
 
     /// Whether the calling thread has no shadow stack.
     #[inline]
-    pub(super) fn lets_returns_go_elsewhere() -> bool {
+    pub(super) fn has_no_shadow_stack() -> bool {
         let shadow_stack: u64;
-        // SAFETY: I16: reads the pointer of the shadow stack. Without one, and on CPUs that have none, it
-        // does nothing (Intel SDM 2B, RDSSPQ).
+        // SAFETY: I16: only reads the shadow stack pointer. Without a shadow stack, and on CPUs
+        // that do not support one, the instruction does nothing (Intel SDM 2B, RDSSPQ).
         unsafe {
             asm!(
                 "xor {shadow_stack:e}, {shadow_stack:e}",
@@ -83,22 +87,23 @@ mod cpu {
         shadow_stack == 0
     }
 
-    /// Number of `nop` instructions after a poll. The CPU knows about twelve cycles after a poll whether it
-    /// failed. A CPU that reaches the stores of the answer earlier appears to request their lines, and so
-    /// takes them from the thread that polls for that answer, at each failed poll. With the `nop`s it reaches
-    /// the stores only while the line of the poll is in flight, which is the time to request them. See
-    /// `perf/results/experiments.md`.
+    /// Number of `nop` instructions after a poll. The CPU knows about twelve cycles after a poll
+    /// whether the poll failed. If speculation reaches the stores of the response before that, the
+    /// CPU appears to request ownership of their cache lines at each failed poll. That takes the
+    /// lines away from the thread that polls for the response. With these `nop`s, speculation
+    /// reaches the stores only while the polled cache line is in flight, which is the right time to
+    /// request them. See E62 in `perf/results/experiments.md`.
     const FILL: usize = 40;
 
-    /// `is_found`, by a return.
+    /// Returns `is_found`, through a return instruction.
     ///
     /// # Safety
     ///
     /// The calling thread has no shadow stack, so a return may go to another address (I16).
     #[inline]
     pub(super) unsafe fn predicted(is_found: bool) -> bool {
-        // SAFETY: I16: writes only the call's own return address, which is popped by the end of the block on
-        // both paths.
+        // SAFETY: I16: writes only the return address that the `call` has pushed. Both paths pop it
+        // before the end of the block.
         unsafe {
             asm!(
                 "lea {to}, [rip + 3f]",
@@ -126,7 +131,8 @@ mod cpu {
     }
 }
 
-/// An ordinary branch: on other platforms, in models and Miri, and in the portable and plain builds.
+/// An ordinary branch, for other platforms, for models and Miri, and for the portable and plain
+/// builds.
 #[cfg(not(all(
     target_arch = "x86_64",
     target_os = "linux",
@@ -135,15 +141,15 @@ mod cpu {
 mod cpu {
     /// Always false.
     #[inline]
-    pub(super) const fn lets_returns_go_elsewhere() -> bool {
+    pub(super) const fn has_no_shadow_stack() -> bool {
         false
     }
 
-    /// `is_found`.
+    /// Returns `is_found`.
     ///
     /// # Safety
     ///
-    /// As in the other module (I16).
+    /// The calling thread has no shadow stack (I16), as in the assembly version.
     #[inline]
     pub(super) const unsafe fn predicted(is_found: bool) -> bool {
         is_found
@@ -167,7 +173,8 @@ mod tests {
         }
     }
 
-    /// Values that the compiler keeps on the stack survive, and a panic unwinds.
+    /// Values that the compiler keeps on the stack are intact after a prediction, and a panic
+    /// unwinds.
     #[test]
     fn the_stack_is_as_it_was() {
         fn sum(prediction: Prediction, words: [u64; 9], last: usize) -> u64 {

@@ -1,65 +1,70 @@
-//! The CPU instructions for cache lines: prefetch to read, prefetch to write, and acquire ownership by a
-//! store of an unchanged byte. Not here: when to use them (the files beside this one).
+//! The CPU instructions for cache lines: prefetch to read, prefetch to write, and a store that
+//! acquires ownership of a cache line without changing it. The files beside this one decide when to
+//! use them.
 //!
-//! A hint reads nothing and therefore needs no right to the slot. On a CPU without such a hint it does
-//! nothing. A store of an unchanged byte needs a slot that no other thread has. It is not `event = event`,
-//! which the compiler would remove, and which would count as a write beside reads of the same thread.
-//! Assumption: on x86-64, a byte that one thread loads and stores is unchanged if no other thread accesses
-//! its event meanwhile (Intel SDM 3A, 9.2).
+//! A prefetch hint reads nothing and therefore needs no right to the slot. On a CPU without such a
+//! hint it does nothing.
+//!
+//! The acquiring store loads a byte and stores it unchanged, so no other thread may access the slot
+//! at that time. It is not a Rust assignment `event = event`: the compiler would remove that, and
+//! it would count as a write beside reads of the same thread. Assumption: on x86-64, a byte that
+//! one thread loads and stores is unchanged if no other thread accesses its event meanwhile (Intel
+//! SDM 3A, 9.2).
 
 use std::ops::Range;
 
 use crate::Sequence;
 use crate::protocol::ring_buffer::Addresses;
 
-/// Bytes of a cache line. Where lines are longer, some are prefetched twice.
+/// Bytes of a cache line. On a CPU with longer lines, some are prefetched twice.
 pub(super) const LINE: usize = 64;
 
-/// Whether an event takes at least a quarter of a line. If so, there are not many more events than lines.
+/// Whether an event takes at least a quarter of a cache line, so that there are at most four events
+/// to a line.
 pub(super) const fn is_large(event_bytes: usize) -> bool {
     event_bytes >= LINE / 4
 }
 
-/// Hints for the slots of a ring.
+/// The cache-line instructions for the slots of a ring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefetch(pub(super) Addresses);
 
 impl Prefetch {
-    /// Whether a store acquires ownership of a line in this build.
+    /// Whether this build acquires ownership of a cache line with a store.
     pub(super) const ACQUIRES_LINES: bool = cpu::ACQUIRES_LINES;
 
-    /// Number of slots in `bytes`, at least one; 0 if the CPU has no hints.
+    /// Number of slots in `bytes`, at least one; 0 if this build has no prefetch hints.
     pub(super) fn slots_in(self, bytes: u64) -> u64 {
         if cpu::HAS_HINTS { (bytes / self.0.stride().max(1) as u64).max(1) } else { 0 }
     }
 
-    /// Prefetches the first line of the slot of `sequence`, to read.
+    /// Prefetches the first cache line of the slot of `sequence`, to read.
     #[inline]
     pub(super) fn first_line(self, sequence: Sequence) {
         cpu::hint_to_read(self.0.of_slot(sequence));
     }
 
-    /// Prefetches the lines that begin in the slots of `sequences`, to read.
+    /// Prefetches the cache lines that begin in the slots of `sequences`, to read.
     pub(super) fn to_read(self, sequences: Range<Sequence>) {
         self.for_each_line(sequences, cpu::hint_to_read);
     }
 
-    /// Prefetches the lines that begin in the slots of `sequences`, to write. This takes them from a thread
-    /// that still reads there.
+    /// Prefetches the cache lines that begin in the slots of `sequences`, to write. This takes the
+    /// lines from a thread that still reads there.
     pub(super) fn to_write(self, sequences: Range<Sequence>) {
         self.for_each_line(sequences, cpu::hint_to_write);
     }
 
-    /// Acquires ownership of the lines that begin in the slots of `sequences`, by storing a byte of each
-    /// unchanged. Does nothing on CPUs that are not known to gain from it.
+    /// Acquires ownership of the cache lines that begin in the slots of `sequences`: stores a byte
+    /// of each unchanged. Does nothing on CPUs that are not known to gain from it.
     ///
     /// # Safety
     ///
-    /// The slots exist, and no other thread has them meanwhile (I15).
+    /// The slots exist, and no other thread accesses them meanwhile (I15).
     pub(super) unsafe fn acquire(self, sequences: Range<Sequence>) {
         self.for_each_line(sequences, |line| {
-            // SAFETY: I15, by the caller: the line begins in one of the slots.
-            unsafe { cpu::store_what_is_there(line) }
+            // SAFETY: I15, by the caller: the cache line begins in one of the slots.
+            unsafe { cpu::store_unchanged(line) }
         });
     }
 
@@ -89,12 +94,12 @@ pub(super) mod cpu {
     ///
     /// # Safety
     ///
-    /// `address` is in memory that is allocated and exposed, and no other thread writes to it meanwhile
-    /// (I15).
+    /// `address` is in memory that is allocated and exposed, and no other thread writes to it
+    /// meanwhile (I15).
     #[inline]
-    pub(in crate::tuning) unsafe fn store_what_is_there(address: usize) {
-        // Not a Rust load and store: the compiler would remove them, and they would conflict with concurrent
-        // reads.
+    pub(in crate::tuning) unsafe fn store_unchanged(address: usize) {
+        // Assembly, since the compiler would remove a Rust load and store, and they would conflict
+        // with concurrent reads.
         // SAFETY: I15, by the caller: the byte exists, and no store to it is lost.
         unsafe {
             asm!(
@@ -107,21 +112,21 @@ pub(super) mod cpu {
         }
     }
 
-    /// Hints that the line at `address` will be read soon.
+    /// Hints that the cache line at `address` will be read soon.
     #[inline]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
-        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
-        // (Intel SDM 2B, PREFETCHh).
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor
+        // faults (Intel SDM 2B, PREFETCHh).
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address)) };
     }
 
-    /// Hints that the line at `address` will be written soon.
+    /// Hints that the cache line at `address` will be written soon.
     #[inline]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
-        // Not `_mm_prefetch`: compiled for baseline x86-64, it would be a hint to read. Intel CPUs from
-        // before 2015 execute this instruction as a no-op.
-        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads, writes nor
-        // faults (Intel SDM 2B, PREFETCHW).
+        // Not `_mm_prefetch`, which is a hint to read when it is compiled for baseline x86-64.
+        // Intel CPUs from before 2015 execute `prefetchw` as a no-op.
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads,
+        // writes nor faults (Intel SDM 2B, PREFETCHW).
         unsafe {
             asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
@@ -135,52 +140,53 @@ pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = true;
     pub(in crate::tuning) const ACQUIRES_LINES: bool = false;
 
-    /// Does nothing: not measured on this CPU.
+    /// Does nothing, since the gain is not measured on this CPU.
     ///
     /// # Safety
     ///
-    /// As on x86-64 (I15).
+    /// `address` is in memory that no other thread writes to meanwhile (I15), as on x86-64.
     #[inline]
-    pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
+    pub(in crate::tuning) unsafe fn store_unchanged(_: usize) {}
 
-    /// Hints that the line at `address` will be read soon.
+    /// Hints that the cache line at `address` will be read soon.
     #[inline]
     pub(in crate::tuning) fn hint_to_read(address: usize) {
-        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor faults
-        // (Arm ARM, C6.2, PRFM).
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads nor
+        // faults (Arm ARM, C6.2, PRFM).
         unsafe {
             asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
     }
 
-    /// Hints that the line at `address` will be written soon.
+    /// Hints that the cache line at `address` will be written soon.
     #[inline]
     pub(in crate::tuning) fn hint_to_write(address: usize) {
-        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads, writes nor
-        // faults (Arm ARM, C6.2, PRFM).
+        // SAFETY: I4: the address of a slot. At any other address the instruction neither reads,
+        // writes nor faults (Arm ARM, C6.2, PRFM).
         unsafe {
             asm!("prfm pstl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
     }
 }
 
-/// No hints: on CPUs without a stable hint, in models and Miri, and in the portable and plain builds.
+/// No hints, for CPUs without a stable hint, for models and Miri, and for the portable and plain
+/// builds.
 #[cfg(not(all(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     not(any(loom, miri, lapwing_portable, lapwing_plain))
 )))]
 pub(super) mod cpu {
     pub(in crate::tuning) const HAS_HINTS: bool = false;
-    /// A model acquires lines, to check that no other thread has them.
+    /// A model calls the acquiring code to check that no other thread accesses the events.
     pub(in crate::tuning) const ACQUIRES_LINES: bool = cfg!(loom);
 
     /// Does nothing.
     ///
     /// # Safety
     ///
-    /// As on x86-64 (I15).
+    /// `address` is in memory that no other thread writes to meanwhile (I15), as on x86-64.
     #[inline]
-    pub(in crate::tuning) unsafe fn store_what_is_there(_: usize) {}
+    pub(in crate::tuning) unsafe fn store_unchanged(_: usize) {}
 
     /// Does nothing.
     #[inline]
@@ -201,9 +207,9 @@ mod tests {
     fn lines_that_are_acquired_have_what_they_had() {
         let slots: Vec<_> = (0..64_u64).map(|n| UnsafeCell::new([n, !n, n << 32])).collect();
         for (from, to) in [(0, 64), (5, 11), (60, 70), (3, 3), (1 << 40, (1 << 40) + 64)] {
-            // SAFETY: I15: no other thread has these slots.
+            // SAFETY: I15: no other thread accesses these slots.
             unsafe { Prefetch(Addresses::of_slice(&slots)).acquire(from..to) };
-            // SAFETY: as above; there are no slots.
+            // SAFETY: I15: the events have no bytes.
             unsafe { Prefetch(Addresses::of_slice(&[(); 8])).acquire(from..to) };
         }
         for (n, slot) in (0..).zip(slots) {

@@ -1,13 +1,15 @@
-//! Whether to prefetch the start of a batch in a small ring before it is read.
+//! Whether a consumer of a small ring prefetches the start of a batch before it reads the batch.
 //!
-//! In a ring that fits into a first-level cache, between CPUs that share no cache, a lap takes only a few
-//! transfers of cache lines. The hardware prefetcher starts again with each batch, while lines that are
-//! prefetched together arrive together. In a larger ring the hardware prefetcher is ahead by then. Where CPUs
-//! share a cache, a prefetch takes longer than the wait. An A/B test ([`ab_test`](super::ab_test)) therefore
-//! decides.
+//! A lap of a ring that fits into a first-level cache takes only a few transfers of cache lines. On
+//! cores without a shared cache, such a transfer is long, and the hardware prefetcher starts again
+//! with each batch. Cache lines that are prefetched together arrive together. In a larger ring, the
+//! hardware prefetcher is far enough ahead by then. On cores that share a cache, the prefetch can
+//! take longer than the wait for the lines. An A/B test ([`ab_test`](super::ab_test)) therefore
+//! decides at run time.
 //!
-//! Worth (`perf/results/experiments.md`, "Small rings, a fourth time"): 1 Ki slots 1.95 to 2.9 on an EPYC
-//! (Zen 4) whose CPUs share no cache, 0.99 to 1.20 where they do.
+//! Measured gain in throughput (E59 in `perf/results/experiments.md`), 1 Ki
+//! slots on an EPYC (Zen 4): 1.95 to 2.9 times on cores without a shared cache, 0.99 to 1.20 times
+//! on cores that share one.
 
 use std::ops::Range;
 
@@ -21,23 +23,23 @@ use crate::protocol::ring_buffer::Addresses;
 
 /// Bytes of events that are prefetched before the first one is read.
 const BYTES_AHEAD: u64 = 2 << 10;
-/// If events take longer than this, the time at which a line arrives makes no difference.
+/// Time per event in nanoseconds above which the arrival of a cache line makes no difference.
 const SLOW_NS: u64 = 100;
 
-/// What one consumer has prefetched.
+/// The prefetching of one consumer.
 #[derive(Debug)]
 pub(super) struct PrefetchBatch {
     slots: Prefetch,
-    /// Most events that are prefetched; 0 in a ring that is not small or on a CPU without hints.
+    /// Most events that are prefetched; 0 in a ring that is not small, or without prefetch hints.
     most: u64,
-    /// First sequence for which there is no decision yet.
+    /// First sequence for which `decide` has not run yet.
     decided: Sequence,
-    /// First way: no prefetch. Other way: prefetch.
+    /// The A/B test. First way: no prefetch. Other way: prefetch.
     test: AbTest<SLOW_NS>,
 }
 
 impl PrefetchBatch {
-    /// For a consumer of `slots` whose first event is `first`.
+    /// Creates the choice of a consumer of `slots` whose first event is `first`.
     pub(super) fn of(slots: Addresses, first: Sequence, tests: &EndTests<'_>) -> Self {
         let is_small = slots.slots() * slots.stride() as u64 <= SMALL_RING;
         let most = if is_small { Prefetch(slots).slots_in(BYTES_AHEAD) } else { 0 };
@@ -47,8 +49,8 @@ impl PrefetchBatch {
         Self { slots, most, decided: first, test }
     }
 
-    /// Prefetches events of `known`, whose first is read next, if they form a stream and the A/B test chose
-    /// to.
+    /// Prefetches events of `known`, whose first event is read next, if they form a stream and the
+    /// A/B test chose to prefetch.
     #[inline]
     pub(super) fn found(&mut self, known: Range<Sequence>) {
         let end = known.end.min(known.start + self.most);
@@ -57,7 +59,7 @@ impl PrefetchBatch {
         }
     }
 
-    /// Not inlined, to keep the hot path of a lone event short.
+    /// Not inlined, to keep the hot path of a single event short.
     #[inline(never)]
     fn decide(&mut self, events: Range<Sequence>) {
         if !self.test.is_first_at(events.start) {
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
     use crate::ab_tests::AbTests;
 
-    /// For a consumer of `capacity` events of 8 bytes, which prefetches if the CPU has hints.
+    /// A consumer of `capacity` events of 8 bytes that prefetches if the CPU has hints.
     fn prefetching(capacity: usize) -> PrefetchBatch {
         let batch = PrefetchBatch::of(
             Addresses::of_slice(&vec![0_u64; capacity]),

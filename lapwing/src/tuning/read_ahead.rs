@@ -1,25 +1,28 @@
-//! Whether to prefetch along a batch while its events are read one by one, and how far ahead.
+//! Prefetches along a batch of events while the consumer reads them one by one.
 //!
 //! ```text
 //! batch  ├── event ──────────────┬── prefetched with it ──┤
-//!            └──── BYTES_AHEAD ──┘                         └ nothing beyond: that is the producer's
+//!            └──── BYTES_AHEAD ──┘                         └ nothing beyond: it is the producer's
 //! ```
 //!
-//! The hardware prefetcher starts late. On some CPUs it does not run far enough ahead of lines that another
-//! CPU has written, or pauses for milliseconds.
+//! The hardware prefetcher starts late. On some CPUs it does not run far enough ahead of cache
+//! lines that another core has written, or it pauses for milliseconds.
 //!
-//! Worth (`perf/results/experiments.md`, "Lines of a batch" and "A CPU that fetches nothing ahead"): 32 bytes in
-//! batches of 64 1.18 on a Xeon (Emerald Rapids); three stages of 24 bytes, 8 Ki slots, 1.7 on an EPYC (Zen 4).
+//! Measured gain in throughput (E43 and E12 in `perf/results/experiments.md`):
+//!
+//! - Xeon (Emerald Rapids), events of 32 bytes in batches of 64: 1.18 times.
+//! - EPYC (Zen 4), three stages, events of 24 bytes, 8 Ki slots: 1.7 times.
 
 use std::marker::PhantomData;
 
 use super::prefetch::{LINE, cpu, is_large};
 
-/// Distance of the prefetch in bytes, or one event if that is larger. Also the most that is prefetched of one
-/// event.
+/// Distance of the prefetch in bytes; one event if the event is larger. Also the most bytes that
+/// are prefetched of one event.
 const BYTES_AHEAD: usize = 2048;
 
-/// What is left to prefetch of one batch. It holds addresses, not pointers: nothing is read through them.
+/// The part of one batch that is still to be prefetched. Holds addresses, not pointers: nothing is
+/// read through them.
 #[derive(Debug)]
 pub(crate) struct ReadAhead<E> {
     next: usize,
@@ -28,7 +31,7 @@ pub(crate) struct ReadAhead<E> {
 }
 
 impl<E> ReadAhead<E> {
-    /// For a batch that is read from its first event on.
+    /// Starts at the first event of a batch.
     #[inline]
     pub(crate) fn of(events: &[E]) -> Self {
         let batch = events.as_ptr_range();
@@ -37,8 +40,8 @@ impl<E> ReadAhead<E> {
         Self { next, end: batch.end.addr(), events: PhantomData }
     }
 
-    /// Prefetches an event further on, as the next event of the batch is read. Small events share their
-    /// lines: there, a hint for each event would cost more than it saves.
+    /// Prefetches a later event while the consumer reads the next one. Does nothing for small
+    /// events, which share cache lines: a hint for each event would cost more than it saves.
     #[inline]
     pub(crate) fn go_on(&mut self) {
         if self.is_done() {
@@ -62,8 +65,8 @@ mod tests {
 
     use super::*;
 
-    /// How many of `events` were prefetched. Checks that all of it lies in the batch.
-    fn asked<E: Debug>(events: &[E]) -> usize {
+    /// Returns how many of `events` were prefetched, and checks that all of them lie in the batch.
+    fn prefetched<E: Debug>(events: &[E]) -> usize {
         let mut ahead = ReadAhead::of(events);
         let first = ahead.next;
         for _ in 0..events.len() {
@@ -74,17 +77,24 @@ mod tests {
     }
 
     #[test]
-    fn events_are_asked_for_once_and_never_beyond_the_batch() {
-        assert_eq!([1, 64, 65, 100].map(|count| asked(&vec![[0_u64; 4]; count])), [0, 0, 1, 36]);
-        assert_eq!([1, 8, 9, 100].map(|count| asked(&vec![[0_u64; 32]; count])), [0, 0, 1, 92]);
-        assert_eq!([7, 10].map(|count| asked(&vec![[0_u64; 33]; count])), [0, 3]);
-        assert_eq!([128, 129, 200].map(|count| asked(&vec![[0_u64; 2]; count])), [0, 1, 72]);
-        assert_eq!([1, 4].map(|count| asked(&vec![[0_u64; 1000]; count])), [0, 3]);
+    fn events_are_prefetched_once_and_never_beyond_the_batch() {
+        assert_eq!(
+            [1, 64, 65, 100].map(|count| prefetched(&vec![[0_u64; 4]; count])),
+            [0, 0, 1, 36]
+        );
+        assert_eq!(
+            [1, 8, 9, 100].map(|count| prefetched(&vec![[0_u64; 32]; count])),
+            [0, 0, 1, 92]
+        );
+        assert_eq!([7, 10].map(|count| prefetched(&vec![[0_u64; 33]; count])), [0, 3]);
+        assert_eq!([128, 129, 200].map(|count| prefetched(&vec![[0_u64; 2]; count])), [0, 1, 72]);
+        assert_eq!([1, 4].map(|count| prefetched(&vec![[0_u64; 1000]; count])), [0, 3]);
     }
 
     #[test]
     fn small_events_are_left_to_the_cpu() {
-        let small = (asked(&[0_u64; 1000]), asked(&[[0_u32; 3]; 1000]), asked(&[(); 1000]));
-        assert_eq!((small, asked::<[u64; 8]>(&[])), ((0, 0, 0), 0));
+        let small =
+            (prefetched(&[0_u64; 1000]), prefetched(&[[0_u32; 3]; 1000]), prefetched(&[(); 1000]));
+        assert_eq!((small, prefetched::<[u64; 8]>(&[])), ((0, 0, 0), 0));
     }
 }

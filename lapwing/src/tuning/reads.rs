@@ -1,9 +1,10 @@
-//! `TunedReads`: which advice a consumer takes. Not here: what each piece does (the files beside this one).
+//! [`TunedReads`]: the [`ReadAdvice`] of a consumer, put together from the pieces beside this file.
+//! Each piece is described in its own file.
 
 use std::ops::Range;
 
 use super::line_ownership::LineOwnership;
-use super::looks::Looks;
+use super::poll_loop::PollLoop;
 use super::prefetch::Prefetch;
 use super::prefetch_batch::PrefetchBatch;
 use crate::Sequence;
@@ -13,16 +14,18 @@ use crate::protocol::ring::Ring;
 use crate::protocol::ring_buffer::Addresses;
 use crate::protocol::stamps::Stamps;
 
-/// How to poll, what to prefetch, and which cache lines to acquire before they are released.
+/// Advice on how to poll, what to prefetch, and which cache lines to acquire before the consumer
+/// releases them.
 ///
-/// While the consumer waits, each poll that finds nothing prefetches the line of the event. That line arrives
-/// together with the line of the polled word: a lone event takes one exchange of cache lines instead of two.
-/// In a stream the prefetch would take a second line from the producer.
+/// While the consumer waits, each failed poll prefetches the cache line of the event. That line
+/// then arrives together with the line of the polled word, so a single event costs one transfer
+/// between cores instead of two. In a stream of events this prefetch would take a second cache line
+/// from the producer.
 #[derive(Debug)]
 pub(crate) struct TunedReads {
     slots: Prefetch,
     stamps: Option<Prefetch>,
-    looks: Looks,
+    poll_loop: PollLoop,
     batch: PrefetchBatch,
     lines: LineOwnership,
 }
@@ -38,7 +41,7 @@ impl TunedReads {
         Self {
             slots: Prefetch(slots),
             stamps: stamps.map(Prefetch),
-            looks: Looks::new(first, &tests),
+            poll_loop: PollLoop::new(first, &tests),
             batch: PrefetchBatch::of(slots, first, &tests),
             lines: LineOwnership::of(slots.slots(), first, &tests),
         }
@@ -55,11 +58,11 @@ impl ReadAdvice for TunedReads {
     fn poll<T>(
         &mut self,
         next: Sequence,
-        look: impl Fn() -> T,
-        is_there: impl Fn(&T) -> bool,
+        poll_once: impl Fn() -> T,
+        is_available: impl Fn(&T) -> bool,
     ) -> Option<T> {
         let slots = self.slots;
-        self.looks.poll(next, look, is_there, || slots.first_line(next))
+        self.poll_loop.poll(next, poll_once, is_available, || slots.first_line(next))
     }
 
     #[inline]
@@ -75,8 +78,8 @@ impl ReadAdvice for TunedReads {
     #[inline(never)]
     unsafe fn acquire_lines(&self, events: Range<Sequence>) {
         if let Some(stamps) = self.stamps {
-            // SAFETY: I15, by the caller: a stamp is written with its claim, and again only with the claim of
-            // the next lap.
+            // SAFETY: I15, by the caller: a stamp is written with its claim, and again only with
+            // the claim of the next lap.
             unsafe { stamps.acquire(events.clone()) };
         }
         // SAFETY: I15, by the caller.

@@ -1,50 +1,53 @@
-//! How many of the available events a worker of a group claims: a fair share, but enough to be worth the
-//! claim. Not here: the claim (`group`), where its events come from (`worker`).
+//! How many of the available events a worker of a group claims: its fair share, but enough to be
+//! worth the cost of the claim. Not here: the claim itself (`protocol::group`), and how a worker
+//! finds events (`consumer::worker`).
 //!
-//! If an event takes less time than a contended claim, fair shares of a few events keep all workers busy with
-//! claims. A worker therefore measures how long its events take. It adopts a slow measurement at once and a
-//! quick one slowly. Too small a claim only costs time, but too large a one withholds work from idle workers.
+//! If an event takes less time than a contended claim, fair shares of a few events keep all workers
+//! busy with claims. A worker therefore measures how long its events take. It adopts a slow
+//! measurement at once and a quick one gradually: a claim that is too small only costs time, but
+//! one that is too large withholds work from idle workers.
 //!
-//! Worth (`perf/results/experiments.md`, "The protocol without its tuning" and "Claims of workers"): two workers
-//! 1.6 on an EPYC (Zen 4).
+//! Measured gain in throughput (E68 and E29 in `perf/results/experiments.md`): 1.6 times with two workers on an EPYC (Zen 4).
 
 use std::time::Instant;
 
-/// Least work of a claim in nanoseconds, if there is as much: several times the cost of a claim.
+/// Least work of a claim in nanoseconds, if enough events are available: several times the cost of
+/// a claim.
 const LEAST_NS: u64 = 2_000;
-/// Most events of a claim that is larger than a fair share. See `perf/results/experiments.md`.
+/// Most events of a claim that exceeds the fair share. See E29 in `perf/results/experiments.md`.
 const MOST_OF_LEAST: u64 = 64;
-/// Weight of the last claim in the estimate, if it was quicker: an eighth.
+/// Inverse weight of the last claim in the estimate, if that claim was quicker: it counts one
+/// eighth.
 const LEARNING: u64 = 8;
 
-/// What a worker knows of the time that its events take.
+/// One worker's estimate of the time that an event takes.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// When the worker made its present claim, and the number of events in it.
+    /// The start of the current claim and its number of events.
     claimed: Option<(Instant, u64)>,
-    /// Estimate of nanoseconds an event, at most [`LEAST_NS`].
+    /// Estimated nanoseconds per event, at most [`LEAST_NS`].
     event_ns: u64,
 }
 
 impl Share {
-    /// A share that assumes slow events.
+    /// Creates an estimate that assumes slow events.
     pub(crate) fn new() -> Self {
         Self { claimed: None, event_ns: LEAST_NS }
     }
 
-    /// How many of `there` available events to claim, with `sharers` workers.
+    /// Returns how many of `there` available events to claim in a group of `sharers` workers.
     pub(crate) fn of(&self, there: u64, sharers: u64) -> u64 {
         let worth = (LEAST_NS / self.event_ns.max(1)).min(MOST_OF_LEAST);
         let least = if cfg!(lapwing_plain) { 1 } else { worth };
         (there / sharers).max(least.min(there)).max(1)
     }
 
-    /// The worker has claimed `events`.
+    /// Records that the worker has claimed `events`.
     pub(crate) fn begin(&mut self, events: u64) {
         self.claimed = Some((Instant::now(), events));
     }
 
-    /// The worker has finished its claim.
+    /// Records that the worker has finished its claim.
     pub(crate) fn end(&mut self) {
         if let Some((start, events)) = self.claimed.take() {
             let claim_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -52,7 +55,7 @@ impl Share {
         }
     }
 
-    /// Updates the estimate: each event of a claim took `event_ns`.
+    /// Updates the estimate with a claim whose events took `event_ns` each.
     fn learn(&mut self, event_ns: u64) {
         let quicker = (self.event_ns * (LEARNING - 1) + event_ns.min(LEAST_NS)) / LEARNING;
         self.event_ns = event_ns.min(LEAST_NS).max(quicker);
@@ -63,7 +66,7 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// A share that has learnt from `claims`, each with the nanoseconds an event.
+    /// An estimate after `claims`, each given as nanoseconds per event.
     fn after(claims: &[u64]) -> Share {
         let mut share = Share::new();
         claims.iter().for_each(|&event_ns| share.learn(event_ns));

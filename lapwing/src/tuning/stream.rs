@@ -1,15 +1,17 @@
-//! What counts as a stream of events, and how the gap between two polls or claims adapts to it.
+//! What counts as a stream of events, and how a pause between two polls or claims adapts to it.
+//! Used by `line_ownership`, `prefetch_batch`, `back_off` and the pacing of consumers.
 
 use std::ops::RangeInclusive;
 
-/// Fewest events found together in a stream.
+/// Fewest events found together that count as a stream.
 pub(crate) const FEWEST: u64 = 16;
-/// A stream has at least one event for this many pause hints, about 50 ns. At lower rates, a gap delays
-/// events more than it saves.
+/// A stream has at least one event per this many pause hints, which take about 50 ns. At lower
+/// rates, a pause delays events by more time than it saves.
 const HINTS_PER_EVENT: u32 = 4;
 
-/// The gap that follows one of `gap` pause hints in which `events` came. Twice as long, within `bounds`, if
-/// the events came in a stream, so that a longer gap finds more of them; else half as long.
+/// Returns the pause that follows one of `gap` pause hints, during which `events` arrived. Doubles
+/// the pause, within `bounds`, if the events form a stream, so that a longer pause finds more of
+/// them. Halves it otherwise.
 pub(crate) fn learnt(gap: u32, events: u64, bounds: RangeInclusive<u32>) -> u32 {
     let is_stream = events > u64::from(1 + gap / HINTS_PER_EVENT);
     if is_stream { (2 * gap).clamp(*bounds.start(), *bounds.end()) } else { gap / 2 }

@@ -1,4 +1,4 @@
-//! The default strategy: spins while that pays, yields under oversubscription, and parks.
+//! The default strategy: polls while that pays, yields under oversubscription, and parks.
 //!
 //! ```text
 //! polls of the consumer ────┐
@@ -9,11 +9,11 @@
 //!  │                        │     learnt from how long waits take
 //!  └ learnt from streams    │
 //!                           └──> beside busy threads: spin ──> sleep once ──> park
-//!                                                     left out while they do not pay
+//!                                                     skipped while they do not pay
 //! ```
 //!
-//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`), the wait where a yield
-//! takes a time slice (`beside_busy_threads`).
+//! Not here: which threads may spin (`spinner`), what oversubscription is (`cpu_load`), the wait
+//! where a yield takes a time slice (`beside_busy_threads`).
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -28,88 +28,99 @@ use crate::tuning::stream;
 
 /// Shortest gap other than none, in pause hints.
 const SHORTEST_GAP: u32 = 8;
-/// Longest gap while events come at the rate of their producers, in pause hints: one to four microseconds.
+/// Longest gap while events arrive at the rate of their producers, in pause hints: one to four
+/// microseconds.
 const LONG_GAP: u32 = 128;
-/// Longest gap while more than one event comes for each hint, which is as fast as the ring allows: 15 to 40
-/// microseconds. With a shorter gap, events would wait in front of the ring. See
-/// `perf/results/experiments.md`.
+/// Longest gap while more than one event arrives for each pause hint, which is as fast as the ring
+/// allows: 15 to 40 microseconds. With a shorter gap, producers would wait for free slots. See
+/// E22 in `perf/results/experiments.md`.
 const LONGEST_GAP: u32 = 1024;
-/// A consumer that finds fewer events than this at each check, without a wait, checks too often. About the
-/// number of events published in the longest gap.
+/// A consumer that finds fewer events than this in each poll, without a wait, polls too often.
+/// About the number of events that are published in the longest gap.
 const FEW_EVENTS: u64 = 8192;
 
-/// Polls before the clock is read for the first time: one to three microseconds, in which most answers come.
+/// Polls before the first read of the clock: one to three microseconds, in which most answers
+/// arrive.
 const NEAR_LOOKS: u32 = 72;
-/// The length that counts for a wait that ended within those polls, in nanoseconds.
+/// The assumed length of a wait that ended within those polls, in nanoseconds.
 const NEAR_NS: u32 = 1_000;
 /// [`PARKING`] in nanoseconds. Staying awake longer does not pay.
 const PARKING_NS: u32 = PARKING.as_nanos() as u32;
 /// Weight of the last wait in the estimate: an eighth.
 const LEARNING: u32 = 8;
-/// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time that the
-/// other thread ran is not lost.
+/// The cost of a yield that let another thread run, in nanoseconds: the context switch. The time
+/// that the other thread ran is not lost.
 const SWITCH_NS: u32 = 500;
-/// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond, which is what
-/// a yield costs. If the other side runs on another CPU, it answers in that time. Otherwise the yield of each
-/// waiting producer would let one event pass, or as many as a small ring has slots: with 16 slots and eight
-/// producers, a channel is five times as fast. The stages of a graph wait for each other's batches, which take
-/// longer.
+/// Polls before a yield under oversubscription, in a ring of several producers: half a microsecond,
+/// which is the cost of a yield.
+///
+/// If the other side runs on another CPU, it answers in that time. Otherwise, the yield of each
+/// waiting producer would let one event pass, or as many as a small ring has slots. With 16 slots
+/// and eight producers, these polls make a channel five times as fast. The stages of a graph wait
+/// for batches of each other, which take longer.
 const LOOKS_BEFORE_A_YIELD: u32 = 20;
-/// Of this many waits that need no yield, one begins with a yield: a thread that only spins would not notice
-/// a load.
+/// One in this many waits that need no yield begins with a yield: a thread that only polls would
+/// not notice a load.
 const WAITS_PER_PROBE: u32 = 64;
-/// The same if most waits end within the near polls. A yield then costs as much as several such waits, and
-/// this many of them take little longer than `WAITS_PER_PROBE` others.
+/// The same if most waits end within the near polls. A yield then costs as much as several such
+/// waits, and this many of them take little longer than `WAITS_PER_PROBE` others.
 const NEAR_WAITS_PER_PROBE: u32 = 512;
 
-/// Backs off for a learnt gap, stays awake for a learnt time, then parks. Its latency is that of spinning
-/// while events flow, and it uses no CPU when they do not.
+/// Polls while that pays, and parks when it does not. Has the latency of polling while events flow,
+/// and uses no CPU while they do not.
 ///
-/// A waiter does not poll at once, since that would take the very cache line that the other side is writing.
-/// The gap before the first poll doubles if the wait is over when the gap ends, so a steady stream is taken
-/// in batches. It halves if not, so a lone event is not delayed.
+/// # A wait
 ///
-/// A consumer sees a lone event by its [own polls](WaitStrategy::spins_first), as one that spins does, if the
-/// event comes within three to eight microseconds. A waiter without such polls, such as a producer, or one
-/// with a gap, polls for one to three microseconds after the gap. If its waits mostly end within the cost of
-/// parking, 50 µs, it then stays awake that long; otherwise it parks at once. While awake, it spins if a CPU
-/// is spare. Of all threads of the process that wait this way, one fewer than there are CPUs may spin, and
-/// none in a ring whose threads need more CPUs than they get. The others yield between polls, which gives the
-/// CPU to the thread that they wait for.
+/// 1. **Gap.** A thread that waits in a stream does not poll at once, since a poll would acquire
+///    the cache line that the other side is writing. It first backs off for a gap. The gap doubles
+///    if the wait is over at its end, so a steady stream is taken in batches. Otherwise it halves,
+///    so a single event is not delayed.
+/// 2. **Near polls.** A consumer that waits for single events polls for three to eight microseconds
+///    [by itself](WaitStrategy::spins_first), as a spinning consumer does. Any other thread polls
+///    for one to three microseconds after the gap.
+/// 3. **Awake.** If its waits mostly end within 50 µs, the cost of parking, the thread stays awake
+///    for that long. It polls if a CPU is spare. Of all threads of the process that wait this way,
+///    one fewer than there are CPUs may poll. The others yield between polls, and so do all threads
+///    of a ring under oversubscription.
+/// 4. **Park.** Otherwise, or after that time, the thread parks.
 ///
-/// A consumer that just keeps up never waits, and finds a few events at each check. It
-/// [paces](WaitStrategy::pace) itself by a gap between batches. That gap doubles as long as no wait follows
-/// it, and halves when one does. Both gaps halve when the consumer finds a quarter of the ring: in a small
-/// ring, a gap that pays in a large one keeps producers waiting.
+/// At about 20,000 events a second or more, an event is seen about as soon as by a spinning thread.
+/// At lower rates, each event costs a wake-up, 10 to 30 µs.
 ///
-/// Neither gap grows while events come one by one, at less than about twenty million a second, where it would
-/// only add latency. A gap grows beyond one to four microseconds, up to 15 to 40, only while more than one
-/// event comes for each pause hint. At that rate producers wait for the ring, and each check costs them more
-/// than it finds.
+/// # Between batches
 ///
-/// In a ring whose threads need more CPUs than they get, a stage that could hold up another one does not pace
-/// itself. It yields its CPU even if events come without end: after each batch of a stream, and after each
-/// second lone event.
+/// A consumer that just keeps up with its producers never waits, and finds only a few events in
+/// each poll. It [paces](WaitStrategy::pace) itself by a gap between batches, which doubles while
+/// no wait follows it and halves when one does.
 ///
-/// [Beside busy threads](super#beside-busy-threads) of other programs, where a yield takes a time slice of some
-/// milliseconds, it does not yield. It spins for up to 50 µs if a CPU is spare, sleeps once, for about 65 µs, and
-/// parks. It leaves out the first two steps, more and more often, while they do not pay.
+/// Both gaps halve when the consumer finds a quarter of the ring or more: in a small ring, a gap
+/// that pays in a large one makes producers wait. Neither gap grows if events arrive one by one, at
+/// less than about twenty million a second, since it would only add latency. A gap grows beyond one
+/// to four microseconds, up to 15 to 40, only while more than one event arrives for each pause
+/// hint. At that rate producers wait for the ring, and each poll costs them more than it finds.
 ///
-/// From about 20,000 events a second on, an event is seen about as soon as by a thread that spins. At lower
-/// rates each event costs a wake-up, 10 to 30 µs.
+/// # Busy CPUs
+///
+/// Under oversubscription, a stage that could hold up another one does not pace itself. It yields
+/// its CPU even if events arrive without end: after each batch of a stream, and after every second
+/// single event.
+///
+/// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice
+/// of some milliseconds, so the thread does not yield. It polls for up to 50 µs if a CPU is spare,
+/// sleeps once, for about 65 µs, and parks. It skips the first two steps, more and more often,
+/// while they do not pay.
 ///
 /// ```
 /// use lapwing::Disruptor;
 /// use lapwing::wait::{Adaptive, BusySpin, WaitStrategy};
 ///
 /// assert!(Adaptive::PARKS);
-/// // The default of stages and producers alike; here for the stages only.
+/// // The default of both stages and producers; here for the stages only.
 /// let ring = Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Adaptive::default())
 ///     .producer_wait(BusySpin)
-///     .stage("sum").read(|_, _, _| {})
-///     .build();
-/// assert!(ring.is_ok());
+///     .stage("sum").read(|_, _, _| {});
+/// assert!(ring.build().is_ok());
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Adaptive {
@@ -119,7 +130,7 @@ pub struct Adaptive {
     pace: u32,
     /// The result of the last wait since the last batch.
     last: Wait,
-    /// Whether the last events came one by one and not as a stream.
+    /// Whether the last events arrived one by one and not as a stream.
     is_lone: bool,
     /// Estimate of the length of a wait, in nanoseconds.
     usual_ns: u32,
@@ -169,13 +180,14 @@ impl Adaptive {
         if self.stays_awake() { PARKING_NS } else { 0 }
     }
 
-    /// Updates the estimate with a wait of `wait_ns`. Longer waits count as twice the cost of parking.
+    /// Updates the estimate with a wait of `wait_ns`. The estimate counts a wait as at most twice
+    /// the cost of parking.
     fn learn(&mut self, wait_ns: u32) {
         self.usual_ns = (self.usual_ns * (LEARNING - 1) + wait_ns.min(2 * PARKING_NS)) / LEARNING;
     }
 
-    /// Polls until the wait is over or the budget is spent. Returns the cost of a wait that is over, in
-    /// nanoseconds.
+    /// Polls until the wait is over or the budget is spent. Returns the cost of a wait that is
+    /// over, in nanoseconds.
     fn stay_awake(&mut self, waiting: &Waiting<'_>) -> Option<u32> {
         let load = waiting.load;
         if load.is_oversubscribed()
@@ -188,8 +200,8 @@ impl Adaptive {
         let mut spinner = None;
         let mut spent_ns = 0_u32;
         loop {
-            // All threads share the cache line of that right: a thread that could not use it does not request
-            // it.
+            // All threads share the cache line of this right. A thread that cannot use it does not
+            // request it.
             spinner =
                 if load.is_oversubscribed() { None } else { spinner.or_else(Spinner::try_new) };
             let cost_ns = match spinner {
@@ -204,22 +216,25 @@ impl Adaptive {
                 break;
             }
         }
-        // A thread that only spins would not notice that others wait for its CPU.
+        // A thread that only polls would not notice that other threads wait for its CPU.
         if spinner.is_some() {
             give_way(load);
         }
         None
     }
 
-    /// Shortens both gaps: producers may wait for the events that came meanwhile.
+    /// Shortens both gaps: producers may be waiting for free slots.
     fn hurry(&mut self) {
         self.gap /= 2;
         self.pace /= 2;
     }
 
-    /// Yields under oversubscription: a consumer that keeps up with its producers never waits, and would
-    /// never give up its CPU. Does not yield after a lone event that it had to wait for. If another event has
-    /// come by now, it is seen a whole round of turns sooner; if not, the consumer is about to wait.
+    /// Yields under oversubscription: a consumer that keeps up with its producers never waits, and
+    /// would never yield its CPU.
+    ///
+    /// Does not yield after a single event that it had to wait for. If the next event has arrived,
+    /// it is handled a whole round of time slices sooner. If not, the consumer is about to wait
+    /// anyway.
     fn end_turn(&mut self, last: Wait, pacing: &Pacing<'_>) {
         if !self.is_lone || last == Wait::None {
             self.last = Wait::Longer; // the next lone event yields too
@@ -234,7 +249,7 @@ impl Adaptive {
         self.waits.wrapping_add(1).is_multiple_of(waits_per_probe)
     }
 
-    /// Polls a few times, in which most answers come; returns whether the wait is over.
+    /// Polls a few times, in which most answers arrive. Returns whether the wait is over.
     fn look_near(&mut self, waiting: &Waiting<'_>) -> bool {
         let load = waiting.load;
         if !load.is_oversubscribed() && self.is_next_a_probe() {
@@ -245,7 +260,7 @@ impl Adaptive {
     }
 }
 
-/// The gap that follows one of `gap` pause hints in which `events` came.
+/// The gap that follows a gap of `gap` pause hints in which `events` arrived.
 fn learnt(gap: u32, events: u64) -> u32 {
     let longest = if events > gap.into() { LONGEST_GAP } else { LONG_GAP };
     stream::learnt(gap, events, SHORTEST_GAP..=longest)
@@ -258,8 +273,8 @@ fn spin(waiting: &Waiting<'_>) -> u32 {
     nanoseconds(start.elapsed())
 }
 
-/// Yields, and records whether another thread ran. Returns the cost, in nanoseconds. It is more than any
-/// budget if a yield takes a time slice.
+/// Yields, and records whether another thread ran. Returns the cost in nanoseconds, which is more
+/// than any budget if a yield takes a time slice.
 fn give_way(load: CpuLoad<'_>) -> u32 {
     match load.give_way() {
         Yield::Alone(time) => nanoseconds(time),
@@ -283,7 +298,7 @@ enum Wait {
     There,
     /// Not over when the gap ended.
     Longer,
-    /// The consumer polls by itself, and has not called since.
+    /// The consumer polls by itself, and has not called `wait` since.
     Own,
 }
 
@@ -291,7 +306,8 @@ impl WaitStrategy for Adaptive {
     const PARKS: bool = true;
 
     fn spins_first(&mut self, is_oversubscribed: bool) -> bool {
-        // In a stream, a poll takes a line that is being written. One wait in many probes for a load instead.
+        // In a stream, a poll acquires a cache line that is being written. One wait in many probes
+        // for a load instead.
         let is_lone = self.is_lone && self.gap == 0 && self.pace == 0;
         let is_first =
             !is_oversubscribed && is_lone && self.stays_awake() && !self.is_next_a_probe();
@@ -343,10 +359,10 @@ impl WaitStrategy for Adaptive {
         }
         match last {
             Wait::There => self.gap = learnt(self.gap, events),
-            // With this many events, the consumer does not check too often.
+            // With this many events, the consumer does not poll too often.
             Wait::None if events >= FEW_EVENTS => self.pace /= 2,
             Wait::None => self.pace = learnt(self.pace, events),
-            // Events that had to be waited for came one by one, and so may the next.
+            // Events that ended a wait arrived one by one, and so may the next.
             Wait::Longer | Wait::Own => {}
         }
         pacing.keep_away(self.pace);

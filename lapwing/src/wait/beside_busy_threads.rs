@@ -1,17 +1,21 @@
-//! How the default strategy waits where a yield takes a time slice: it spins, sleeps once, and parks.
+//! How the default strategy waits where a yield takes a time slice: it polls, sleeps once, and
+//! parks.
 //!
 //! | step | longest | pays if |
 //! |---|---|---|
-//! | spin | 50 µs, the cost of a wake-up | the other side has a CPU now: an exchange then takes a microsecond |
+//! | spin | 50 µs, the cost of a wake-up | the other side is running: an exchange then takes a microsecond |
 //! | sleep once | 65 µs, most of it timer slack | the thread gets its CPU soon: it then finds a batch, and costs the other side nothing |
 //! | park | until woken | always |
 //!
-//! Beside one busy thread on each CPU the first two steps pay, and are 2 to 70 times as fast as parking at once.
-//! Beside two, the thread that sleeps waits for its CPU, and parking at once is up to 5 times as fast: a
-//! wake-up by a thread on the same CPU takes 2 µs there. So a step that did not pay is left out of the next wait,
-//! then of the next 3, and so on up to 63. Each further spin is a trial, and longer. See `perf/results/experiments.md`, "Beside busy threads".
+//! With one busy thread on each CPU, the first two steps pay: they are 2 to 70 times as fast as
+//! parking at once. With two, a thread that has slept waits for its CPU, and parking at once is up
+//! to 5 times as fast: there, a wake-up by a thread on the same CPU takes 2 µs.
 //!
-//! Not here: how a ring knows that it is beside busy threads (`cpu_load`).
+//! So a step that did not pay is skipped in the next wait, then in the next 3, and so on up to 63.
+//! A spin after a failed one is a trial, and takes longer. See E69 in
+//! `perf/results/experiments.md`.
+//!
+//! Not here: how a ring detects busy threads (`cpu_load`).
 
 use std::time::Duration;
 
@@ -21,14 +25,14 @@ use super::polls::{LOOKS_PER_CLOCK, PARKING};
 use super::spinner::Spinner;
 use crate::sync::pause;
 
-/// How long it spins when it tries again. The other side may sleep instead of spinning as well, and answers only
-/// after that: a shorter spin would never find that both could spin.
+/// Longest spin of a trial. The other side may sleep as well instead of spinning, and answers only
+/// after that. A shorter spin would never find that both sides could spin.
 const LONGEST_TRIAL: Duration = Duration::from_micros(100);
-/// A sleep takes about 65 µs. If it takes longer than this, the thread has waited for its CPU, and a wake-up
-/// would have come as soon.
+/// A sleep takes about 65 µs. If it takes longer than this, the thread has waited for its CPU, and
+/// a wake-up would have been as fast.
 const LONGEST_NAP: Duration = Duration::from_micros(200);
 
-/// What one thread has learnt of its waits beside busy threads.
+/// What one thread has learnt about its waits beside busy threads.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BesideBusyThreads {
     spin: Attempt,
@@ -36,9 +40,9 @@ pub(super) struct BesideBusyThreads {
 }
 
 impl BesideBusyThreads {
-    /// Waits until the wait is over or has expired, or a spurious wake.
+    /// Waits until the wait is over or has expired, or until a spurious wake-up.
     pub(super) fn wait(&mut self, waiting: &Waiting<'_>) {
-        // Refused, until it is time to try again.
+        // The yield is refused, until it is time to try again.
         if waiting.load.give_way() != Yield::Refused && waiting.seems_over() {
             return;
         }
@@ -63,12 +67,12 @@ impl BesideBusyThreads {
     }
 }
 
-/// A step that is left out more and more often while it does not pay.
+/// A step that is skipped more and more often while it does not pay.
 #[derive(Debug, Clone, Copy, Default)]
 struct Attempt {
-    /// Waits without the step after the last one with it.
+    /// Waits without the step after the last wait with it.
     interval: u32,
-    /// Of these, how many are left.
+    /// How many of these are left.
     left: u32,
 }
 
@@ -88,7 +92,7 @@ impl Attempt {
         self.interval > 0
     }
 
-    /// Learns from a step; returns whether it `paid`.
+    /// Learns whether the step `paid`, and returns that.
     fn learn(&mut self, paid: bool) -> bool {
         self.interval = if paid { 0 } else { (2 * self.interval + 1).min(Self::LONGEST) };
         self.left = self.interval;

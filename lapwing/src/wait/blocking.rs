@@ -1,15 +1,15 @@
-//! Sleeping in the operating system until woken: no CPU while idle.
+//! Parking in the operating system until woken: no CPU while idle.
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls a few times with a yield in between, then parks until what it waits for advances.
+/// Polls a few times with a yield after each poll, then parks until another thread wakes it.
 ///
-/// Beside [busy threads](super#beside-busy-threads) of other programs, where a yield takes a time slice, it
-/// parks at once.
+/// While no thread is parked, this costs the other side one load of a cache line that is rarely
+/// written. With [`yields`](Self::yields) of 0, the thread parks at once, and each single event
+/// costs a wake-up.
 ///
-/// It parks on an empty ring, on an upstream stage and on a full ring. While no thread sleeps, it costs the
-/// other side one load of a cache line that is rarely written. With [`yields`](Self::yields) of 0 it parks at
-/// once, and each lone event pays for a wake-up.
+/// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice,
+/// so the thread parks at once.
 ///
 /// ```
 /// use lapwing::wait::{Blocking, WaitStrategy};
@@ -18,20 +18,20 @@ use super::{WaitStrategy, Waiting};
 /// assert_eq!(Blocking::default().yields, 10);
 /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .wait(Blocking { yields: 0 }) // parks at once
-///     .stage("sum").read(|_, _, _| {})
-///     .build();
-/// assert!(ring.is_ok());
+///     .stage("sum").read(|_, _, _| {});
+/// assert!(ring.build().is_ok());
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Blocking {
-    /// Polls before it parks, in iterations, each followed by a yield of the CPU.
+    /// Number of polls before the thread parks, each followed by a yield of the CPU.
     pub yields: u32,
 }
 
 impl Default for Blocking {
-    /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up. In a multicast on two cores,
-    /// this was a hundred times as fast as parking at once, or after 100 polls without a yield; see
-    /// `perf/results/experiments.md`.
+    /// 10 yields: a few microseconds on an idle CPU, far less than a wake-up.
+    ///
+    /// In a multicast on two cores, this is a hundred times as fast as parking at once, or after
+    /// 100 polls without a yield; see E23 in `perf/results/experiments.md`.
     fn default() -> Self {
         Self { yields: 10 }
     }

@@ -1,27 +1,33 @@
-//! Spinning on the CPU: the lowest latency, for threads that have a CPU each.
+//! Spinning on the CPU: the lowest latency, for threads with a CPU each.
 
 use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls without end. A producer or a worker runs a pause hint after each poll. A consumer does so too, or
-/// runs three hints after each of its first polls and none after the others; an A/B test chooses. See
+/// Polls without end. Use it only if each spinning thread has a CPU of its own. Otherwise it may
+/// take the CPU from the thread that it waits for.
+///
+/// It suits events that arrive one by one. In a fast stream, each poll acquires a cache line that
+/// the producer writes. If events are small and transfers of cache lines are slow, [the
+/// default](super::Adaptive), which backs off in streams, reaches up to twenty times the
+/// throughput.
+///
+/// A producer or a worker runs a pause hint after each poll. A consumer does the same, or it runs
+/// three hints after each of its first polls and none after the others. An A/B test chooses; see
 /// [`SPINS`](WaitStrategy::SPINS).
 ///
-/// It suits events that come one by one. In a fast stream, each poll takes a cache line that the producer
-/// writes. If events are small and cache lines take long, [the default](super::Adaptive), which backs off
-/// from streams, reaches up to twenty times the throughput.
+/// # Feature `predicted-branch`
 ///
-/// With the cargo feature `predicted-branch`, on Linux and x86-64, the CPU predicts that each poll of a
-/// consumer finds an event. It has then begun to handle the event when its cache line arrives. That saves
-/// about an eighth of the latency of a lone event where CPUs share a cache. The costs: while there is no
-/// event, the CPU loads what the handler would load, also from memory that other threads write. The stack
-/// pointer is off by one word for some instructions, which a profiler or an unwinder in a signal handler may
-/// see. The assembly needs LLVM. A thread with a shadow stack does without the prediction. The feature
-/// applies to each strategy while its consumer polls.
+/// With this cargo feature, on Linux and x86-64, the CPU predicts that each poll of a consumer
+/// finds an event. It has then begun to handle the event when the cache line arrives. That saves
+/// about an eighth of the latency of a single event if the CPUs share a cache. The feature applies
+/// to every strategy while its consumer polls. Its costs:
 ///
-/// Use it only if each spinning thread has a CPU of its own. With fewer CPUs, it takes the CPU from the very
-/// thread that it waits for.
+/// - While there is no event, the CPU loads what the handler would load, also from memory that
+///   other threads write.
+/// - The stack pointer is off by one word for some instructions. A profiler, or an unwinder in a
+///   signal handler, may see that.
+/// - The assembly needs LLVM. A thread with a shadow stack does not use the prediction.
 ///
 /// ```
 /// use lapwing::wait::{BusySpin, WaitStrategy};

@@ -1,20 +1,21 @@
-//! What the yields of a ring's threads show about the CPUs that they run on. Not here: how many threads may
-//! spin (`spinner`).
+//! What the yields of a ring's threads show about the CPUs that they run on. Not here: how many
+//! threads may spin (`spinner`).
 //!
-//! | yields | the ring is | waiters |
+//! | yields | the ring is | waiting threads |
 //! |---|---|---|
 //! | let no other thread run | alone | spin |
-//! | let others run, and return soon | oversubscribed | yield at once: the threads of the ring take turns |
+//! | let other threads run, and return soon | oversubscribed | yield at once: the threads of the ring take turns |
 //! | take a time slice | beside busy threads | do not yield: they spin, sleep once, and park |
 //!
-//! A yield beside a thread that never yields gives it a time slice, which is 4 ms on Linux at 250 Hz. A thread
-//! that sleeps is scheduled within microseconds of its wake-up instead, as long as it has used less than its
-//! share of the CPU. Therefore a yield that took more than a millisecond forbids yields in the whole ring: for
-//! 8 ms at first, and for up to a second if it happens again. Then one thread tries.
+//! A yield beside a thread that never yields gives it a time slice, which is 4 ms on Linux at 250
+//! Hz. A thread that sleeps is scheduled within microseconds of its wake-up instead, as long as it
+//! has used less than its share of the CPU. A yield that took more than a millisecond therefore
+//! bans yields in the whole ring: for 8 ms at first, and for up to a second if it happens again.
+//! Then one thread tries a yield.
 //!
-//! Each thread measures how long its own yields take, and records the result in two words of the ring. All
-//! threads of the ring therefore know. A thread with a CPU to itself would otherwise spin there while two
-//! others share the next CPU.
+//! Each thread measures how long its own yields take, and records the result in two words of the
+//! ring, so all threads of the ring know. Otherwise a thread with a CPU to itself would spin there
+//! while two others share the next CPU.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -24,21 +25,21 @@ use crate::Sequence;
 use crate::protocol::control::Control;
 use crate::sync::{Figure, Ordering, yield_now};
 
-/// After a yield that let another thread run, this many must let none run before the oversubscription is
-/// over: half a millisecond.
+/// After a yield that let another thread run, this many yields must let none run before the
+/// oversubscription is over: half a millisecond.
 const YIELDS_ALONE: u64 = 1024;
-/// One store records this many yields of one thread. All threads load that cache line: with a store for each
-/// yield, every turn of every other thread waited for it.
+/// One store records this many yields of one thread. All threads load that cache line: with a store
+/// for each yield, they would wait for the cache line each time.
 const YIELDS_PER_STORE: u64 = 32;
-/// A longer yield let another thread run; one that lets none run takes half a microsecond.
+/// A longer yield let another thread run. A yield that lets none run takes half a microsecond.
 const LONG: Duration = Duration::from_nanos(1_500);
-/// Two long yields of one thread within this time are oversubscription. A tick of the system clock also makes
-/// a yield long, but comes at most once a millisecond.
+/// Two long yields of one thread within this time mean oversubscription. A tick of the system clock
+/// also makes a yield long, but comes at most once a millisecond.
 const TOGETHER: Duration = Duration::from_micros(900);
 /// A longer yield gave a time slice to a thread that does not yield.
 const SLICE: Duration = Duration::from_millis(1);
-/// If this many laps of the ring or more were claimed meanwhile, that thread was one of the ring, which made
-/// good use of its time slice.
+/// If this many laps of the ring or more were claimed during a long yield, the other thread belongs
+/// to the ring and made good use of its time slice.
 const PRODUCTIVE_LAPS: u64 = 2;
 
 thread_local! {
@@ -71,7 +72,8 @@ pub(super) enum Yield {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CpuLoad<'a> {
     control: &'a Control,
-    /// The number of yields that must let no other thread run until the oversubscription is over; 0 for none.
+    /// How many yields must let no other thread run until the oversubscription is over; 0 if there
+    /// is none.
     yields_left: &'a Figure,
     /// Until when no thread yields, as a [`Ban`]; 0 if yields are allowed.
     ban: &'a Figure,
@@ -84,8 +86,9 @@ impl<'a> CpuLoad<'a> {
         Self { control, yields_left, ban }
     }
 
-    /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and return
-    /// soon. Always, if the process has one CPU: a turn there is too short to be told from a yield that let none run.
+    /// Whether the threads of the ring take turns on their CPUs: yields let another thread run and
+    /// return soon. Always true if the process has one CPU, since a turn there is too short to be
+    /// distinguished from a yield that let no other thread run.
     pub(super) fn is_oversubscribed(self) -> bool {
         let takes_turns = self.left() > 0 || !Spinner::is_ever_granted();
         takes_turns && !self.is_beside_busy_threads()
@@ -101,7 +104,8 @@ impl<'a> CpuLoad<'a> {
         Ban::of(self.ban).is_some()
     }
 
-    /// Yields, and records whether another thread ran. Does nothing if the yield would take a time slice.
+    /// Yields, and records whether another thread ran. Does nothing if the yield would take a time
+    /// slice.
     pub(super) fn give_way(self) -> Yield {
         let before = Ban::of(self.ban);
         if !self.may_yield(before) {
@@ -111,15 +115,16 @@ impl<'a> CpuLoad<'a> {
         self.note(start, after_yield(start), claimed, before)
     }
 
-    /// Whether yields are allowed. Once a ban has passed, they are for the first thread that asks.
+    /// Whether yields are allowed. After a ban has passed, they are allowed for the first thread
+    /// that asks.
     fn may_yield(self, ban: Option<Ban>) -> bool {
         let Some(ban) = ban else { return true };
         let now = self.now_ms();
         ban.has_passed(now) && ban.again(now).replaces(ban, self.ban)
     }
 
-    /// Records a yield, before which the ring had `claimed` so many sequences, and a ban had passed or there was
-    /// none. A single long one is not oversubscription.
+    /// Records a yield. `claimed` is the number of sequences that were claimed before it. `before`
+    /// is the ban that had passed before it, if any. A single long yield is not oversubscription.
     fn note(self, start: Instant, end: Instant, claimed: Sequence, before: Option<Ban>) -> Yield {
         let time = end - start;
         if time > SLICE && self.laps_since(claimed) < PRODUCTIVE_LAPS {
@@ -134,7 +139,7 @@ impl<'a> CpuLoad<'a> {
             self.saw_nobody();
             return Yield::Alone(time);
         }
-        // Rarely stored, since the other threads load this line before each wait.
+        // Store rarely, since the other threads load this cache line before each wait.
         if self.left() < YIELDS_ALONE / 2 {
             if !is_second(end) {
                 return Yield::Alone(time);
@@ -144,13 +149,14 @@ impl<'a> CpuLoad<'a> {
         Yield::LetRun
     }
 
-    /// How often the ring has been filled since it had `claimed` so many sequences.
+    /// How many laps of the ring were claimed since `claimed`.
     fn laps_since(self, claimed: Sequence) -> u64 {
         self.control.claimed().saturating_sub(claimed) / self.control.capacity
     }
 
-    /// Records that a yield took a time slice, `before` which a ban had passed or there was none. Threads whose
-    /// slices overlap count once, so that a host that stops all CPUs for a moment costs a short ban.
+    /// Records that a yield took a time slice. `before` is the ban that had passed before the
+    /// yield, if any. Overlapping slices of several threads count once, so that a host that stops
+    /// all CPUs for a moment causes a short ban.
     pub(super) fn saw_a_slice(self, before: Option<Ban>) {
         if before.is_some() || Ban::of(self.ban).is_none() {
             Ban::after_slice(before, self.now_ms()).store(self.ban);
@@ -187,7 +193,7 @@ impl<'a> CpuLoad<'a> {
     }
 
     fn set(self, left: u64) {
-        // O13, Relaxed: as in `left`.
+        // O13, Relaxed: a figure, see `left`.
         self.yields_left.store(left, Ordering::Relaxed);
     }
 }
@@ -199,7 +205,8 @@ fn after_yield(_start: Instant) -> Instant {
     Instant::now()
 }
 
-/// The same in a test: the yield lets no other thread run, however busy the machine is.
+/// The same in a test: pretends that the yield let no other thread run, however busy the machine
+/// is.
 #[cfg(all(test, not(loom)))]
 fn after_yield(start: Instant) -> Instant {
     yield_now();
@@ -207,29 +214,29 @@ fn after_yield(start: Instant) -> Instant {
     start + Duration::from_nanos(500)
 }
 
-/// Whether a long yield that has ended now came shortly after another one of this thread.
+/// Whether a long yield that ends at `now` follows shortly after another one of this thread.
 fn is_second(now: Instant) -> bool {
     let last = LAST_LONG.replace(Some(now));
     last.is_some_and(|last| now.saturating_duration_since(last) <= TOGETHER)
 }
 
-/// A time without yields.
+/// A period without yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ban {
     /// When it ends.
     until_ms: u64,
-    /// How often a yield took a time slice of late. Each doubles the length of the next ban.
+    /// How often a yield took a time slice recently. Each level doubles the length of the next ban.
     level: u32,
 }
 
 impl Ban {
     /// Length of the first ban: twice a time slice.
     const FIRST_MS: u64 = 8;
-    /// Level of the longest ban: a second. Then one yield in a second takes a time slice, which is 0.4 % of
-    /// the time of one thread.
+    /// Level of the longest ban: a second. One yield in a second then takes a time slice, which is
+    /// 0.4 % of the time of one thread.
     const HIGHEST: u32 = 7;
-    /// What a yield that took a time slice adds to the level. One that did not takes one away, so that the
-    /// level also rises if every second yield takes a slice.
+    /// What a yield that took a time slice adds to the level. A yield that did not take one
+    /// subtracts one level. So the level also rises if every second yield takes a time slice.
     const STEP: u32 = 2;
     /// The word holds the level in its lowest bits.
     const LEVELS: u64 = 8;
@@ -253,20 +260,20 @@ impl Ban {
         Self { until_ms: now_ms + (Self::FIRST_MS << level), level }
     }
 
-    /// The ban once a yield has taken a time slice.
+    /// The ban after a yield that took a time slice.
     fn after_slice(before: Option<Self>, now_ms: u64) -> Self {
         let level = before.map_or(0, |ban| (ban.level + Self::STEP).min(Self::HIGHEST));
         Self::new(now_ms, level)
     }
 
-    /// The ban once a yield has taken none. It has passed, so the next thread may try as well. `None` after
-    /// enough such yields.
+    /// The ban after a yield that took no time slice. It has already passed, so the next thread may
+    /// try as well. `None` after enough such yields.
     fn after_turn(self, now_ms: u64) -> Option<Self> {
         let level = self.level.checked_sub(1)?;
         Some(Self { until_ms: now_ms.max(1), level })
     }
 
-    /// The same ban once more, while one thread tries.
+    /// The same ban once more, while one thread tries a yield.
     fn again(self, now_ms: u64) -> Self {
         Self::new(now_ms, self.level)
     }
@@ -276,19 +283,19 @@ impl Ban {
     }
 
     fn store(self, word: &Figure) {
-        // O13, Relaxed: a figure. If threads store at once, one of them counts.
+        // O13, Relaxed: a figure. If several threads store at once, one value remains.
         word.store(self.encode(), Ordering::Relaxed);
     }
 
     fn lift(word: &Figure) {
-        // O13, Relaxed: as in `store`.
+        // O13, Relaxed: a figure, see `store`.
         word.store(0, Ordering::Relaxed);
     }
 
-    /// Stores it in place of `other`; false if another thread was first.
+    /// Stores this ban in place of `other`. Returns false if another thread was first.
     fn replaces(self, other: Self, word: &Figure) -> bool {
         let (from, to) = (other.encode(), self.encode());
-        // O13, Relaxed: one modification order decides which thread tries.
+        // O13, Relaxed: the modification order of the word decides which thread tries.
         word.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
@@ -327,7 +334,7 @@ mod tests {
         ring.is_oversubscribed()
     }
 
-    /// A tick of the system clock counted as oversubscription, for at least a thousand yields.
+    /// A single long yield may be a tick of the system clock.
     #[test]
     fn two_yields_that_take_long_are_oversubscription_when_they_come_together() {
         assert!(!is_oversubscribed_after(&[(400, 10), (400, 20)]));
@@ -370,7 +377,8 @@ mod tests {
         assert_eq!(ring.left(), YIELDS_ALONE);
     }
 
-    /// Each wait of each stage gave a time slice away: a ring of 1,024 slots made one lap in 4 ms for each stage.
+    /// With a time slice lost in each wait of each stage, a ring of 1,024 slots makes one lap in 4
+    /// ms for each stage.
     #[test]
     fn a_yield_that_takes_a_time_slice_is_the_last_for_a_while() {
         let control = ring();
@@ -382,7 +390,7 @@ mod tests {
         assert_eq!((ring.give_way(), YIELDS.get()), (Yield::Refused, 0));
     }
 
-    /// It polled for some microseconds before each yield, since a turn of the other thread took less than counts as one.
+    /// On one CPU, a turn of the other thread may be shorter than what counts as a long yield.
     #[test]
     fn a_ring_on_one_cpu_is_oversubscribed() {
         let control = ring();
@@ -394,7 +402,7 @@ mod tests {
         assert!(!ring.is_oversubscribed());
     }
 
-    /// A sender that filled the ring again and again while the other ones were waiting for their turn.
+    /// For example, a sender that fills the ring again and again while the other senders wait.
     #[test]
     fn a_time_slice_that_the_ring_made_good_use_of_is_no_reason_not_to_yield() {
         let control = ring();
@@ -430,7 +438,8 @@ mod tests {
         );
     }
 
-    /// A host that stopped four threads for two milliseconds forbade yields for half a second.
+    /// A host may stop all threads at once. Counting each of four slices would ban yields for half
+    /// a second.
     #[test]
     fn time_slices_that_overlap_count_once() {
         let control = ring();

@@ -1,24 +1,30 @@
-//! How a thread waits: the wait strategies. A strategy does not decide when a wait is over; the ring does.
+//! Wait strategies: what a thread does while it waits for events or for free slots.
 //!
-//! | strategy | latency | CPU while idle | parks |
+//! A consumer waits if the ring is empty, or if an upstream stage has not finished the next event.
+//! A producer waits if the ring is full. The strategy decides how the thread waits. It does not
+//! decide when the wait is over: the library checks again afterwards, so a strategy that returns
+//! too early costs only time.
+//!
+//! | strategy | latency of an event | CPU while idle | parks |
 //! |---|---|---|---|
-//! | [`BusySpin`] | lowest | one CPU each | no |
-//! | [`Yielding`] | low | one CPU each, yielded to others | no |
-//! | [`Sleeping`] | up to its sleep | a little | no |
-//! | [`Blocking`] | a wake-up by the system | none | yes |
-//! | [`Adaptive`], the default | low while busy, a wake-up after a pause | none | yes |
-//! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest, then low, then that of `F` | that of `F` | as `F` |
+//! | [`Adaptive`], the default | low while events flow, a wake-up after a pause | none | yes |
+//! | [`Blocking`] | a wake-up | none | yes |
+//! | [`Sleeping`] | up to the length of its sleep | little | no |
+//! | [`Yielding`] | low | a whole CPU, which it yields to other threads | no |
+//! | [`BusySpin`] | lowest | a whole CPU | no |
+//! | [`PhasedBackoff<F>`](PhasedBackoff) | lowest at first, then low, then that of `F` | that of `F` | if `F` does |
 //!
-//! A strategy can be set for each consumer and for the producer side. It only waits: the library checks again
-//! afterwards, so a strategy that returns too early costs only time. The same strategy waits on an empty
-//! ring, on an upstream stage and on a full ring.
+//! Each consumer can have a strategy of its own ([`Stage::wait`](crate::Stage::wait)).
+//! [`Builder::wait`](crate::Builder::wait) sets the strategy of the others, and
+//! [`Builder::producer_wait`](crate::Builder::producer_wait) that of the producers. If none of
+//! these fits, implement [`WaitStrategy`].
 //!
 //! ```
 //! use lapwing::{Disruptor, wait::{Blocking, BusySpin, Yielding}};
 //!
 //! let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
 //!     .producer_wait(Yielding::default())
-//!     .wait(Blocking::default()) // of stages that do not say
+//!     .wait(Blocking::default()) // for stages without a strategy of their own
 //!     .stage("hot").wait(BusySpin).read(|event, _, _| assert_eq!(*event, 7))
 //!     .stage("cold").read(|event, _, _| assert_eq!(*event, 7))
 //!     .build()?;
@@ -28,46 +34,83 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [halt](crate::Running::halt) ends a wait at once, whether the thread spins, yields or sleeps. So does a
-//! [close](crate::Running::close) when no event is left. The time limit of the caller belongs to the wait,
-//! not to the strategy. For a stage it is [`Stage::timeout`](crate::Stage::timeout), for a poller
-//! [`wait_timeout`](crate::Poller::wait_timeout), for a producer
-//! [`publish_timeout`](crate::Producer::publish_timeout) and similar calls. It applies on an empty ring, on
-//! an upstream stage and on a full ring. It never ends a wait early, and an available event takes precedence
-//! over it.
+//! # How a thread waits
+//!
+//! A strategy is made of four steps:
+//!
+//! - **Poll.** The thread reads the position that it waits for, again and again. This has the
+//!   lowest latency, and keeps a CPU busy.
+//! - **Yield.** The thread offers its CPU to other threads between two polls. That takes half a
+//!   microsecond if no other thread is ready to run.
+//! - **Sleep.** The thread sleeps for a fixed time, at least about 65 µs on Linux. No other thread
+//!   has to wake it, so the sleep costs the other side nothing. An event that arrives meanwhile
+//!   waits for the end of the sleep.
+//! - **Park.** The thread uses no CPU until another thread wakes it. The wake-up costs both sides
+//!   20 to 30 µs if they run on different CPUs. While no thread is parked, a publication only loads
+//!   one cache line to see that.
+//!
+//! [`Adaptive`] polls first, for a few microseconds. If its waits usually end within 50 µs, it then
+//! stays awake for that long: it polls if the process has a spare CPU, and yields otherwise. Then
+//! it parks.
+//!
+//! # What ends a wait
+//!
+//! - What the thread waits for: the next event, or a free slot.
+//! - A [halt](crate::Running::halt), at once, also during a sleep. A
+//!   [close](crate::Running::close) as well, once no event is left.
+//! - The time limit of the caller. It belongs to the call, not to the strategy:
+//!   [`Stage::timeout`](crate::Stage::timeout) for a stage,
+//!   [`wait_timeout`](crate::Poller::wait_timeout) for a poller,
+//!   [`publish_timeout`](crate::Producer::publish_timeout) and similar calls for a producer. The
+//!   limit never ends a wait early, and an available event takes precedence over it.
 //!
 //! # Beside busy threads
 //!
-//! A ring or a channel of 16 to 1,024 slots is full, or empty, after some microseconds. So its threads wait
-//! often, and what a wait costs decides its speed. Three things can happen to a thread that yields its CPU:
+//! A ring shares the CPUs with threads of other programs, and their load decides which way of
+//! waiting is the cheapest. That matters most for small rings and channels, of 16 to 1,024 slots.
+//! These are full or empty after some microseconds, so their threads wait often.
 //!
-//! | a yield | because | then the threads of the ring |
+//! The ring learns about the load from how long the yields of its threads take:
+//!
+//! | a yield | reason | threads that wait by `Adaptive` |
 //! |---|---|---|
-//! | returns at once | the thread has a CPU to itself | spin for up to 50 µs, then park |
-//! | lets another thread run, and returns soon | the threads of the ring need more CPUs than they get | yield instead of spinning, then park |
+//! | returns at once | the thread has a CPU to itself | poll for up to 50 µs, then park |
+//! | lets another thread run, and returns soon | oversubscription: the ring has more runnable threads than CPUs | yield instead of polling, then park |
 //! | takes a time slice, 3 to 4 ms on Linux | a thread of another program keeps the CPU busy | do not yield |
 //!
-//! In the third case a yield costs more than anything else. A thread that sleeps is scheduled within
-//! microseconds of its wake-up instead, as long as it has used less than its share of the CPU. So after a yield
-//! of any of its threads has taken more than a millisecond, in which the ring made less than two laps, no
-//! thread of the ring yields: for 8 ms at first, and for up to a second if it happens again. Then one thread
-//! tries. That costs at most one time slice in a second. Meanwhile:
+//! In the third case, a yield loses a whole time slice. A thread that sleeps or is parked does
+//! better: it gets a CPU within microseconds of its wake-up, as long as it has used less than its
+//! share of the CPU. The ring therefore bans yields:
 //!
-//! - [`Adaptive`] spins for up to 50 µs if a CPU is spare, then sleeps once, for about 65 µs, then parks. The sleep
-//!   costs the other side nothing. A wake-up costs both sides 20 to 30 µs if they run on different CPUs. A thread
-//!   that is woken finds the first event; one that has slept finds a batch. A step that does not pay is left out,
-//!   more and more often, up to 63 waits out of 64.
+//! - A ban starts when a yield of one of its threads takes more than a millisecond, and less than
+//!   two laps of the ring are claimed meanwhile.
+//! - It applies to all threads of the ring, whatever their strategy, for 8 ms at first.
+//! - After a ban, one thread tries a yield. If it takes a time slice again, the next ban is longer,
+//!   up to a second. So at most one time slice in a second is lost.
+//!
+//! During a ban:
+//!
+//! - [`Adaptive`] polls for up to 50 µs if a CPU is spare, sleeps once, for about 65 µs, and then
+//!   parks. A thread that has slept often finds a batch, a thread that is woken finds one event. A
+//!   step that does not pay is skipped, more and more often, in up to 63 of 64 waits.
 //! - [`Blocking`] parks at once.
 //! - [`Yielding`] and [`Sleeping`] sleep.
-//! - [`BusySpin`] spins, as ever.
+//! - [`PhasedBackoff`] polls without yields in its second phase.
+//! - [`BusySpin`] polls as usual.
 //!
 //! # Several producers on a full ring
 //!
-//! A free slot goes to the first producer that finds it. With more threads than CPUs, a producer thread that shares
-//! its CPU with a consumer thread finds the ring full each time, and could starve for a second. So a producer that has
-//! waited for a millisecond makes the producers of its ring take turns. They queue, first come first served. Each has
-//! a turn of 0.15 to 2 ms, as long as 2 ms are enough for all of them, and the others sleep meanwhile. A turn ends by the clock, so a stopped thread
-//! holds up nobody. The turns end when no producer waits.
+//! A free slot goes to the first producer that finds it. With more threads than CPUs, a producer
+//! thread may share its CPU with a consumer thread. It then runs only while the consumer does not,
+//! and finds the ring full each time. It could get no slot for up to a second. To prevent that, the
+//! producers of the ring take turns once one of them has waited for a millisecond:
+//!
+//! 1. A producer that finds the ring full joins a queue, first come first served, and is parked.
+//! 2. The first producer in the queue gets a turn. During its turn, it waits for free slots by its
+//!    strategy.
+//! 3. A turn takes 2 ms divided by the number of producers in the queue, but at least 0.15 ms. It
+//!    ends by the clock, so a stopped thread holds up no other.
+//! 4. The producers stop taking turns once a turn is over and the queue is empty.
 //!
 //! Only producers whose strategy [parks](WaitStrategy::PARKS) take turns.
 //!
@@ -79,7 +122,7 @@
 //! | `YieldingWaitStrategy` | [`Yielding`] |
 //! | `SleepingWaitStrategy` | [`Sleeping`] |
 //! | `BlockingWaitStrategy` | [`Blocking`] |
-//! | `LiteBlockingWaitStrategy` | [`Blocking`]: a publication takes no lock, and costs one load while no thread sleeps |
+//! | `LiteBlockingWaitStrategy` | [`Blocking`]: a publication takes no lock, and costs one load while no thread is parked |
 //! | `TimeoutBlockingWaitStrategy` | [`Blocking`], and a time limit of the wait |
 //! | `LiteTimeoutBlockingWaitStrategy` | the same |
 //! | `PhasedBackoffWaitStrategy` | [`PhasedBackoff`] over any strategy |

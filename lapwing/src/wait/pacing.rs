@@ -1,26 +1,23 @@
-//! What a strategy learns when its consumer has finished all events that it knew of, and how it may back off
-//! then. Not here: when that is (`WaitStrategy::pace`, `consumer::source`).
+//! What a strategy learns when its consumer has finished all available events, and how it may back
+//! off then. Not here: when that is (`WaitStrategy::pace`, `consumer::source`).
 
 use super::cpu_load::CpuLoad;
 use crate::sync::{pause, yield_now};
 
-/// The events that a consumer has finished since its last check, for a [`WaitStrategy`](super::WaitStrategy)
-/// that [paces](super::WaitStrategy::pace) it.
+/// The events that a consumer has finished since its last poll, for a
+/// [`WaitStrategy`](super::WaitStrategy) that [paces](super::WaitStrategy::pace) it.
+///
+/// This strategy yields under oversubscription, and backs off from a stream for ten pause hints:
 ///
 /// ```
-/// use lapwing::wait::{Pacing, WaitStrategy, Waiting, Yielding};
+/// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting, Yielding}};
 ///
-/// /// Keeps away from a stream for ten pause hints, and gives its CPU away where others want it.
 /// #[derive(Clone)]
 /// struct Calm;
 ///
 /// impl WaitStrategy for Calm {
 ///     const PARKS: bool = false;
-///
-///     fn wait(&mut self, waiting: &Waiting<'_>) {
-///         Yielding::default().wait(waiting);
-///     }
-///
+///     fn wait(&mut self, waiting: &Waiting<'_>) { Yielding::default().wait(waiting) }
 ///     fn pace(&mut self, pacing: &Pacing<'_>) {
 ///         if pacing.is_oversubscribed() {
 ///             pacing.yield_now();
@@ -30,45 +27,41 @@ use crate::sync::{pause, yield_now};
 ///     }
 /// }
 ///
-/// let (mut producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-///     .wait(Calm)
-///     .stage("check").read(|event, _, _| assert_eq!(*event, 7))
-///     .build()?;
-/// let running = consumers.start()?;
-/// (0..100).try_for_each(|_| producer.publish(|event| *event = 7).map(drop))?;
-/// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 100);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let ring = Disruptor::single_producer(8, || 0_u64).wait(Calm).stage("all").poller();
+/// assert!(ring.build().is_ok());
 /// ```
 #[derive(Debug)]
 pub struct Pacing<'a> {
     pub(crate) events: u64,
     pub(crate) is_late: bool,
-    /// The CPU load of the ring, if this consumer may hold up another stage while it keeps its CPU.
+    /// The load of the CPUs, if this consumer may hold up another stage while it keeps its CPU.
     pub(crate) load: Option<CpuLoad<'a>>,
 }
 
 impl Pacing<'_> {
-    /// Number of events that the last check found, all of them finished: at least one. For stages that share
-    /// a thread, the most that one of them has finished.
+    /// Returns the number of events that the last poll found, all of them finished: at least one.
+    /// For stages that share a thread, the greatest number that one of them has finished.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
-    /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     assert_eq!(pacing.events(), 3); // published together
+    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         assert_eq!(pacing.events(), 3); // published together
+    ///     }
     /// }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(64, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    ///
+    /// let ring = Disruptor::single_producer(64, || 0_u64).wait(Check).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -76,29 +69,30 @@ impl Pacing<'_> {
         self.events
     }
 
-    /// Whether these were a quarter of the ring or more. The consumer then came late, and producers may wait
-    /// for it. A strategy that backs off should do so for a shorter time from now on.
+    /// Returns whether these events were a quarter of the ring or more. The consumer then came
+    /// late, and producers may be waiting for it. A strategy that backs off should do so for a
+    /// shorter time from now on.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
-    /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     assert_eq!(pacing.is_late(), pacing.events() >= 2); // of 8 slots
+    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         assert!(pacing.is_late()); // 7 events, 8 slots
+    ///     }
     /// }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// for events in [1, 7] {
-    ///     producer.publish_batch(events, |_| {})?;
-    ///     poller.wait()?.consume_all();
-    ///     assert!(poller.wait_timeout(Duration::ZERO).is_err());
-    /// }
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// producer.publish_batch(7, |_| {})?;
+    /// poller.wait()?.consume_all();
+    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -106,29 +100,33 @@ impl Pacing<'_> {
         self.is_late
     }
 
-    /// Whether the threads of the ring need more CPUs than they get, and this consumer may hold up another
-    /// stage while it keeps its CPU. The first is an estimate, from how long yields of the ring's waiters
-    /// take. The second is never true of a stage that comes after all others, nor of a worker, whose group
-    /// handles what it leaves.
+    /// Returns whether the ring is oversubscribed and this consumer may hold up another stage while
+    /// it keeps its CPU.
+    ///
+    /// Oversubscription means more runnable threads than CPUs. It is estimated from how long the
+    /// yields of the waiting threads take. A stage that no other depends on never holds up another
+    /// stage. Nor does a worker, since its group handles what it leaves.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
-    /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     assert!(!pacing.is_oversubscribed()); // nobody has given away a CPU here
+    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         assert!(!pacing.is_oversubscribed()); // no stage depends on this one
+    ///     }
     /// }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -136,28 +134,29 @@ impl Pacing<'_> {
         self.load.is_some_and(CpuLoad::is_oversubscribed)
     }
 
-    /// Yields the CPU to another thread, if one is ready. Also records whether one was, so that a load that
-    /// has gone is forgotten.
+    /// Yields the CPU to another thread, if one is ready to run. Also records whether one was, so
+    /// that the ring notices the end of an oversubscription.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
-    /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     pacing.yield_now();
-    ///     assert_eq!(pacing.events(), 1);
+    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Polite;
+    ///
+    /// impl WaitStrategy for Polite {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         pacing.yield_now();
+    ///     }
     /// }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Polite).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn yield_now(&self) {
@@ -170,24 +169,25 @@ impl Pacing<'_> {
     /// Backs off for `hints` pause hints, 10 to 45 ns each.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// #     fn wait(&mut self, _: &Waiting<'_>) {}
-    /// fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///     pacing.keep_away(10);
-    ///     assert_eq!(pacing.events(), 1);
+    /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Brief;
+    ///
+    /// impl WaitStrategy for Brief {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, _: &Waiting<'_>) {}
+    ///     fn pace(&mut self, pacing: &Pacing<'_>) {
+    ///         pacing.keep_away(10);
+    ///     }
     /// }
-    /// # }
-    /// # let (mut producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Brief).stage("all").poller();
+    /// let (mut producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(Duration::ZERO).is_err());
+    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]

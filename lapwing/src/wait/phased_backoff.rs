@@ -6,11 +6,12 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Spins for a duration, then yields the CPU between polls for another, then waits with `F`.
+/// Polls for a duration, then polls with yields for another duration, then waits with `F`.
 ///
-/// It counts time where the other strategies count polls, so it means the same on every machine. Each poll of
-/// each phase sees the end of the wait: the event, a close, a halt or the time limit of the caller. Beside
-/// [busy threads](super#beside-busy-threads), the second phase polls without yields.
+/// It counts time where the other strategies count polls, so it means the same on every machine.
+/// Each poll in each phase sees the end of the wait: the event, a close, a halt or the time limit
+/// of the caller. Beside [busy threads](super#beside-busy-threads), the second phase polls without
+/// yields.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::sync::spin_loop;
 ///     Disruptor::single_producer(8, || 0_u64).wait(then_parks).stage("all").poller().build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
-/// assert_eq!(poller.wait()?.as_slice(), [7]); // in whichever phase
+/// assert_eq!(poller.wait()?.as_slice(), [7]); // in any phase
 /// # thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,10 +38,10 @@ pub struct PhasedBackoff<F> {
 }
 
 impl<F: WaitStrategy> PhasedBackoff<F> {
-    /// Spins for `spin`, then yields for `yielding`, then waits with `fallback`. A phase of zero length is
-    /// skipped. A phase that is too long for the clock never ends.
+    /// Polls for `spin`, then polls with yields for `yielding`, then waits with `fallback`.
     ///
-    /// The clock is read after every 64 polls of the first phase, and after each poll of the second.
+    /// A phase of zero length is skipped. A phase that is too long for the clock never ends. The
+    /// clock is read after every 64 polls of the first phase, and after each poll of the second.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

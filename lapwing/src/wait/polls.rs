@@ -1,26 +1,28 @@
-//! Loops of polls during a wait, and how often they read the clock. Not here: what else a strategy can do
-//! (`waiting`).
+//! Loops of polls during a wait, and how often they read the clock. Not here: what else a strategy
+//! can do (`waiting`).
 
 use std::time::{Duration, Instant};
 
 use super::Waiting;
 
-/// Polls of a spinning strategy between two reads of the clock, which costs as much as one or two polls. A
-/// yielding strategy reads the clock each time, since other threads may have had the CPU for long.
+/// Polls of a spinning strategy between two reads of the clock. A read costs as much as one or two
+/// polls. A yielding strategy reads the clock each time, since other threads may have used the CPU
+/// for long.
 pub(super) const SPINS_PER_CLOCK: u32 = 64;
 /// The same for the default strategy, which counts its time.
 pub(super) const LOOKS_PER_CLOCK: u32 = 24;
-/// The cost of a park and a wake-up for both sides together. A thread that spins for as long before it parks is never
-/// far from the better of both choices.
+/// The cost of a park and a wake-up for both sides together. A thread that spins for this long
+/// before it parks never spends more than twice the time of the better choice.
 pub(super) const PARKING: Duration = Duration::from_micros(50);
 
 impl Waiting<'_> {
-    /// As [`is_over`](Self::is_over), for a thread that polls.
+    /// A cheaper [`is_over`](Self::is_over), for a thread that polls.
     pub(super) fn seems_over(&self) -> bool {
         self.awaited.seems_over()
     }
 
-    /// Polls `times` times and calls `step` after each poll; true as soon as the wait is over.
+    /// Polls `times` times and calls `step` after each poll. Returns true as soon as the wait is
+    /// over.
     pub(super) fn look(&self, times: u32, step: impl Fn()) -> bool {
         for _ in 0..times {
             if self.seems_over() {
@@ -31,14 +33,15 @@ impl Waiting<'_> {
         false
     }
 
-    /// Repeats `step` until the wait is over or has expired. Reads the clock after every `per_clock` steps,
-    /// and never without a deadline.
+    /// Repeats `step` until the wait is over or has expired. Reads the clock after every
+    /// `per_clock` steps, and only if there is a deadline.
     pub(super) fn repeat(&self, per_clock: u32, step: impl Fn()) {
         while !self.look(per_clock, &step) && !self.is_expired() {}
     }
 
-    /// Repeats `step`. Returns true when the wait is over or has expired, false when `phase` has passed.
-    /// Reads the clock after every `per_clock` steps, not before the first: a short wait does not pay for it.
+    /// Repeats `step`. Returns true when the wait is over or has expired, false when `phase` has
+    /// passed. Reads the clock after every `per_clock` steps, not before the first: a short wait
+    /// does not pay for a read.
     pub(super) fn repeat_for(&self, phase: Duration, per_clock: u32, step: impl Fn()) -> bool {
         if phase.is_zero() {
             return false;

@@ -1,15 +1,19 @@
-//! Polling with sleeps in between: little CPU, and no thread has to wake the waiter.
+//! Polling with sleeps in between: little CPU, and no thread has to wake the waiting thread.
 
 use std::time::Duration;
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls `spins` times, then `yields` times with a yield in between, then sleeps before each further poll.
-/// Under oversubscription, when the threads of the ring need more CPUs than they get, it yields at once.
+/// Polls `spins` times, then `yields` times with a yield after each poll, then sleeps before each
+/// further poll.
 ///
-/// An event that comes during a sleep waits for the end of that sleep, which determines the latency. Linux
-/// adds its timer slack, 50 µs by default, to each sleep. A close and a halt end a sleep of any length. While
-/// a closed ring drains, a sleep lasts at most a millisecond.
+/// An event that arrives during a sleep waits for its end, so the sleep determines the latency.
+/// Linux adds its timer slack, 50 µs by default, to each sleep. A close or a halt ends a sleep of
+/// any length. While a closed ring drains, a sleep lasts at most a millisecond.
+///
+/// Under oversubscription, when the ring has more runnable threads than CPUs, the thread yields at
+/// once. [Beside busy threads](super#beside-busy-threads) of other programs, it sleeps instead of
+/// yielding.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,17 +24,17 @@ use super::{WaitStrategy, Waiting};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Sleeping {
-    /// Polls before the first yield, in iterations.
+    /// Number of polls before the first yield.
     pub spins: u32,
-    /// Polls before the first sleep, in iterations.
+    /// Number of polls with a yield before the first sleep.
     pub yields: u32,
     /// Length of each sleep.
     pub sleep: Duration,
 }
 
 impl Default for Sleeping {
-    /// 100 spins and 100 yields, as in LMAX's strategy of this name, then sleeps of 50 µs. With its default
-    /// timer slack, Linux makes shorter sleeps about as long.
+    /// 100 spins and 100 yields, as in the LMAX strategy of this name, then sleeps of 50 µs. The
+    /// default timer slack of Linux makes shorter sleeps about as long.
     fn default() -> Self {
         Self { spins: 100, yields: 100, sleep: Duration::from_micros(50) }
     }

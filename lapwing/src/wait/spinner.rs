@@ -1,6 +1,6 @@
-//! Which threads may spin: of all threads of the process that wait with `Adaptive`, one fewer at a time than
-//! there are CPUs. One CPU is left for the thread that they wait for. Not here: for how long they spin
-//! (`adaptive`).
+//! Which threads may spin: of all threads of the process that wait with `Adaptive`, one fewer at a
+//! time than there are CPUs. This leaves one CPU for the thread that they wait for. Not here: for
+//! how long they spin (`adaptive`).
 
 use crate::padded::Padded;
 use crate::sync::{Figure, Ordering, available_cpus};
@@ -12,7 +12,7 @@ static SPARE_CPUS: Padded<Figure> = Padded(Figure::new(0));
 
 #[cfg(all(test, not(loom)))]
 std::thread_local! {
-    /// Whether this thread takes the process for one with several CPUs.
+    /// Whether this thread assumes that the process has several CPUs.
     pub(super) static HAS_SPARE_CPU: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
 }
 
@@ -21,7 +21,7 @@ std::thread_local! {
 pub(super) struct Spinner(());
 
 impl Spinner {
-    /// The right to spin, if a CPU is spare.
+    /// Takes the right to spin, if a CPU is spare.
     pub(super) fn try_new() -> Option<Self> {
         let is_spared = |spinners: u64| (spinners < spare_cpus()).then_some(spinners + 1);
         // O13, Relaxed: a count that orders nothing.
@@ -29,14 +29,14 @@ impl Spinner {
         taken.ok().map(|_| Self(()))
     }
 
-    /// Whether the process has more than one CPU. On the only one, a thread that polls keeps the other side from
-    /// running.
+    /// Whether the process has more than one CPU. On a single CPU, a polling thread keeps the other
+    /// side from running.
     #[cfg(not(all(test, not(loom))))]
     pub(super) fn is_ever_granted() -> bool {
         spare_cpus() > 0
     }
 
-    /// The same in a test, whatever the machine has.
+    /// The same in a test, independent of the machine.
     #[cfg(all(test, not(loom)))]
     pub(super) fn is_ever_granted() -> bool {
         HAS_SPARE_CPU.get()
@@ -50,8 +50,9 @@ impl Drop for Spinner {
     }
 }
 
-/// Counts the CPUs that the process may use, by its affinity mask and its cgroup quota, until some are spare.
-/// Called when a ring is built, not by a waiter: a pinned thread sees only its own CPU.
+/// Counts the CPUs that the process may use, by its affinity mask and its cgroup quota, unless it
+/// has already found a spare one. Called when a ring is built, not by a waiting thread: a pinned
+/// thread sees only its own CPU.
 pub(crate) fn count_cpus() {
     if spare_cpus() == 0 {
         // O13, Relaxed: a figure.
@@ -59,7 +60,7 @@ pub(crate) fn count_cpus() {
     }
 }
 
-/// CPUs that are spare for spinning threads.
+/// CPUs that are available for spinning threads.
 fn spare_cpus() -> u64 {
     // O13, Relaxed: a figure.
     SPARE_CPUS.load(Ordering::Relaxed)
@@ -81,7 +82,7 @@ mod tests {
     fn there_are_never_more_spinners_than_spare_cpus() {
         count_cpus();
         let spinners: Vec<Spinner> = (0..).map_while(|_| Spinner::try_new()).collect();
-        // Other tests may have held the right for a moment.
+        // Other tests may hold the right for a moment.
         assert!(spinners.len() as u64 <= spare_cpus());
         drop(spinners);
         assert!(SPINNERS.load(Ordering::Relaxed) <= spare_cpus());

@@ -1,4 +1,4 @@
-//! What no user can see: how often a wait looks, and which phase of it ends where.
+//! Tests of what no user can observe: how often a wait polls, and where each of its phases ends.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::protocol::parking::event_count::{EventCount, UNSEEN_SLEEP};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Something that is there at the look of a given number; counts the looks.
+/// An event that is available from the poll with a given number on. Counts the polls.
 struct There {
     at: u64,
     looks: Cell<u64>,
@@ -48,7 +48,8 @@ fn ring() -> Control {
     Control::of_graph(8, None, &[&[]])
 }
 
-/// Has `wait` wait in a ring in which nobody looks for sleepers, for `limit` if there is one.
+/// Lets `wait` wait in a ring in which no thread checks for parked threads, for `limit` if there is
+/// one.
 fn wait_for<R>(
     awaited: &There,
     limit: Option<Duration>,
@@ -69,7 +70,7 @@ fn wait_beside<R>(
     wait(&Waiting { awaited, deadline, life, fence, is_signalled: false, load, sleeper: None })
 }
 
-/// Notes when it is asked to wait, and how often, and returns at once.
+/// Records how often it is called and when it was called last, and returns at once.
 #[derive(Clone, Default)]
 struct Noted(Arc<(AtomicU64, Mutex<Option<Instant>>)>);
 
@@ -134,7 +135,7 @@ fn each_phase_sees_the_time_limit() {
     }
 }
 
-/// Four thousand million looks took minutes beyond the limit.
+/// Without the limit, four thousand million polls would take minutes.
 #[test]
 fn many_looks_stop_at_the_time_limit() {
     let spin = |waiting: &Waiting<'_>| waiting.spin(u32::MAX) || !waiting.is_expired();
@@ -157,7 +158,7 @@ fn a_number_of_looks_is_exact() {
     }
 }
 
-/// It yielded instead, which took a whole CPU.
+/// Yielding instead would use a whole CPU.
 #[test]
 fn who_parks_where_nobody_looks_for_sleepers_sleeps_between_looks() {
     let (awaited, start) = (There::never(), Instant::now());
@@ -183,11 +184,11 @@ fn a_sleep_ends_at_the_time_limit_and_not_before_its_own_end() {
     });
     assert!(limited);
     let over = There::at_look(1);
-    wait_for(&over, None, |waiting| waiting.sleep(Duration::MAX)); // not a wink
+    wait_for(&over, None, |waiting| waiting.sleep(Duration::MAX)); // does not sleep
     assert_eq!(over.looks.get(), 1);
 }
 
-/// Nobody wakes who sleeps uncounted when the last events of a closed ring are there.
+/// When the last events of a closed ring arrive, no thread wakes a sleeper that is not counted.
 #[test]
 fn a_sleep_is_short_once_the_ring_is_closed() {
     let (awaited, life) = (&There::never(), &Life::default());
@@ -202,13 +203,13 @@ fn a_sleep_is_short_once_the_ring_is_closed() {
     assert!(!waiting.is_expired());
 }
 
-/// Has `adaptive` pace its consumer after so many events, in a ring that has CPUs enough.
+/// Lets `adaptive` pace its consumer after this many events, in a ring without oversubscription.
 fn pace(adaptive: &mut Adaptive, events: u64, is_late: bool) {
     adaptive.pace(&Pacing { events, is_late, load: None });
 }
 
-/// The gap between batches after each of `batches`, `None` being a wait for something that is there after
-/// the first yield.
+/// The gap between batches after each of `batches`. `None` is a wait that is over after the first
+/// yield.
 fn paces_after(batches: &[Option<u64>]) -> Vec<u32> {
     let mut adaptive = Adaptive::default();
     let step = |batch: &Option<u64>| {
@@ -250,7 +251,8 @@ fn default_keeps_away_less_when_it_came_late() {
     assert_eq!([gap_after(false), gap_after(true)], [1024, 0]);
 }
 
-/// A stage that kept up with its producers never waited, so it kept its CPU until the ring was full.
+/// A stage that keeps up with its producers never waits. Without a yield here, it would keep its
+/// CPU until the ring is full.
 #[test]
 fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() {
     let (mut adaptive, control) = (Adaptive::default(), ring());
@@ -267,7 +269,8 @@ fn default_does_not_keep_away_when_oversubscribed_where_it_gives_its_cpu_away() 
     assert_eq!(adaptive.pace_gap(), 8, "the load has gone");
 }
 
-/// It did after each, also if one more had come by then, which saw a whole turn of everybody's pass by.
+/// A yield after each single event would let a whole round of time slices pass, even if the next
+/// event has arrived.
 #[test]
 fn default_when_oversubscribed_looks_for_one_more_lone_event_before_it_gives_its_cpu_away() {
     let (mut adaptive, control) = (Adaptive::default(), ring());
@@ -323,7 +326,7 @@ fn default_stays_awake_no_more_where_waits_take_longer_than_parking_costs() {
     assert!(!adaptive.stays_awake());
 }
 
-/// Of so many waits, each for one event that its consumer sees by itself if it is to look, how often it is to.
+/// Makes `waits` waits, each for one event. Returns how often the consumer was to poll by itself.
 fn own_looks(adaptive: &mut Adaptive, waits: u32) -> u32 {
     let mut looks = 0;
     for _ in 0..waits {
@@ -337,7 +340,8 @@ fn own_looks(adaptive: &mut Adaptive, waits: u32) -> u32 {
     looks
 }
 
-/// The looks of a strategy saw a lone event later than those of its consumer: by 45 ns where CPUs share a cache.
+/// The polls of a strategy see a single event later than those of its consumer: by 45 ns if the
+/// CPUs share a cache.
 #[test]
 fn default_has_its_consumer_look_for_lone_events_and_now_and_then_probes_for_oversubscription() {
     let mut adaptive = Adaptive::default();
@@ -376,7 +380,7 @@ fn default_of_a_wait_that_is_over_looks_once() {
     assert_eq!(awaited.looks.get(), 1);
 }
 
-/// Yields of a wait that is over at its eighth look.
+/// The yields of a wait that is over at its eighth poll.
 fn yields_of(mut strategy: impl WaitStrategy, load: CpuLoad<'_>) -> u64 {
     YIELDS.set(0);
     wait_beside(load, &There::at_look(8), None, |waiting| strategy.wait(waiting));
@@ -426,7 +430,7 @@ fn beside_busy_threads(control: &Control) -> CpuLoad<'_> {
     load
 }
 
-/// They yielded, which took a time slice for each wait.
+/// A yield would take a time slice in each wait.
 #[test]
 fn no_strategy_yields_beside_busy_threads() {
     let control = ring();

@@ -1,5 +1,5 @@
-//! What a strategy can do during one wait: poll, yield the CPU, sleep and park. Not here: what the wait is
-//! for (`Awaited`), the loops of polls (`polls`).
+//! What a strategy can do during one wait: poll, yield the CPU, sleep and park. Not here: the goal
+//! of the wait (`Awaited`), the loops of polls (`polls`).
 
 use std::fmt;
 use std::ptr;
@@ -16,15 +16,14 @@ use crate::protocol::parking::asymmetric::AsymmetricFence;
 use crate::protocol::parking::event_count::UNSEEN_SLEEP;
 use crate::sync::{spin_loop, yield_now};
 
-/// The length of a sleep that is to be as short as possible.
+/// The length of the shortest sleep.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(1);
-/// Longest sleep once the ring accepts no more events: the rest of them arrive soon, and no thread wakes a
-/// sleeper without a mark.
+/// Longest sleep once the ring accepts no more events: the rest of them arrive soon, and no thread
+/// wakes a sleeper that has left no mark.
 const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 
-/// One wait, for a [`WaitStrategy`](super::WaitStrategy).
-///
-/// A strategy uses it to check whether the wait is over, and to wait:
+/// One wait of a thread, for a [`WaitStrategy`](super::WaitStrategy): checks whether the wait is
+/// over, and waits.
 ///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
@@ -34,20 +33,18 @@ const DRAINING_SLEEP: Duration = Duration::from_millis(1);
 ///
 /// impl WaitStrategy for Eager {
 ///     const PARKS: bool = true;
-///
 ///     fn wait(&mut self, waiting: &Waiting<'_>) {
-///         if waiting.spin(1_000) || waiting.yield_up_to(10) || waiting.is_expired() {
-///             return;
+///         if !waiting.spin(1_000) && !waiting.yield_up_to(10) && !waiting.is_expired() {
+///             waiting.park();
 ///         }
-///         waiting.park();
 ///     }
 /// }
 ///
-/// let (mut producer, mut consumers) =
-///     lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller().build()?;
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64).wait(Eager).stage("all").poller();
+/// let (mut producer, mut consumers) = ring.build()?;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
-/// assert_eq!(poller.wait()?.as_slice(), [7]); // whichever thread is first
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
 /// # thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -56,11 +53,11 @@ pub struct Waiting<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) life: &'a Life,
     pub(crate) fence: AsymmetricFence,
-    /// Whether the other side checks for sleepers.
+    /// Whether the other side checks for parked threads.
     pub(crate) is_signalled: bool,
-    /// Whether the threads of the ring need more CPUs than they get.
+    /// What the ring knows about the load of its CPUs.
     pub(crate) load: CpuLoad<'a>,
-    /// Notified when this thread sleeps and wakes.
+    /// Notified before this thread sleeps and after it wakes.
     pub(crate) sleeper: Option<&'a dyn Sleeper>,
 }
 
@@ -76,52 +73,62 @@ impl<'a> Waiting<'a> {
         Self { awaited, deadline, life, fence, is_signalled, load, sleeper: None }
     }
 
-    /// Whether the wait is over: its goal is reached, or never will be since the ring is closed or halted.
+    /// Returns whether the wait is over: what the thread waits for is there, or it will never come,
+    /// since the ring is closed or halted.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     assert!(!waiting.is_over()); // nothing is published here
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         assert!(!waiting.is_over());
+    ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Never blocks; loads one cache line for each sequence that it waits for.
+    /// Never blocks. Loads one cache line for each sequence that the thread waits for.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.awaited.is_over()
     }
 
-    /// Whether the time limit of the caller has passed. Reads the clock if there is a limit. One of several producers
-    /// has a limit of a millisecond or more in each wait, after which they [take turns](super#several-producers-on-a-full-ring).
+    /// Returns whether the time limit has passed. Reads the clock if there is a limit.
+    ///
+    /// The limit is that of the caller. A producer of a ring with several has a limit of a
+    /// millisecond or more in each wait, after which the producers [take
+    /// turns](super#several-producers-on-a-full-ring).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     assert!(waiting.is_expired()); // this caller's limit is no time at all
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         assert!(waiting.is_expired()); // the limit is zero
+    ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -129,24 +136,29 @@ impl<'a> Waiting<'a> {
         has_passed(self.deadline)
     }
 
-    /// When the time limit of the caller ends, if it has one, or an earlier one of
-    /// [several producers](super#several-producers-on-a-full-ring).
+    /// Returns when the time limit ends, if there is one.
+    ///
+    /// The limit is that of the caller, or an earlier one of [several
+    /// producers](super#several-producers-on-a-full-ring).
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     assert!(waiting.deadline().is_some()); // called by `wait_timeout`
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         assert!(waiting.deadline().is_some()); // of `wait_timeout`
+    ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -154,24 +166,27 @@ impl<'a> Waiting<'a> {
         self.deadline
     }
 
-    /// Polls up to `times` times, with a pause hint after each poll. Returns true as soon as the wait is
-    /// over, and false after the last poll or at the time limit of the caller.
+    /// Polls up to `times` times, with a pause hint after each poll. Returns true as soon as the
+    /// wait is over, and false after the last poll or at the time limit.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     assert!(!waiting.spin(100)); // nothing is published here
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         assert!(!waiting.spin(100));
+    ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -190,27 +205,30 @@ impl<'a> Waiting<'a> {
         false
     }
 
-    /// Polls up to `times` times, with a yield of the CPU after each poll. Returns true as soon as the wait
-    /// is over, and false after the last poll or at the time limit of the caller.
+    /// Polls up to `times` times, with a yield of the CPU after each poll. Returns true as soon as
+    /// the wait is over, and false after the last poll or at the time limit.
     ///
-    /// Returns false without a yield beside busy threads of other programs, where a yield takes a time slice
-    /// of some milliseconds. The [module](super#beside-busy-threads) says how the ring knows.
+    /// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time
+    /// slice of some milliseconds. The call then returns false without a yield.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = false;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     assert!(!waiting.yield_up_to(10)); // nothing is published here
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Check;
+    ///
+    /// impl WaitStrategy for Check {
+    ///     const PARKS: bool = false;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         assert!(!waiting.yield_up_to(10));
+    ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// # assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -226,52 +244,48 @@ impl<'a> Waiting<'a> {
         false
     }
 
-    /// Sleeps once, unless the wait is over, for as short as the system can: about 65 µs on Linux, which adds its
-    /// timer slack. Costs the other side nothing. Returns how long it took.
+    /// Sleeps once, for as short as the system can, unless the wait is over: about 65 µs on Linux,
+    /// which adds its timer slack. Costs the other side nothing. Returns how long it took.
     pub(super) fn nap(&self) -> Duration {
         let start = Instant::now();
         self.sleep(SHORTEST_SLEEP);
         start.elapsed()
     }
 
-    /// Sleeps for `duration`, less if the time limit of the caller ends sooner, and not at all if the wait is
-    /// over. Progress of what it waits for does not wake the sleeper, so the sleep costs the other side
-    /// nothing. A close or a halt of the ring wakes it. It may also wake spuriously.
+    /// Sleeps for `duration`, or until the time limit if that is earlier. Does not sleep if the
+    /// wait is over.
     ///
-    /// In a closed ring that is not yet drained, a sleep lasts at most a millisecond, since the remaining
-    /// events arrive soon.
+    /// An event does not wake the thread, so the sleep costs the other side nothing. A close or a
+    /// halt of the ring does. The thread may also wake spuriously. In a closed ring that is not
+    /// drained, a sleep lasts at most a millisecond, since the remaining events arrive soon.
     ///
     /// ```
-    /// use std::time::Duration;
-    /// use lapwing::wait::{WaitStrategy, Waiting};
+    /// use std::time::{Duration, Instant};
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
     ///
-    /// /// Looks every ten seconds.
     /// #[derive(Clone)]
-    /// struct Drowsy;
+    /// struct Rare;
     ///
-    /// impl WaitStrategy for Drowsy {
+    /// impl WaitStrategy for Rare {
     ///     const PARKS: bool = false;
-    ///
     ///     fn wait(&mut self, waiting: &Waiting<'_>) {
     ///         waiting.sleep(Duration::from_secs(10));
     ///     }
     /// }
     ///
-    /// # let start = std::time::Instant::now();
-    /// let (_producer, consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
-    ///     .wait(Drowsy)
-    ///     .stage("idle").read(|_, _, _| {})
-    ///     .build()?;
-    /// let running = consumers.start()?;
-    /// let report = running.shutdown()?; // wakes it
-    /// assert_eq!(report.stages().next().unwrap().processed(), 0);
-    /// # assert!(start.elapsed() < Duration::from_secs(10));
+    /// let start = Instant::now();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Rare).stage("idle").read(|_, _, _| {});
+    /// let (_producer, consumers) = ring.build()?;
+    /// consumers.start()?.shutdown()?; // ends the sleep
+    /// assert!(start.elapsed() < Duration::from_secs(10));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system. Linux adds its timer slack, 50 µs by default.
+    /// Blocks in the operating system for `duration`, until the time limit, or until the ring is
+    /// closed or halted. Linux adds its timer slack, 50 µs by default. [`spin`](Self::spin) does
+    /// not block.
     pub fn sleep(&self, duration: Duration) {
         match self.awaited.event_count() {
             Some(place) => place.sleep(|| self.length_of_sleep(duration)),
@@ -279,10 +293,10 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// How long to sleep if the strategy asked for `longest`; `None` for not at all.
+    /// How long to sleep if the strategy asks for `longest`; `None` if not at all.
     fn length_of_sleep(&self, longest: Duration) -> Option<Duration> {
-        // O7: the epoch was loaded before, so this sees a close or a halt that has already woken the
-        // sleepers. Any event count serves, since those two wake all of them.
+        // O7: the epoch was loaded before, so this load sees a close or a halt that has already
+        // woken the sleepers. Any event count serves, since a close and a halt wake all of them.
         if self.is_over() {
             return None;
         }
@@ -296,33 +310,38 @@ impl<'a> Waiting<'a> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Sleeps until what it waits for advances, until the deadline, or until a spurious wake.
+    /// Sleeps until another thread wakes this one: when what it waits for may be there, or when the
+    /// ring is closed or halted. Also returns at the time limit, and may return spuriously.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::{Disruptor, error::WaitTimeoutError, wait::{WaitStrategy, Waiting}};
-    /// # #[derive(Clone)]
-    /// # struct Mine;
-    /// # impl WaitStrategy for Mine {
-    /// #     const PARKS: bool = true;
-    /// fn wait(&mut self, waiting: &Waiting<'_>) {
-    ///     if !waiting.spin(100) {
-    ///         waiting.park();
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, wait::{WaitStrategy, Waiting}};
+    ///
+    /// #[derive(Clone)]
+    /// struct Parks;
+    ///
+    /// impl WaitStrategy for Parks {
+    ///     const PARKS: bool = true;
+    ///     fn wait(&mut self, waiting: &Waiting<'_>) {
+    ///         if !waiting.spin(100) {
+    ///             waiting.park();
+    ///         }
     ///     }
     /// }
-    /// # }
-    /// # let (_producer, mut consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).wait(Mine).stage("all").poller().build()?;
-    /// # let mut poller = consumers.take_poller("all")?;
-    /// assert_eq!(poller.wait_timeout(Duration::ZERO).err(), Some(WaitTimeoutError::TimedOut));
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Parks).stage("all").poller();
+    /// let (_producer, mut consumers) = ring.build()?;
+    /// let mut poller = consumers.take_poller("all")?;
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // nothing is published
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Blocks in the operating system. If no strategy of the ring [parks](super::WaitStrategy::PARKS), other
-    /// threads do not check for sleepers. The call then wakes every 50 µs to check for itself, until the wait
-    /// is over or has expired.
+    /// Blocks in the operating system until another thread wakes it, or until the time limit. If no
+    /// strategy of the ring [parks](super::WaitStrategy::PARKS), no thread checks for parked
+    /// threads. The call then wakes every 50 µs to check by itself, until the wait is over or has
+    /// expired. [`spin`](Self::spin) does not block.
     pub fn park(&self) {
         if !self.is_signalled {
             while !self.is_over() && !self.is_expired() {
@@ -340,14 +359,15 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Sleeps where a thread that advances what it waits for wakes it.
+    /// Sleeps where a thread that advances the position waited for wakes it.
     fn park_there(&self) {
         let Some(place) = self.awaited.event_count() else {
             return yield_now();
         };
-        // The stage that was behind may have advanced before this thread marked its event count. Another one
-        // may be behind now, and would not wake this thread. The place is checked first, then the state: a
-        // thread that advances in between wakes this one, or the second check sees it.
+        // The stage that was behind may have advanced before this thread marked its event count.
+        // Another stage may be behind at that point, and would not wake this thread. So check the
+        // place first, then the state. A thread that advances in between wakes this one, or the
+        // second check sees it.
         let is_elsewhere =
             || !self.awaited.event_count().is_some_and(|other| ptr::eq(place, other));
         let is_over = || is_elsewhere() || self.is_over();
@@ -356,7 +376,8 @@ impl<'a> Waiting<'a> {
         self.asleep(|| place.park(self.fence, time_left, is_over));
     }
 
-    /// Runs `sleep`, which returns whether another thread woke it, and notifies `sleeper` of both ends.
+    /// Runs `sleep`, which returns whether another thread woke it. Notifies `sleeper` before and
+    /// after.
     fn asleep(&self, sleep: impl FnOnce() -> bool) -> bool {
         self.sleeper.inspect(|sleeper| sleeper.lie_down());
         let is_woken = sleep();

@@ -1,11 +1,13 @@
-//! Spinning that lets other threads run: low latency, for as many threads as CPUs or a few more.
+//! Polling with yields in between: low latency, for as many threads as CPUs or a few more.
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls `spins` times, then yields the CPU before each further poll. Under oversubscription, when the
-/// threads of the ring need more CPUs than they get, it yields at once: the thread that it waits for may need
-/// this CPU. Beside [busy threads](super#beside-busy-threads) of other programs, where a yield takes a time
-/// slice, it sleeps for about 65 µs instead.
+/// Polls `spins` times, then yields the CPU before each further poll.
+///
+/// Under oversubscription, when the ring has more runnable threads than CPUs, the thread yields at
+/// once: the thread that it waits for may need this CPU. [Beside busy
+/// threads](super#beside-busy-threads) of other programs, a yield takes a time slice, so the thread
+/// sleeps for about 65 µs instead.
 ///
 /// ```
 /// use lapwing::wait::Yielding;
@@ -14,12 +16,12 @@ use super::{WaitStrategy, Waiting};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Yielding {
-    /// Polls before the first yield, in iterations.
+    /// Number of polls before the first yield.
     pub spins: u32,
 }
 
 impl Default for Yielding {
-    /// 100 spins, as in LMAX's strategy of this name.
+    /// 100 spins, as in the LMAX strategy of this name.
     fn default() -> Self {
         Self { spins: 100 }
     }

@@ -1,5 +1,6 @@
-//! What the tests of public behaviour share: both kinds of producer, a watchdog, and counts of what lives.
-#![allow(dead_code, unused_macros, unused_imports)] // each test crate uses its part
+//! Shared by the tests of public behaviour: both kinds of producer, a watchdog, and counts of live
+//! values.
+#![allow(dead_code, unused_macros, unused_imports)] // each test crate uses a part
 
 use std::io::{self, Write};
 use std::process;
@@ -12,19 +13,19 @@ use std::time::Duration;
 use lapwing::producer::{Multi, Sequencer, Single};
 use lapwing::{Builder, Disruptor, Producer};
 
-/// How long a test may take before it counts as a hang.
+/// Time after which a test counts as hanging.
 const HANG: Duration = Duration::from_secs(60);
 
-/// Long enough for any thread to get its turn; a wait that takes as long has failed.
+/// Long enough for any thread to run. A wait that takes as long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Long enough to have looked, and expected to pass.
+/// Long enough for several polls. This time is expected to pass.
 pub(crate) const MOMENT: Duration = Duration::from_millis(5);
 
-/// A panic whose text begins with this is meant, and its report is not printed.
+/// A panic whose text begins with this is intended. Its report is not printed.
 pub(crate) const ON_PURPOSE: &str = "on purpose";
 
-/// `count`, or far fewer under Miri.
+/// Returns `count`, or far fewer under Miri.
 pub(crate) const fn repeats(count: u64) -> u64 {
     if !cfg!(miri) {
         return count;
@@ -33,17 +34,18 @@ pub(crate) const fn repeats(count: u64) -> u64 {
     if few < 3 { 3 } else { few }
 }
 
-/// Runs `body`; a hang ends the process with a message instead of keeping it for ever.
+/// Runs `body`. If it hangs, ends the process with a message.
 pub(crate) fn watched<R>(body: impl FnOnce() -> R) -> R {
     watched_as(thread::current().name().unwrap_or("a test").to_owned(), body)
 }
 
-/// As [`watched`], where the message tells more than the name of the test.
+/// Like [`watched`], with a message that says more than the name of the test.
 pub(crate) fn watched_as<R>(name: String, body: impl FnOnce() -> R) -> R {
     let (alive, is_alive) = mpsc::channel::<()>();
     let dog = thread::spawn(move || {
         if is_alive.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {
-            // Not by `eprintln`, which the test runner catches, to lose it with the process.
+            // Not `eprintln`: the test runner captures it, and the output would be lost with the
+            // process.
             let _ = writeln!(io::stderr(), "test {name} hangs: not done after {HANG:?}");
             process::abort();
         }
@@ -54,7 +56,7 @@ pub(crate) fn watched_as<R>(name: String, body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Keeps panics that are meant out of the output.
+/// Keeps intended panics out of the output.
 pub(crate) fn quiet_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -71,21 +73,21 @@ pub(crate) fn quiet_panics() {
     });
 }
 
-/// Yields until `is_true`; the watchdog bounds it.
+/// Yields until `is_true`. The watchdog limits the time.
 pub(crate) fn wait_until(is_true: impl Fn() -> bool) {
     while !is_true() {
         thread::yield_now();
     }
 }
 
-/// A beginning for the names of a test's threads that no other test of this process has.
+/// Returns a prefix for the names of a test's threads that no other test of this process has.
 pub(crate) fn unique_prefix() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     format!("t{}-", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Threads of this process whose name begins with `prefix` (at most 15 bytes). The other tests of this process
-/// have their own threads, so a mere count would tell nothing.
+/// Counts the threads of this process whose names begin with `prefix` (at most 15 bytes). The
+/// prefix excludes the threads of other tests.
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(crate) fn threads_named(prefix: &str) -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").expect("Linux has /proc");
@@ -93,18 +95,19 @@ pub(crate) fn threads_named(prefix: &str) -> usize {
     tasks.flatten().filter_map(comm).filter(|name| name.starts_with(prefix)).count()
 }
 
-/// Waits until the system has taken the threads with this prefix off its list, a moment after they were joined.
+/// Waits until the system no longer lists the threads with this prefix, which is a moment after
+/// they were joined.
 pub(crate) fn wait_until_no_thread_named(prefix: &str) {
     wait_until(|| threads_named(prefix) == 0);
 }
 
-/// Nobody counts threads here.
+/// Threads cannot be counted on this system.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 pub(crate) fn threads_named(_: &str) -> usize {
     0
 }
 
-/// Single or multi producer: what a test needs to be written once for both.
+/// A kind of producer, for tests that are written once for both.
 pub(crate) trait Kind {
     type Sequencer: Sequencer + 'static;
     const IS_MULTI: bool;
@@ -193,11 +196,11 @@ impl Drop for Token {
     }
 }
 
-/// A generator of the same numbers each time (Knuth's MMIX constants).
+/// A reproducible random-number generator (Knuth's MMIX constants).
 pub(crate) struct Lcg(pub(crate) u64);
 
 impl Lcg {
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -205,7 +208,7 @@ impl Lcg {
     }
 }
 
-/// The other side of code that blocks on each event until it is let go, or this is dropped.
+/// Controls code that blocks at each event until it is released or this is dropped.
 pub(crate) struct Turnstile {
     at: mpsc::Receiver<u64>,
     go: Sender<()>,
@@ -216,21 +219,21 @@ impl Turnstile {
         let (arrive, at) = mpsc::channel();
         let (go, gate) = mpsc::channel();
         let pass = move |sequence| {
-            // Whoever does not listen any more lets it go as well.
+            // A failed receive also releases the code.
             let _ = arrive.send(sequence);
             let _ = gate.recv();
         };
         (Self { at, go }, pass)
     }
 
-    /// Waits until the code has come to `sequence`, where it now blocks.
+    /// Waits until the code blocks at `sequence`.
     pub(crate) fn wait_for(&self, sequence: u64) {
-        while self.at.recv_timeout(PATIENCE).expect("it gets there") < sequence {
+        while self.at.recv_timeout(PATIENCE).expect("the code reaches the event") < sequence {
             self.let_go();
         }
     }
 
-    /// Lets the code go on from where it blocks.
+    /// Releases the code from the event at which it blocks.
     pub(crate) fn let_go(&self) {
         self.go.send(()).expect("it listens");
     }

@@ -1,4 +1,4 @@
-//! C60 to C65: the sizes of batches, and when their events are let go of.
+//! C60 to C65: the sizes of batches, and when their events are released.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
@@ -14,16 +14,16 @@ use crate::spy::{Call, Spy, publish, value_of};
 
 for_each_setup! {
     c60_events_that_come_during_a_batch_are_the_next_one,
-    c61_longest_batch_is_respected_and_the_depth_of_the_queue_told,
-    c62_event_that_is_released_early_is_there_for_others_within_the_batch,
-    c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after,
-    c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it,
+    c61_maximum_batch_is_respected_and_the_queue_depth_reported,
+    c62_event_that_is_released_early_is_visible_within_the_batch,
+    c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages,
+    c64_poller_is_empty_until_an_event_is_published_and_its_upstream_stage_has_finished_it,
     c64_poller_that_stops_within_a_batch_gets_the_rest_again,
     c64_poller_that_fails_gets_the_same_event_again,
     c65_batch_that_is_announced_has_an_event,
 }
 
-/// Publishes one more event for each that does not end its batch, until there are six.
+/// Publishes one more event for each event that does not end its batch, up to six events.
 struct Echo<S: Sequencer> {
     producer: Producer<u64, S>,
     calls: Sender<Call>,
@@ -59,7 +59,7 @@ fn c60_events_that_come_during_a_batch_are_the_next_one<K: Kind>(setup: Setup<K>
     assert_eq!(spy.announced(), [(3, 3), (2, 2), (1, 1)]);
 }
 
-fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup: Setup<K>) {
+fn c61_maximum_batch_is_respected_and_the_queue_depth_reported<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("spy").max_batch(3);
     let (mut producer, consumers) =
         setup.ring(64, || 0).stage(stage).read_handler(Spy::default()).build().unwrap();
@@ -70,7 +70,7 @@ fn c61_longest_batch_is_respected_and_the_depth_of_the_queue_told<K: Kind>(setup
     assert_eq!(spy.sequences(), [0, 1, 2, 3, 4]);
 }
 
-/// Publishes an event during the first batch, and closes the ring after that one.
+/// Publishes an event during the first batch, and closes the ring after that batch.
 struct Late {
     producer: SingleProducer<u64>,
     depths: Sender<u64>,
@@ -91,7 +91,7 @@ impl EventHandler<u64> for Late {
 }
 
 #[test]
-fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
+fn c61_with_one_producer_the_queue_depth_needs_no_extra_poll() {
     let (hand_over, handed_over) = mpsc::channel();
     let (send, depths) = mpsc::channel();
     let make = move || Late { producer: handed_over.recv().unwrap(), depths: send };
@@ -104,12 +104,12 @@ fn c61_with_one_producer_the_depth_of_the_queue_takes_no_look_of_its_own() {
     assert_eq!(depths.iter().collect::<Vec<u64>>(), [3, 1, 1]);
 }
 
-fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind>(setup: Setup<K>) {
+fn c62_event_that_is_released_early_is_visible_within_the_batch<K: Kind>(setup: Setup<K>) {
     let (open, gate) = mpsc::channel::<()>();
     let early = move |_: &u64, sequence, _| match sequence {
         1 => Action::ReleaseNow,
         2 => {
-            let _ = gate.recv(); // until `open` is dropped
+            let _ = gate.recv(); // blocks until `open` is dropped
             Action::Continue
         }
         _ => Action::Continue,
@@ -132,9 +132,7 @@ fn c62_event_that_is_released_early_is_there_for_others_within_the_batch<K: Kind
     running.shutdown().unwrap();
 }
 
-fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<K: Kind>(
-    setup: Setup<K>,
-) {
+fn c63_deferred_acknowledgement_holds_the_producer_and_downstream_stages<K: Kind>(setup: Setup<K>) {
     let (handled, sequences) = mpsc::channel();
     let journal = move |_: &u64, sequence: Sequence, _: bool| handled.send(sequence).unwrap();
     let (mut producer, mut consumers) = setup
@@ -163,8 +161,10 @@ fn c63_acknowledgement_that_is_deferred_holds_the_producer_and_the_stages_after<
     running.shutdown().unwrap();
 }
 
-/// LMAX calls the one `IDLE` and the other `GATING`.
-fn c64_poller_is_empty_until_an_event_is_published_and_the_stage_before_has_finished_it<K: Kind>(
+/// LMAX calls these states `IDLE` and `GATING`.
+fn c64_poller_is_empty_until_an_event_is_published_and_its_upstream_stage_has_finished_it<
+    K: Kind,
+>(
     setup: Setup<K>,
 ) {
     let ring = setup.ring(4, || 0).stage("before").poller().stage("poller").poller();
@@ -192,7 +192,7 @@ fn c64_poller_that_stops_within_a_batch_gets_the_rest_again<K: Kind>(setup: Setu
     assert_eq!(poller.poll().unwrap().as_slice(), [value_of(3)]);
 }
 
-/// Handles what there is, one by one; what has failed is not consumed.
+/// Handles the available events one by one, and does not consume a failed event.
 fn handle(poller: &mut Poller<u64>, on_event: impl Fn(u64) -> Result<(), u64>) -> Result<(), u64> {
     while let Ok(mut batch) = poller.poll() {
         while let Some(event) = batch.as_slice().first() {
@@ -220,7 +220,7 @@ fn c64_poller_that_fails_gets_the_same_event_again<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.sequence(), 4);
 }
 
-/// Claims that are given up, timeouts and the end of the ring are no batches.
+/// Claims that are given up, timeouts and the end of the ring do not begin a batch.
 fn c65_batch_that_is_announced_has_an_event<K: Kind>(setup: Setup<K>) {
     let rounds = setup.events(100);
     let stage = Stage::new("spy").timeout(Duration::ZERO);

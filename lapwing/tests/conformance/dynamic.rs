@@ -1,4 +1,4 @@
-//! C70 to C72: consumers that come and go while others publish.
+//! C70 to C72: consumers join and leave while producers publish.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
@@ -16,13 +16,13 @@ for_each_setup! {
     c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun,
     c71_consumers_that_leave_under_load_take_no_event_from_others,
     c71_stages_that_are_stopped_under_load_take_no_event_from_others,
-    c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves,
+    c71_producer_continues_when_the_consumer_that_it_waits_for_leaves,
 }
 
-/// An event in which two writers would be seen to meet.
+/// An event that shows whether two writers have accessed it at the same time.
 pub(crate) type Page = [u64; 8];
 
-/// Checks that pages are whole, and come one by one.
+/// Checks that pages are whole and that their sequences have no gap.
 #[derive(Default)]
 pub(crate) struct Contiguous(Option<Sequence>);
 
@@ -35,7 +35,7 @@ impl Contiguous {
     }
 }
 
-/// Publishes until `is_done`, or until the ring takes no more.
+/// Publishes until `is_done`, or until the ring has ended.
 fn publish_on<S: Sequencer>(mut producer: Producer<Page, S>, is_done: &AtomicBool) {
     while !is_done.load(SeqCst) {
         let Ok(mut claim) = producer.claim() else { return };
@@ -44,7 +44,7 @@ fn publish_on<S: Sequencer>(mut producer: Producer<Page, S>, is_done: &AtomicBoo
     }
 }
 
-/// Does `body` while `consumers` run, and one producer publishes, or two. Then closes the ring.
+/// Runs `body` while `consumers` run and one or two producers publish. Then closes the ring.
 pub(crate) fn under_load<K: Kind>(
     producer: ProducerOf<Page, K>,
     consumers: Consumers<'_, Page>,
@@ -65,7 +65,7 @@ pub(crate) fn under_load<K: Kind>(
     })
 }
 
-/// Takes a seat, and checks at least `count` events.
+/// Takes a seat and checks at least `count` events.
 pub(crate) fn join(seats: &Seats<Page>, start: StartAt, count: u64) -> Poller<Page> {
     let seat = seats.take("late", start).unwrap();
     let first = seat.sequence();
@@ -94,8 +94,8 @@ fn c70_consumers_that_join_under_load_miss_nothing_and_are_never_overrun<K: Kind
         for start in starts.take(setup.events(40) as usize) {
             let early = join(&seats, start, 3);
             let late = seats.take("later", StartAt::Oldest).unwrap();
-            // As old as what the early one has still to see, or up to a lap younger: a producer may have looked for
-            // free slots before it saw that one come.
+            // Starts at the oldest event of the early consumer, or up to one lap later: a producer
+            // may have read the gate before it saw that consumer.
             assert!(late.sequence() <= early.sequence() + 4);
             drop(early);
             let mut contiguous = Contiguous::default();
@@ -155,7 +155,7 @@ fn c71_stages_that_are_stopped_under_load_take_no_event_from_others<K: Kind>(set
     assert_eq!(processed[0], processed[2]);
 }
 
-fn c71_producer_goes_on_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
+fn c71_producer_continues_when_the_consumer_that_it_waits_for_leaves<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(2, || 0_u64).seats(1).stage("stays").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut stays = consumers.take_poller("stays").unwrap();

@@ -1,5 +1,5 @@
-//! Whether the errors of publishing calls are true: no consumer has handled the event of a call that returned an error,
-//! and none ever will. `docs::errors` has the table of all cases.
+//! Tests that the errors of publishing calls are true: if a call returned an error, no consumer
+//! handles its event. `docs::errors` has the table of all cases.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,14 +23,14 @@ for_each_setup! {
     e03_what_is_refused_in_a_race_with_an_end_is_never_handled,
     e04_a_claim_that_is_held_across_an_end_is_refused,
     e05_an_end_within_the_closure_refuses_its_event,
-    e06_each_call_after_an_end_says_which_end_it_was,
+    e06_each_call_after_an_end_returns_its_cause,
     e07_an_event_that_a_close_refused_is_not_consumed,
     e08_the_cause_of_a_halt_is_the_actual_one,
     e09_a_second_thread_that_closes_finds_what_was_accepted,
 }
 
-/// Fifty requests and answers over two rings; then the answering thread leaves. The last answer has come, so the last
-/// request was published.
+/// Exchanges fifty requests and answers over two rings, then the answering thread leaves. The last
+/// answer has arrived, so the last request was published.
 fn e01_the_last_publication_does_not_fail_because_its_consumer_leaves<K: Kind>(setup: Setup<K>) {
     const ROUNDS: u64 = 50;
     for _ in 0..setup.events(200) {
@@ -58,7 +58,7 @@ fn take_one(poller: &mut Poller<u64>) -> u64 {
     value
 }
 
-/// A handler has begun to handle an event, and halts the ring by that: the event was published.
+/// A handler halts the ring while it handles an event: the event was published.
 fn e02_an_event_that_a_handler_panicked_at_was_published<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     for _ in 0..setup.events(200) {
@@ -76,12 +76,13 @@ fn e02_an_event_that_a_handler_panicked_at_was_published<K: Kind>(setup: Setup<K
     }
 }
 
-/// Publishes 1, 2, 3 and so on until an error; the last number that was published.
+/// Publishes 1, 2, 3 and so on until an error. Returns the last published number.
 fn publish_until_refused<S: Sequencer>(producer: &mut Producer<u64, S>) -> u64 {
     (1..).take_while(|&value| producer.publish(|event| *event = value).is_ok()).last().unwrap_or(0)
 }
 
-/// Each end, at any moment of a stream. Consumers have handled no more than was published, and after a close all of it.
+/// Ends a stream at an arbitrary moment. Consumers handle only published events, and after a close
+/// they handle all.
 fn e03_what_is_refused_in_a_race_with_an_end_is_never_handled<K: Kind>(setup: Setup<K>) {
     for round in 0..setup.events(200) {
         let handled = Arc::new(AtomicU64::new(0));
@@ -106,7 +107,7 @@ fn e03_what_is_refused_in_a_race_with_an_end_is_never_handled<K: Kind>(setup: Se
     }
 }
 
-/// How a ring ends, and what a publication says of a claim that was held meanwhile.
+/// A way in which a ring ends, and the result of publishing a claim that was held meanwhile.
 #[derive(Clone, Copy)]
 enum End {
     Close,
@@ -117,7 +118,7 @@ enum End {
 impl End {
     const ALL: [Self; 3] = [Self::Close, Self::Halt, Self::LastConsumerLeaves];
 
-    /// What each later call returns.
+    /// The error of each later call.
     fn stopped(self) -> RingError {
         match self {
             Self::Close => RingError::Closed,
@@ -126,14 +127,15 @@ impl End {
         }
     }
 
-    /// Why a claim that was granted before the end is refused; several producers keep theirs across a close.
+    /// The error for a claim that was granted before the end. With several producers a claim
+    /// survives a close.
     fn refusal<K: Kind>(self) -> Option<RingError> {
         let is_kept = K::IS_MULTI && matches!(self, Self::Close);
         (!is_kept).then(|| self.stopped())
     }
 }
 
-/// Calls `check` with the producer of a ring and what ends that ring, for each end.
+/// Calls `check` with a producer and a closure that ends its ring, for each kind of end.
 fn for_each_end<K: Kind>(
     setup: Setup<K>,
     check: impl Fn(ProducerOf<u64, K>, &mut dyn FnMut(), End),
@@ -183,7 +185,7 @@ fn e05_an_end_within_the_closure_refuses_its_event<K: Kind>(setup: Setup<K>) {
     });
 }
 
-fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
+fn e06_each_call_after_an_end_returns_its_cause<K: Kind>(setup: Setup<K>) {
     for_each_end(setup, |mut producer, now, end| {
         now();
         let (why, long) = (end.stopped(), Duration::from_secs(60));
@@ -209,8 +211,8 @@ fn e06_each_call_after_an_end_says_which_end_it_was<K: Kind>(setup: Setup<K>) {
     });
 }
 
-/// A single producer's event may lie in the ring although a close has refused it. Consumers of each kind get the event
-/// before it, by the same look at the ring, and not that one.
+/// A single producer's event may be in the ring although a close has refused it. In the same poll,
+/// consumers of each kind get the event before it and not that one.
 fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
     type Ring<K> = Builder<'static, u64, <K as crate::common::Kind>::Sequencer>;
     type AddConsumers<K> = fn(Ring<K>, Gate) -> Ring<K>;
@@ -248,7 +250,7 @@ fn e07_an_event_that_a_close_refused_is_not_consumed<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.wait().err(), Some(RingError::Closed));
 }
 
-/// A handler that does nothing, once its stage may begin.
+/// A handler that does nothing once its stage may begin.
 #[derive(Clone, Default)]
 struct Gate(Arc<AtomicBool>);
 
@@ -260,7 +262,8 @@ impl EventHandler<u64> for Gate {
     fn on_event(&mut self, _: &u64, _: Sequence, _: bool) {}
 }
 
-/// Publishes one event, and has the ring closed before it publishes the next; how many of the two were accepted.
+/// Publishes one event, closes the ring during the next publication, and returns how many of the
+/// two were accepted.
 fn close_between_two_events<K: Kind>(
     producer: &mut ProducerOf<u64, K>,
     running: &Running<'_>,
@@ -278,7 +281,7 @@ fn close_between_two_events<K: Kind>(
     1 + u64::from(result.is_ok())
 }
 
-/// A ring with a poller, and a stage beside it, so that there is something to close the ring with.
+/// A ring with a poller and a parallel stage, which is used to close the ring.
 fn ring_with_poller_beside_a_stage<K: Kind>(
     setup: Setup<K>,
 ) -> (ProducerOf<u64, K>, Poller<u64>, Running<'static>) {
@@ -321,13 +324,13 @@ fn e08_the_cause_of_a_halt_is_the_actual_one<K: Kind>(setup: Setup<K>) {
     assert_eq!(producer.publish(|_| {}), Err(left));
 }
 
-/// Once a call of `close` has returned, whichever thread was the first to close, a consumer finds all accepted events.
+/// Once any call of `close` has returned, a consumer finds all accepted events.
 fn e09_a_second_thread_that_closes_finds_what_was_accepted<K: Kind>(setup: Setup<K>) {
     for _ in 0..setup.events(500) {
         let (mut producer, mut poller, running) = ring_with_poller_beside_a_stage(setup);
         producer.publish(|event| *event = 7).unwrap();
         thread::scope(|scope| {
-            scope.spawn(move || drop(producer)); // the last one, which closes
+            scope.spawn(move || drop(producer)); // the last producer, which closes the ring
             running.close();
             assert_eq!(poller.poll().map(|batch| batch.len()), Ok(1));
         });

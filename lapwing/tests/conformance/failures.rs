@@ -1,5 +1,5 @@
-//! C50 to C55: what becomes of an event whose handler failed, or whose producer did. `outcomes` in
-//! this folder has every action in every form of a stage.
+//! C50 to C55: what happens to an event whose handler or producer failed. `outcomes` in this folder
+//! covers every action in every form of a stage.
 
 use std::mem;
 use std::ops::RangeInclusive;
@@ -18,26 +18,25 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
-    c50_event_that_is_skipped_reaches_the_stages_after_as_failed,
-    c50_event_that_is_retried_reaches_the_stages_after_once,
+    c50_event_that_is_skipped_reaches_downstream_stages_as_failed,
+    c50_event_that_is_retried_reaches_downstream_stages_once,
     c50_stage_that_stops_on_an_error_hands_its_place_on,
-    c50_error_without_a_policy_halts_the_ring_and_says_where,
+    c50_error_without_a_policy_halts_the_ring_and_names_the_place,
     c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end,
     c52_panic_of_on_batch_start_skips_no_event,
-    c53_wait_that_ends_for_no_reason_skips_no_event,
-    c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody,
+    c53_spurious_wake_up_skips_no_event,
+    c54_panic_of_a_fill_publishes_nothing_and_blocks_no_thread,
     c55_rewind_begins_the_batch_again_wherever_it_failed,
     c55_rewind_begins_no_batch_again_but_its_own,
     c55_error_that_is_not_for_a_rewind_is_not_rewound,
-    c55_policy_is_asked_once_for_each_failure_and_never_without,
+    c55_policy_is_called_once_per_failure_and_never_otherwise,
     c55_rewind_with_a_pause_takes_as_long,
     c55_rewind_that_gives_up_skips_its_event,
 }
 
 type Said = Result<(), &'static str>;
 
-/// Runs a ring's stages on this thread, one after another, over events with the sequences
-/// `0..events`.
+/// Runs the stages of a ring on this thread, one after another, over the events `0..events`.
 fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
     let (mut producer, consumers) = ring.build().unwrap();
     publish(&mut producer, 0..events);
@@ -45,7 +44,7 @@ fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> 
     consumers.into_iter().map(|consumer| consumer.run()).collect()
 }
 
-fn c50_event_that_is_skipped_reaches_the_stages_after_as_failed<K: Kind>(setup: Setup<K>) {
+fn c50_event_that_is_skipped_reaches_downstream_stages_as_failed<K: Kind>(setup: Setup<K>) {
     let events = setup.events(100);
     let fail = |_: &u64, sequence, _| if sequence % 3 == 1 { Err("bad") } else { Ok(()) };
     let (mut producer, consumers) = setup
@@ -68,7 +67,7 @@ fn c50_event_that_is_skipped_reaches_the_stages_after_as_failed<K: Kind>(setup: 
     assert_eq!(report.stages().next().unwrap().skipped(), failed.count() as u64);
 }
 
-fn c50_event_that_is_retried_reaches_the_stages_after_once<K: Kind>(setup: Setup<K>) {
+fn c50_event_that_is_retried_reaches_downstream_stages_once<K: Kind>(setup: Setup<K>) {
     let events = setup.events(100);
     let mut tries = 0;
     let fail = move |_: &u64, sequence, _| {
@@ -106,7 +105,7 @@ fn c50_stage_that_stops_on_an_error_hands_its_place_on<K: Kind>(setup: Setup<K>)
         .unwrap();
     let running = consumers.start().unwrap();
     publish(&mut producer, 0..events);
-    let failed = running.shutdown().unwrap_err(); // one stage has left before the end
+    let failed = running.shutdown().unwrap_err(); // one stage left before the end
     let mut report = failed.into_report();
     assert_eq!(report.take::<Spy>("before").unwrap().events(), values(0..events));
     assert_eq!(report.take::<Spy>("after").unwrap().events(), values(0..events));
@@ -114,7 +113,7 @@ fn c50_stage_that_stops_on_an_error_hands_its_place_on<K: Kind>(setup: Setup<K>)
     assert_eq!(*report.stages().nth(1).unwrap().outcome(), outcome);
 }
 
-fn c50_error_without_a_policy_halts_the_ring_and_says_where<K: Kind>(setup: Setup<K>) {
+fn c50_error_without_a_policy_halts_the_ring_and_names_the_place<K: Kind>(setup: Setup<K>) {
     let fail = |_: &u64, sequence, _| if sequence == 3 { Err("bad") } else { Ok(()) };
     let ring = setup.ring(4, || 0).stage("fails").read(fail).stage("after").read(|_, _, _| {});
     let (mut producer, consumers) = ring.build().unwrap();
@@ -124,8 +123,8 @@ fn c50_error_without_a_policy_halts_the_ring_and_says_where<K: Kind>(setup: Setu
     assert_eq!(failed.to_string(), "a stage failed: stage=\"fails\", sequence=3, message=\"bad\"");
 }
 
-/// A handler flushes at the end of a batch. LMAX makes the events after the one that failed a batch
-/// of their own; when it was the last, nobody says again that the batch has ended.
+/// A handler flushes at the end of a batch. In LMAX, the events after a failed event form a batch
+/// of their own. If the last event failed, the end of the batch is not announced again.
 fn c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end<K: Kind>(setup: Setup<K>) {
     for bad in 0..8 {
         let (mut pending, mut ends) = (0, Vec::new());
@@ -147,7 +146,7 @@ fn c51_error_on_the_last_event_of_a_batch_leaves_no_batch_without_an_end<K: Kind
     }
 }
 
-/// LMAX takes it for a failure of the first event of the batch, and skips that.
+/// LMAX treats it as a failure of the first event of the batch, and skips that event.
 fn c52_panic_of_on_batch_start_skips_no_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     for action in [Action::Skip, Action::Retry(Duration::ZERO), Action::Rewind(Duration::ZERO)] {
@@ -178,9 +177,8 @@ impl EventHandler<u64> for PanicsAtFirst {
     }
 }
 
-/// LMAX takes whatever ends a wait with an exception, an interrupt above all, for a failure of the
-/// next event.
-fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
+/// LMAX treats an exception that ends a wait, such as an interrupt, as a failure of the next event.
+fn c53_spurious_wake_up_skips_no_event<K: Kind>(setup: Setup<K>) {
     let (handled, waits) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
     let count = Arc::clone(&waits);
     let ends_early = move || count.fetch_add(1, SeqCst).is_multiple_of(2);
@@ -208,8 +206,8 @@ fn c53_wait_that_ends_for_no_reason_skips_no_event<K: Kind>(setup: Setup<K>) {
     assert!(waits.load(SeqCst) > 0);
 }
 
-/// LMAX publishes the slot as the translator left it.
-fn c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody<K: Kind>(setup: Setup<K>) {
+/// LMAX publishes the slot in the state that the translator left.
+fn c54_panic_of_a_fill_publishes_nothing_and_blocks_no_thread<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) =
         setup.ring(2, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
@@ -229,8 +227,8 @@ fn c54_panic_of_a_fill_publishes_nothing_and_blocks_nobody<K: Kind>(setup: Setup
 
 // ---- C55: the cases of LMAX's own test of rewinding ----
 
-/// What a stage was given that gets a batch of `events`, and fails as `fails` says: of a sequence,
-/// and how often it was given before.
+/// Returns the events that a stage got for a batch of `events`. `fails` decides by the sequence and
+/// the number of earlier attempts.
 fn given<K: Kind>(
     setup: Setup<K>,
     stage: Stage,
@@ -243,7 +241,7 @@ fn given<K: Kind>(
         given.push(sequence);
         if fails(sequence, before) { Err("bad") } else { Ok(()) }
     };
-    // The handler borrows what is returned; so the ring goes first.
+    // The handler borrows the returned value, so the ring is dropped first.
     let finished = drain(setup.ring(32, || 0).stage(stage).read(handler), events).remove(0);
     (given, finished)
 }
@@ -262,7 +260,7 @@ fn c55_rewind_begins_the_batch_again_wherever_it_failed<K: Kind>(setup: Setup<K>
         assert!(given.iter().copied().eq(again), "bad={bad}, times={times}: {given:?}");
         assert_eq!((finished.processed(), finished.skipped()), (events, 0));
     }
-    // Several events of one batch.
+    // Several events of one batch fail.
     let fails = |sequence, before| (sequence == 2 && before < 1) || (sequence == 4 && before < 2);
     let (given, _) = given(setup, stage().on_error(Retries::of_batch()), 6, fails);
     assert_eq!(given, [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5]);
@@ -288,7 +286,7 @@ fn c55_error_that_is_not_for_a_rewind_is_not_rewound<K: Kind>(setup: Setup<K>) {
     assert_eq!((finished.outcome(), finished.skipped()), (&outcome, 1));
 }
 
-/// Notes what it is asked, and rewinds.
+/// Records its calls, and rewinds.
 #[derive(Clone)]
 struct Asked(Arc<Mutex<Vec<(Sequence, u32)>>>);
 
@@ -299,7 +297,7 @@ impl FailurePolicy for Asked {
     }
 }
 
-fn c55_policy_is_asked_once_for_each_failure_and_never_without<K: Kind>(setup: Setup<K>) {
+fn c55_policy_is_called_once_per_failure_and_never_otherwise<K: Kind>(setup: Setup<K>) {
     let asked = Arc::default();
     let ask = |fails: fn(Sequence, usize) -> bool| {
         let stage = stage().max_batch(4).on_error(Asked(Arc::clone(&asked)));
@@ -309,7 +307,7 @@ fn c55_policy_is_asked_once_for_each_failure_and_never_without<K: Kind>(setup: S
     };
     assert_eq!(ask(|_, _| false), []);
     assert_eq!(ask(|sequence, before| sequence == 3 && before < 2), [(3, 1), (3, 2)]);
-    // A batch that was finished is forgotten: the next one begins at its first attempt.
+    // A finished batch is forgotten: the next one begins at its first attempt.
     let twice = ask(|sequence, before| matches!(sequence, 1 | 5) && before < 2);
     assert_eq!(twice, [(1, 1), (1, 2), (5, 1), (5, 2)]);
 }

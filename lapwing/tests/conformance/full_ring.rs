@@ -1,4 +1,4 @@
-//! C10 to C17: how much fits, what becomes of more, and rings of one and two slots.
+//! C10 to C17: the number of events that fit, what happens to more, and rings of one and two slots.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
@@ -13,16 +13,16 @@ use crate::spy::{Spy, publish, value_of, values};
 
 for_each_setup! {
     c10_full_ring_blocks_the_producer_at_exactly_its_size,
-    c11_blocked_producer_goes_on_after_one_release_and_by_one_event,
-    c12_try_calls_on_a_full_ring_say_so_and_claim_nothing,
+    c11_blocked_producer_continues_by_one_event_after_one_release,
+    c12_try_calls_on_a_full_ring_return_full_and_claim_nothing,
     c13_batch_of_the_whole_ring_fits_and_none_or_one_more_is_refused,
     c14_batch_across_the_wrap_arrives_in_order,
     c15_ring_of_one_slot_works,
     c16_ring_of_two_slots_works,
-    c17_ring_that_nobody_would_hold_back_is_refused,
+    c17_ring_without_gating_consumers_is_refused,
 }
 
-/// Publishes until the ring takes no more; `count` follows.
+/// Publishes until the ring is full. `count` follows the progress.
 fn publish_on<K: Kind>(mut producer: ProducerOf<u64, K>, count: &AtomicU64) {
     while producer.publish(|_| {}).is_ok() {
         count.fetch_add(1, SeqCst);
@@ -48,7 +48,7 @@ fn c10_full_ring_blocks_the_producer_at_exactly_its_size<K: Kind>(setup: Setup<K
     }
 }
 
-fn c11_blocked_producer_goes_on_after_one_release_and_by_one_event<K: Kind>(setup: Setup<K>) {
+fn c11_blocked_producer_continues_by_one_event_after_one_release<K: Kind>(setup: Setup<K>) {
     let (producer, mut poller) = setup.ring_with_poller(4);
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn c11_blocked_producer_goes_on_after_one_release_and_by_one_event<K: Kind>(setu
     assert_eq!(published.into_inner(), 9);
 }
 
-fn c12_try_calls_on_a_full_ring_say_so_and_claim_nothing<K: Kind>(setup: Setup<K>) {
+fn c12_try_calls_on_a_full_ring_return_full_and_claim_nothing<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     publish(&mut producer, 0..3);
     for _ in 0..3 {
@@ -155,9 +155,9 @@ fn tiny_ring<K: Kind>(setup: Setup<K>, capacity: usize) {
     }
 }
 
-/// LMAX's ring without a consumer overwrites what nobody has read. Here such a ring cannot be had,
-/// and one whose last consumer has left takes no event.
-fn c17_ring_that_nobody_would_hold_back_is_refused<K: Kind>(setup: Setup<K>) {
+/// LMAX's ring without a consumer overwrites unread events. Here such a ring cannot be built, and a
+/// ring whose last consumer has left accepts no event.
+fn c17_ring_without_gating_consumers_is_refused<K: Kind>(setup: Setup<K>) {
     assert_eq!(setup.ring(4, || 0_u64).build().err(), Some(BuildError::NoConsumers));
     let (mut producer, poller) = setup.ring_with_poller(4);
     drop(poller);

@@ -1,4 +1,4 @@
-//! C40 to C45: from the start of a ring to its end.
+//! C40 to C45: the life of a ring from start to end.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
@@ -20,7 +20,7 @@ for_each_setup! {
     c42_shutdown_returns_when_every_handler_has,
     c43_shutdown_with_a_stage_that_died_ends,
     c44_shutdown_wakes_a_producer_that_is_blocked,
-    c45_shutdown_that_runs_out_of_time_says_what_is_left,
+    c45_shutdown_that_times_out_reports_what_is_left,
 }
 
 fn c40_halt_before_the_run_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup<K>) {
@@ -35,7 +35,7 @@ fn c40_halt_before_the_run_gives_one_start_and_one_shutdown<K: Kind>(setup: Setu
     publish(&mut producer, 0..2);
     let mut consumers = consumers.into_iter();
     let (first, never) = (consumers.next().unwrap(), consumers.next().unwrap());
-    drop(never); // its events would never be done: halts the ring
+    drop(never); // its events could never be finished, so this halts the ring
     let mut finished = first.run();
     assert_eq!((finished.outcome(), finished.processed()), (&Outcome::Halted, 0));
     finished.take_handler::<Spy>().unwrap().assert_one_life();
@@ -62,8 +62,7 @@ fn c40_halt_at_any_moment_gives_one_start_and_one_shutdown<K: Kind>(setup: Setup
     }
 }
 
-/// LMAX takes a processor that has not begun to run for one that has ended, and drops its events
-/// (issue 517).
+/// LMAX treats a processor that has not started as ended, and drops its events (issue 517).
 fn c41_events_published_between_a_start_and_a_shutdown_are_all_handled<K: Kind>(setup: Setup<K>) {
     for round in 0..setup.events(60) {
         let (mut producer, consumers) = setup
@@ -92,7 +91,7 @@ fn c42_shutdown_returns_when_every_handler_has<K: Kind>(setup: Setup<K>) {
     let done = Arc::clone(&is_done);
     let handler = move |_: &u64, _: Sequence, _: bool| {
         at_work.send(()).unwrap();
-        let _ = gate.recv(); // until `open` is dropped
+        let _ = gate.recv(); // blocks until `open` is dropped
         done.store(true, SeqCst);
     };
     let (mut producer, consumers) =
@@ -163,12 +162,12 @@ fn c44_shutdown_wakes_a_producer_that_is_blocked<K: Kind>(setup: Setup<K>) {
     });
 }
 
-fn c45_shutdown_that_runs_out_of_time_says_what_is_left<K: Kind>(setup: Setup<K>) {
+fn c45_shutdown_that_times_out_reports_what_is_left<K: Kind>(setup: Setup<K>) {
     let (open, gate) = mpsc::channel::<()>();
     let (at_work, is_at_work) = mpsc::channel();
     let stuck = move |_: &u64, _: Sequence, _: bool| {
         let _ = at_work.send(());
-        let _ = gate.recv(); // until `open` is dropped
+        let _ = gate.recv(); // blocks until `open` is dropped
     };
     let stage = Stage::new("stuck").max_batch(1);
     let (mut producer, consumers) = setup.ring(4, || 0).stage(stage).read(stuck).build().unwrap();

@@ -1,9 +1,9 @@
-//! Decides whether a ring does what LMAX's does, for each sequencer and each wait strategy, and
-//! none of what LMAX's did wrong.
+//! Tests that a ring does what LMAX's ring does, without its defects, for each sequencer and each
+//! wait strategy.
 //!
 //! A scenario is one generic function, named after its number: `c` for a behaviour, `b` for a
-//! defect that LMAX has or had. `docs::lmax` lists all of them. `for_each_setup!` makes its tests,
-//! one for each setup:
+//! defect that LMAX has or had. `docs::lmax` lists all of them. `for_each_setup!` makes one test
+//! per setup:
 //!
 //! ```text
 //! full_ring::multi::blocking::c10_full_ring_blocks_the_producer_at_exactly_its_size
@@ -14,7 +14,7 @@
 //! `fused` is the default strategy with all stages of a ring on one thread.
 //!
 //! Scenarios are short. Not here: long runs and corner cases, which the other tests of this folder
-//! have.
+//! cover.
 #![cfg(not(any(miri, loom)))]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! C01 to C07: who sees which events, in which order, and after whom.
+//! C01 to C07: which stage sees which events, in which order, and after which stages.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -12,10 +12,10 @@ use crate::spy::{Spy, publish, values};
 for_each_setup! {
     c01_one_consumer_sees_the_events_of_one_producer_in_order,
     c02_every_stage_of_a_multicast_sees_every_event,
-    c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done,
-    c04_join_of_a_diamond_sees_what_both_sides_wrote,
-    c05_stage_waits_for_those_that_it_names_and_for_no_others,
-    c06_consumer_that_comes_late_begins_at_the_cursor,
+    c03_each_stage_of_a_pipeline_sees_the_writes_of_the_previous_one,
+    c04_join_of_a_diamond_sees_the_writes_of_both_sides,
+    c05_stage_waits_only_for_the_stages_that_it_names,
+    c06_consumer_that_joins_late_begins_at_the_cursor,
     c07_events_published_before_the_start_are_delivered,
 }
 
@@ -47,7 +47,7 @@ fn c02_every_stage_of_a_multicast_sees_every_event<K: Kind>(setup: Setup<K>) {
     }
 }
 
-fn c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done<K: Kind>(setup: Setup<K>) {
+fn c03_each_stage_of_a_pipeline_sees_the_writes_of_the_previous_one<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let mut ring = setup.ring(8, || [0_u64; 4]);
     for stage in 1..4 {
@@ -72,14 +72,14 @@ fn c03_each_stage_of_a_pipeline_sees_what_the_one_before_has_done<K: Kind>(setup
     assert!(report.stages().all(|stage| stage.processed() == events));
 }
 
-/// Stages side by side get `&E`; what they write of an event is an atomic.
+/// Parallel stages get `&E`, so the fields that they write are atomic.
 #[derive(Default)]
 struct Halves {
     left: AtomicU64,
     right: AtomicU64,
 }
 
-fn c04_join_of_a_diamond_sees_what_both_sides_wrote<K: Kind>(setup: Setup<K>) {
+fn c04_join_of_a_diamond_sees_the_writes_of_both_sides<K: Kind>(setup: Setup<K>) {
     let events = setup.events(300);
     let (mut producer, consumers) = setup
         .ring(8, Halves::default)
@@ -104,7 +104,7 @@ fn c04_join_of_a_diamond_sees_what_both_sides_wrote<K: Kind>(setup: Setup<K>) {
     assert!(report.stages().all(|stage| stage.processed() == events));
 }
 
-fn c05_stage_waits_for_those_that_it_names_and_for_no_others<K: Kind>(setup: Setup<K>) {
+fn c05_stage_waits_only_for_the_stages_that_it_names<K: Kind>(setup: Setup<K>) {
     let mut graph = Graph::new();
     let [a, b, c] = ["a", "b", "c"].map(|name| graph.stage(name).poller());
     graph.stage("after a and b").after(a).after(b).poller();
@@ -128,7 +128,7 @@ fn c05_stage_waits_for_those_that_it_names_and_for_no_others<K: Kind>(setup: Set
     assert_eq!(joins[1].poll().err(), Some(PollError::Empty));
 }
 
-fn c06_consumer_that_comes_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
+fn c06_consumer_that_joins_late_begins_at_the_cursor<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(8, || 0).seats(1).stage("early").read_handler(Spy::default());
     let (mut producer, consumers) = ring.build().unwrap();
     let seats = consumers.seats();

@@ -1,4 +1,4 @@
-//! What a waiter gets to do before what it waits for comes.
+//! What a waiting thread can do before its event comes.
 
 use std::hint;
 use std::thread;
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 pub(crate) enum Pause {
     /// Spent on the CPU.
     Busy(Duration),
-    /// Spent off it, so that the waiter may have it.
+    /// Spent off the CPU, so that the waiting thread can use it.
     Asleep(Duration),
 }
 
-/// Different ones, for a waiter to be in different phases of its wait: looking, on its way to sleep,
-/// asleep.
+/// Different pauses, so that the event finds the waiting thread in different phases: polling, about
+/// to sleep, asleep.
 pub(crate) const PAUSES: [Pause; 4] = [
     Pause::Busy(Duration::ZERO),
     Pause::Busy(Duration::from_micros(10)),

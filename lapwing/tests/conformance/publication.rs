@@ -1,4 +1,4 @@
-//! C20 to C23: when an event may be seen.
+//! C20 to C23: when an event becomes visible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,14 +10,14 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{publish, value_of};
 
 for_each_setup! {
-    c20_claim_in_the_middle_that_stalls_hides_what_comes_after_it,
+    c20_claim_in_the_middle_that_stalls_hides_later_events,
     c21_claims_that_are_outstanding_are_invisible,
     c22_last_event_of_a_batch_is_visible_when_the_batch_is_published,
-    c23_claim_that_is_dropped_leaves_nothing_to_see_and_nobody_waiting,
-    c23_panic_while_a_claim_is_filled_leaves_nothing_to_see_and_nobody_waiting,
+    c23_dropped_claim_shows_no_event_and_blocks_no_thread,
+    c23_panic_while_a_claim_is_filled_shows_no_event_and_blocks_no_thread,
 }
 
-/// What there is to see, consumed.
+/// Consumes and returns the visible events.
 fn consume(poller: &mut Poller<u64>) -> Vec<u64> {
     let mut seen = Vec::new();
     while let Ok(mut batch) = poller.poll() {
@@ -26,10 +26,10 @@ fn consume(poller: &mut Poller<u64>) -> Vec<u64> {
     seen
 }
 
-/// A single producer has no two claims at a time: a second one is not granted while the first lives
-/// (`Producer` shows that it does not compile). So its claim in the middle hides what comes after
-/// it by not letting it be.
-fn c20_claim_in_the_middle_that_stalls_hides_what_comes_after_it<K: Kind>(setup: Setup<K>) {
+/// A single producer has no two claims at the same time, and a second claim does not compile while
+/// the first lives (see `Producer`). So its claim in the middle hides what follows by preventing
+/// it.
+fn c20_claim_in_the_middle_that_stalls_hides_later_events<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut second = K::another(&producer);
     producer.publish(|event| *event = 10).unwrap();
@@ -47,8 +47,8 @@ fn c20_claim_in_the_middle_that_stalls_hides_what_comes_after_it<K: Kind>(setup:
     assert_eq!(consume(&mut poller), [11, 12]);
 }
 
-/// The second claim finds the ring full by what it last knew of the gate, and looks again. LMAX
-/// then writes the cursor.
+/// The second claim finds the ring full by its cached gate and reads the gate again. LMAX then
+/// writes the cursor.
 fn c21_claims_that_are_outstanding_are_invisible<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut second = K::another(&producer);
@@ -86,7 +86,7 @@ fn c22_last_event_of_a_batch_is_visible_when_the_batch_is_published<K: Kind>(set
     }
 }
 
-fn c23_claim_that_is_dropped_leaves_nothing_to_see_and_nobody_waiting<K: Kind>(setup: Setup<K>) {
+fn c23_dropped_claim_shows_no_event_and_blocks_no_thread<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut seen = Vec::new();
     for round in 0..9 {
@@ -102,9 +102,7 @@ fn c23_claim_that_is_dropped_leaves_nothing_to_see_and_nobody_waiting<K: Kind>(s
     assert_eq!(seen, (0..9).map(value_of).collect::<Vec<_>>());
 }
 
-fn c23_panic_while_a_claim_is_filled_leaves_nothing_to_see_and_nobody_waiting<K: Kind>(
-    setup: Setup<K>,
-) {
+fn c23_panic_while_a_claim_is_filled_shows_no_event_and_blocks_no_thread<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let mut seen = Vec::new();

@@ -1,5 +1,5 @@
-//! What a scenario is run with: a sequencer and a wait strategy, the same for everybody in the
-//! ring; and, once more with the default strategy, all stages on one thread.
+//! The setups of a scenario: a sequencer and a wait strategy for all threads of the ring. One more
+//! setup runs all stages on one thread with the default strategy.
 
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,23 +14,23 @@ use lapwing::{Builder, Poller, Stage};
 
 use crate::common::{self, Many, One, ProducerOf, watched};
 
-/// What a strategy does to the CPUs.
+/// How a strategy uses its CPU.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
-    /// Takes one until the system takes it away.
+    /// Keeps it until the system takes it away.
     Spinning,
-    /// Gives it to others.
+    /// Yields it to other threads.
     Polite,
 }
 
 use Manner::{Polite, Spinning};
 
-/// The strategies, and the macro that makes the tests of a module's scenarios: one for each
-/// sequencer and strategy. `$` is handed in since a macro that makes a macro cannot write it.
+/// The strategies, and the macro that makes the tests of a module's scenarios: one per sequencer
+/// and strategy. `$` is an argument, because a macro that defines a macro cannot write it.
 macro_rules! strategies {
     ($d:tt $($name:ident: $manner:ident = $strategy:expr;)+) => {
-        /// How everybody in a ring waits.
-        #[allow(non_camel_case_types)] // as modules of tests
+        /// The wait strategy of all threads of a ring.
+        #[allow(non_camel_case_types)] // they are names of test modules
         #[derive(Clone, Copy)]
         pub(crate) enum Strategy {
             $($name),+
@@ -104,7 +104,7 @@ const US: Duration = Duration::from_micros(1);
 
 /// Single or multi producer.
 pub(crate) trait Kind: common::Kind {
-    /// One more producer of the same ring, where there may be several.
+    /// One more producer of the same ring, if there may be several.
     fn another<E>(producer: &ProducerOf<E, Self>) -> Option<ProducerOf<E, Self>>;
 }
 
@@ -139,8 +139,8 @@ impl<K: Kind> Setup<K> {
         Self { strategy, kind: PhantomData }
     }
 
-    /// Runs a scenario; one that spins at a time, since several would keep each other from the
-    /// CPUs.
+    /// Runs a scenario. Spinning scenarios run one at a time, because several would take the CPUs
+    /// from each other.
     pub(crate) fn run(self, scenario: fn(Self)) {
         static SPINNING: Mutex<()> = Mutex::new(());
         let is_spinning = self.strategy.manner() == Spinning;
@@ -148,14 +148,15 @@ impl<K: Kind> Setup<K> {
         watched(|| scenario(self));
     }
 
-    /// A ring in which everybody waits by this strategy.
+    /// A ring in which all threads use this strategy.
     pub(crate) fn ring<'env, E: Send + 'env>(
         self,
         capacity: usize,
         factory: impl FnMut() -> E + 'env,
     ) -> Builder<'env, E, K::Sequencer> {
         let ring = self.strategy.of_ring(K::ring(capacity, factory));
-        // No scenario has a handler that waits for another one's, so each holds here as well.
+        // No scenario has a handler that waits for another handler, so each also works on one
+        // thread.
         match self.strategy {
             Strategy::fused => ring.placement(Placement::threads(1)),
             _ => ring,
@@ -170,8 +171,8 @@ impl<K: Kind> Setup<K> {
         (producer, poller)
     }
 
-    /// A stage that waits by this strategy, but for the waits that `disturb` ends at once, by
-    /// saying so or by a panic.
+    /// A stage with this strategy, except that `disturb` ends some waits at once, by returning or
+    /// by a panic.
     pub(crate) fn disturbed_stage(
         self,
         stage: impl Into<Stage>,
@@ -180,7 +181,7 @@ impl<K: Kind> Setup<K> {
         self.strategy.of_stage(stage.into(), Arc::new(disturb))
     }
 
-    /// `count`, or far fewer where threads that spin wait for each other's time slice.
+    /// Returns `count`, or far fewer if spinning threads wait for each other's time slice.
     pub(crate) fn events(self, count: u64) -> u64 {
         match self.strategy.manner() {
             Polite => count,
@@ -191,7 +192,7 @@ impl<K: Kind> Setup<K> {
 
 type Disturb = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// A strategy whose waits end early when somebody else says so.
+/// A strategy whose waits end early when the test says so.
 #[derive(Clone)]
 struct Disturbed<W> {
     strategy: W,

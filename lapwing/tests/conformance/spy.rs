@@ -1,4 +1,4 @@
-//! A handler that notes what is asked of it.
+//! A handler that records its calls.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use lapwing::{EventHandler, Producer, Sequence};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Start,
-    /// Size of the batch, depth of the queue.
+    /// Size of the batch and depth of the queue.
     BatchStart(u64, u64),
     /// The event, its sequence, and whether it ends its batch.
     Event(u64, Sequence, bool),
@@ -18,7 +18,7 @@ pub(crate) enum Call {
     Shutdown,
 }
 
-/// Every call, in order; of timeouts in a row for the same event, one.
+/// All calls in order. Repeated timeouts for the same event count once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Spy(pub(crate) Vec<Call>);
 
@@ -37,7 +37,7 @@ impl Spy {
         self.events().into_iter().map(|(_, sequence)| sequence).collect()
     }
 
-    /// The sizes of its batches, by the events that ended them.
+    /// The sizes of its batches, derived from the events that ended them.
     pub(crate) fn batches(&self) -> Vec<u64> {
         let mut sizes = vec![0];
         for call in &self.0 {
@@ -50,7 +50,7 @@ impl Spy {
         sizes
     }
 
-    /// What was announced of its batches: size and depth of the queue.
+    /// The announced batches: size and depth of the queue.
     pub(crate) fn announced(&self) -> Vec<(u64, u64)> {
         let batch = |call: &Call| match *call {
             Call::BatchStart(size, depth) => Some((size, depth)),
@@ -63,7 +63,7 @@ impl Spy {
         self.0.iter().filter(|each| **each == call).count()
     }
 
-    /// That it was started first, and shut down last, once each.
+    /// Checks that it was started first and shut down last, once each.
     #[track_caller]
     pub(crate) fn assert_one_life(&self) {
         assert_eq!((self.0.first(), self.0.last()), (Some(&Call::Start), Some(&Call::Shutdown)));
@@ -100,7 +100,7 @@ impl EventHandler<u64> for Spy {
     }
 }
 
-/// An event's value, which differs from its sequence.
+/// The value of an event, which differs from its sequence.
 pub(crate) fn value_of(sequence: Sequence) -> u64 {
     sequence * 7 + 3
 }

@@ -1,4 +1,4 @@
-//! C30 to C34: what ends a wait. `wake_ups.rs` and `ends_of_waits.rs` of this folder have every
+//! C30 to C34: what ends a wait. `wake_ups.rs` and `ends_of_waits.rs` of this folder cover every
 //! phase of every strategy.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -17,17 +17,17 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, values};
 
 for_each_setup! {
-    c30_one_event_and_then_silence_reaches_each_depth,
-    c31_timeout_comes_no_earlier_than_asked,
+    c30_single_event_wakes_each_depth,
+    c31_timeout_is_never_early,
     c31_timeout_does_not_come_while_there_are_events,
-    c32_timeout_comes_while_a_stage_before_is_slow,
+    c32_timeout_comes_while_an_upstream_stage_is_slow,
     c33_halt_ends_the_waits_on_an_empty_ring,
     c33_halt_ends_the_waits_on_a_full_ring,
     c34_stage_that_stops_leaves_its_siblings_running,
     c34_stage_that_is_stopped_leaves_its_siblings_running,
 }
 
-fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
+fn c30_single_event_wakes_each_depth<K: Kind>(setup: Setup<K>) {
     for depth in 0..3 {
         let handled = AtomicU64::new(0);
         let mut graph = Graph::new();
@@ -51,7 +51,7 @@ fn c30_one_event_and_then_silence_reaches_each_depth<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// Checks that each timeout comes late enough after the call before it.
+/// Checks that each timeout comes late enough after the previous call.
 struct Clock {
     timeout: Duration,
     since: Instant,
@@ -74,7 +74,7 @@ impl EventHandler<u64> for Clock {
     }
 }
 
-fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
+fn c31_timeout_is_never_early<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let stage = Stage::new("clock").timeout(MOMENT);
@@ -84,7 +84,7 @@ fn c31_timeout_comes_no_earlier_than_asked<K: Kind>(setup: Setup<K>) {
     assert_eq!(timeouts.recv(), Ok(0));
     publish(&mut producer, 0..2);
     assert!(timeouts.iter().any(|sequence| sequence == 2));
-    assert_eq!(timeouts.recv(), Ok(2), "again after each further time");
+    assert_eq!(timeouts.recv(), Ok(2), "once more after each further timeout");
     running.shutdown().unwrap();
 
     let (_producer, mut poller) = setup.ring_with_poller(4);
@@ -112,7 +112,7 @@ fn c31_timeout_does_not_come_while_there_are_events<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.wait_timeout(Duration::ZERO).unwrap().len(), 1);
 }
 
-fn c32_timeout_comes_while_a_stage_before_is_slow<K: Kind>(setup: Setup<K>) {
+fn c32_timeout_comes_while_an_upstream_stage_is_slow<K: Kind>(setup: Setup<K>) {
     let (send, timeouts) = mpsc::channel();
     let clock = Clock { timeout: MOMENT, since: Instant::now(), timeouts: send };
     let (mut producer, mut consumers) = setup
@@ -178,7 +178,7 @@ fn c33_halt_ends_the_waits_on_a_full_ring<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// In LMAX the siblings share a barrier, whose alert is for one of them and ends the waits of all.
+/// In LMAX the siblings share a barrier. An alert for one of them ends the waits of all.
 fn c34_stage_that_stops_leaves_its_siblings_running<K: Kind>(setup: Setup<K>) {
     let events = setup.events(200);
     let (mut producer, consumers) = setup

@@ -1,5 +1,5 @@
-//! C72: workers that share the events of a stage; and B04, B05, B06 and B17, which LMAX's workers had
-//! until 4.0 left them out.
+//! C72: workers that share the events of a stage. Also B04, B05, B06 and B17, the defects of LMAX's
+//! workers before 4.0 removed them.
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -15,18 +15,18 @@ use crate::setup::{Kind, Setup};
 
 for_each_setup! {
     c72_each_event_goes_to_exactly_one_worker,
-    c72_group_that_is_resized_under_load_loses_and_doubles_nothing,
+    c72_group_that_is_resized_under_load_loses_and_duplicates_no_event,
     c72_close_is_drained_by_the_workers,
     b04_nothing_reaches_a_worker_before_it_is_published,
     b05_event_that_a_worker_has_is_not_overwritten,
     b06d_workers_that_have_not_started_hold_their_events,
-    b17a_backlog_of_workers_is_what_they_have_not_finished,
+    b17a_backlog_of_workers_is_their_unfinished_events,
     b17b_worker_that_stopped_holds_up_no_shutdown,
     b17c_timeout_of_a_worker_is_called,
     b17d_worker_that_stops_leaves_its_events_to_the_others,
 }
 
-/// The events that workers have had, in no order.
+/// The events that workers have handled, in no order.
 type Had = Mutex<Vec<u64>>;
 
 fn publish_all<K: Kind>(producer: &mut ProducerOf<u64, K>, events: u64) {
@@ -60,7 +60,7 @@ fn c72_each_event_goes_to_exactly_one_worker<K: Kind>(setup: Setup<K>) {
     assert_once_each(had, events);
 }
 
-fn c72_group_that_is_resized_under_load_loses_and_doubles_nothing<K: Kind>(setup: Setup<K>) {
+fn c72_group_that_is_resized_under_load_loses_and_duplicates_no_event<K: Kind>(setup: Setup<K>) {
     let (had, events) = (Had::default(), setup.events(500));
     let (producer, consumers) = setup
         .ring(4, || 0_u64)
@@ -146,7 +146,7 @@ fn b05_event_that_a_worker_has_is_not_overwritten<K: Kind>(setup: Setup<K>) {
     running.shutdown().unwrap();
 }
 
-/// Before 3.3.6 (issue 172), as with other stages: a producer overwrote what nobody had read yet.
+/// Before 3.3.6 (issue 172), as with other stages: a producer overwrote unread events.
 fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
     let had = Had::default();
     let push = |event: &u64, _, _| had.lock().unwrap().push(*event);
@@ -158,8 +158,9 @@ fn b06d_workers_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>
     assert_once_each(had, 4);
 }
 
-/// LMAX compared the positions of workers by `!=`, and one that was ahead counted as a backlog.
-fn b17a_backlog_of_workers_is_what_they_have_not_finished<K: Kind>(setup: Setup<K>) {
+/// LMAX compared the positions of workers with `!=`, so a worker that was ahead counted as a
+/// backlog.
+fn b17a_backlog_of_workers_is_their_unfinished_events<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(8, || 0_u64)
         .stage("work")
@@ -174,7 +175,7 @@ fn b17a_backlog_of_workers_is_what_they_have_not_finished<K: Kind>(setup: Setup<
     running.shutdown().unwrap();
 }
 
-/// LMAX's shutdown waited for workers that were dead.
+/// LMAX's shutdown waited for dead workers.
 fn b17b_worker_that_stopped_holds_up_no_shutdown<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("work").max_batch(1);
     let (mut producer, consumers) = setup
@@ -195,7 +196,7 @@ fn b17b_worker_that_stopped_holds_up_no_shutdown<K: Kind>(setup: Setup<K>) {
     assert_ne!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
 }
 
-/// Says for which event it has waited too long.
+/// Records for which event it has waited too long.
 struct Alarm(mpsc::Sender<Sequence>);
 
 impl EventHandler<u64> for Alarm {
@@ -206,7 +207,7 @@ impl EventHandler<u64> for Alarm {
     }
 }
 
-/// Issue 144: a strategy with a timeout, and a worker that had no handler for one.
+/// Issue 144: a strategy with a timeout, and a worker without a timeout handler.
 fn b17c_timeout_of_a_worker_is_called<K: Kind>(setup: Setup<K>) {
     let (alarm, alarms) = mpsc::channel();
     let stage = Stage::new("work").timeout(MOMENT / 5);
@@ -220,12 +221,12 @@ fn b17c_timeout_of_a_worker_is_called<K: Kind>(setup: Setup<K>) {
     running.shutdown().unwrap();
 }
 
-/// Issues 286 and 287: a worker that was halted had claimed an event, and took it along.
+/// Issues 286 and 287: a worker that was halted dropped the event that it had claimed.
 fn b17d_worker_that_stops_leaves_its_events_to_the_others<K: Kind>(setup: Setup<K>) {
     for _ in 0..setup.events(30) {
         let (had, has_stopped) = (Had::default(), AtomicBool::new(false));
         let work = |event: &u64, sequence: Sequence, _| {
-            // The others of its claim come after it.
+            // The other events of its claim follow.
             if sequence % 4 == 1 && !has_stopped.swap(true, SeqCst) {
                 return Action::Stop;
             }

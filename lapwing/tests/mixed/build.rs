@@ -1,4 +1,4 @@
-//! Makes the ring of a plan.
+//! Builds the ring of a plan.
 
 use std::collections::HashMap;
 
@@ -109,7 +109,7 @@ fn add_workers<'a>(
     })
 }
 
-/// A handler that is told of timeouts.
+/// A handler with timeouts.
 struct Local<'a>(Recorder<'a>);
 
 impl EventHandler<Event, Shared, Action> for Local<'_> {

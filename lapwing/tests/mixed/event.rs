@@ -1,4 +1,4 @@
-//! The event, what each stage leaves on it, and what each one records of what it saw.
+//! The event, the marks that each stage leaves on it, and what each consumer records.
 
 use std::hint;
 use std::sync::Mutex;
@@ -11,21 +11,21 @@ use lapwing::{Action, Sequence};
 use crate::common::Lcg;
 use crate::plan::{Bits, Kind, Plan};
 
-/// The mark of a slot that holds no event: new, or given up.
+/// The stamp of a slot without an event: new, or given up.
 const UNUSED: Bits = 1 << 63;
-/// The mark of an event that was cleared.
+/// The stamp of an event that was cleared.
 const CLEARED: Bits = 1 << 62;
 
-/// Keys of events.
+/// Number of keys.
 pub(crate) const KEYS: usize = 5;
 
-/// An event, whose stamp no other event has.
+/// An event with a unique stamp.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) stamp: u64,
     /// The stages that wrote to it, in plain memory.
     written: Bits,
-    /// The stages that have done it. Relaxed throughout: the order comes from the ring.
+    /// The stages that have finished it. Relaxed throughout: the ring provides the order.
     marks: AtomicU64,
 }
 
@@ -34,15 +34,15 @@ impl Event {
         Self { stamp: 0, written: 0, marks: AtomicU64::new(UNUSED) }
     }
 
-    /// Makes it the event of `stamp`. That of a lap before must have been done by all of `lasting`.
+    /// Makes it the event of `stamp`. All of `lasting` must have finished the event one lap before.
     pub(crate) fn fill(&mut self, stamp: u64, lasting: Bits) {
         let marks = *self.marks.get_mut();
         let is_done = marks & UNUSED != 0 || marks & lasting == lasting;
-        assert!(is_done, "overwritten before all have done it: marks={marks:b}");
+        assert!(is_done, "overwritten before all stages have finished it: marks={marks:b}");
         *self = Self { stamp, written: 0, marks: AtomicU64::new(0) };
     }
 
-    /// Makes it no event again.
+    /// Marks the slot as given up.
     pub(crate) fn give_up(&mut self) {
         *self = Self::new();
     }
@@ -60,42 +60,44 @@ impl Event {
     }
 }
 
-/// An event as somebody saw it.
+/// An event as a consumer saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seen {
     pub(crate) sequence: Sequence,
     pub(crate) stamp: u64,
 }
 
-/// The logs of those that share the events of a stage.
+/// The logs of the consumers that share the events of a stage.
 pub(crate) type Logs = Mutex<Vec<Vec<Seen>>>;
 
 /// What one consumer has seen, and what it must find.
 pub(crate) struct Recorder<'a> {
     /// Its own mark; 0 for a guest.
     pub(crate) bit: Bits,
-    /// Those that have done the event before it, and those that must not have.
+    /// The stages that must have finished the event before it, and those that must not have.
     before: Bits,
     behind: Bits,
     writers: Bits,
-    /// The last event of each key, of a group that goes by key.
+    /// The last event of each key, for a group by key.
     pub(crate) keys: Option<&'a [AtomicU64; KEYS]>,
     clears: bool,
-    /// Whether others share its events, so that it finds its own mark where another one was.
+    /// Whether other consumers share its events. Then it finds its own mark where another one set
+    /// it.
     is_shared: bool,
     draw: Lcg,
     log: Vec<Seen>,
     /// One past the last event that it has marked.
     marked: Sequence,
-    /// So many of `log` are let go of. Not a sequence: who takes over what another one left goes back.
+    /// Number of entries of `log` that are released. This is not a sequence, because a worker that
+    /// takes over the events of another one goes back.
     released: usize,
-    /// The event that it asked for again.
+    /// The event that it wants to get again.
     again: Option<Sequence>,
     logs: &'a Logs,
 }
 
 impl<'a> Recorder<'a> {
-    /// Of worker `worker` of the stage `id`.
+    /// The recorder of worker `worker` of the stage `id`.
     pub(crate) fn of_stage(plan: &Plan, id: usize, worker: usize, logs: &'a Logs) -> Self {
         let stage = &plan.stages[id];
         let lasting = plan.lasting();
@@ -134,7 +136,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Looks at an event, and says what a handler says of it.
+    /// Records an event, and returns a handler's result.
     pub(crate) fn handle(&mut self, event: &Event, sequence: Sequence, is_last: bool) -> Action {
         self.expect(event, sequence);
         match self.draw.below(80) {
@@ -166,7 +168,7 @@ impl<'a> Recorder<'a> {
         Action::Continue
     }
 
-    /// As [`handle`](Self::handle), where nothing can be said.
+    /// Like [`handle`](Self::handle), for a caller that returns no result.
     pub(crate) fn see(&mut self, event: &Event, sequence: Sequence) {
         self.expect(event, sequence);
         if self.draw.below(40) == 0 {
@@ -175,12 +177,12 @@ impl<'a> Recorder<'a> {
         self.done(event, sequence);
     }
 
-    /// Takes the last event back, of which it said that it is not done.
+    /// Removes the last event, which was reported as not finished.
     pub(crate) fn forget_last(&mut self) {
         self.log.pop();
     }
 
-    /// How many events it has seen.
+    /// Returns the number of events that it has seen.
     pub(crate) fn count(&self) -> u64 {
         self.log.len() as u64
     }
@@ -189,14 +191,14 @@ impl<'a> Recorder<'a> {
         self.draw.below(bound)
     }
 
-    /// It waits for the event `next` and later ones.
+    /// Records that it waits for the event `next` or a later one.
     pub(crate) fn has_nothing(&self, next: Sequence) {
-        assert!(next >= self.marked, "a timeout amid events: next={next}");
+        assert!(next >= self.marked, "a timeout while events are available: next={next}");
     }
 
     fn expect(&mut self, event: &Event, sequence: Sequence) {
         if let Some(again) = self.again.take() {
-            assert_eq!(sequence, again, "asked for again, and another one came");
+            assert_eq!(sequence, again, "the same event must come again");
         }
         let last = self.log.last().map(|seen| seen.sequence);
         let is_later = self.is_shared || last < Some(sequence);
@@ -228,6 +230,6 @@ impl<'a> Recorder<'a> {
 impl Drop for Recorder<'_> {
     fn drop(&mut self) {
         let log = std::mem::take(&mut self.log);
-        self.logs.lock().expect("nobody panics with it").push(log);
+        self.logs.lock().expect("no thread panics while it holds the lock").push(log);
     }
 }

@@ -1,4 +1,4 @@
-//! Consumers that join as the ring runs, and leave when they have seen enough.
+//! Consumers that join while the ring runs, and leave when they have seen enough.
 
 use std::sync::Mutex;
 use std::thread;
@@ -12,7 +12,7 @@ use lapwing::{Action, Poller, Sequence, Stage};
 use crate::event::{Event, Logs, Recorder, Seen};
 use crate::plan::{GuestPlan, Plan};
 
-/// What a guest saw: all from `start` on, to the end if it stayed.
+/// What a guest saw: all events from `start` on, to the end if it stayed.
 pub(crate) struct Visit {
     pub(crate) start: Sequence,
     pub(crate) log: Vec<Seen>,
@@ -27,14 +27,14 @@ pub(crate) struct Guests {
 }
 
 impl Guests {
-    /// Asks the guest that came last and runs a closure to leave.
+    /// Tells the guest that joined last, if it runs a closure, to leave.
     pub(crate) fn stop_one(&self) {
         if let Some(stop) = self.stops.lock().unwrap().pop() {
             stop.stop();
         }
     }
 
-    /// A whole visit, if there is a seat; `number` tells its random numbers from those of others.
+    /// A whole visit, if there is a free seat. `number` gives each guest its own random numbers.
     pub(crate) fn visit(&self, plan: &Plan, seats: &Seats<Event>, guest: &GuestPlan, number: u64) {
         let mut stage = Stage::new(&*guest.name);
         if let Some(strategy) = guest.wait.clone() {
@@ -44,7 +44,7 @@ impl Guests {
             stage = stage.max_batch(events);
         }
         let Ok(seat) = seats.take(stage, guest.start) else {
-            return; // all taken, or the ring is halted
+            return; // no free seat, or the ring is halted
         };
         let (start, logs) = (seat.sequence(), Logs::default());
         let recorder = Recorder::of_guest(plan, number, &logs);
@@ -62,7 +62,7 @@ impl Guests {
         let consumer = seat.read(move |event, sequence, is_last| {
             match recorder.handle(event, sequence, is_last) {
                 Action::Continue if leaves_after.is_some_and(|most| recorder.count() > most) => {
-                    recorder.forget_last(); // whoever stops at an event has not done it
+                    recorder.forget_last(); // a consumer that stops at an event has not finished it
                     Action::Stop
                 }
                 action => action,
@@ -73,12 +73,12 @@ impl Guests {
         match finished.outcome() {
             Outcome::Drained => true,
             Outcome::Stopped | Outcome::Halted => false,
-            outcome => panic!("a guest ended otherwise: {outcome:?}"),
+            outcome => panic!("unexpected end of a guest: {outcome:?}"),
         }
     }
 }
 
-/// Polls in different ways, until it has enough or nothing comes any more.
+/// Polls in different ways, until it has enough or the ring has ended.
 fn poll(seat: Seat<Event>, guest: &GuestPlan, mut recorder: Recorder<'_>) -> bool {
     let mut poller = seat.poller();
     loop {
@@ -93,7 +93,8 @@ fn poll(seat: Seat<Event>, guest: &GuestPlan, mut recorder: Recorder<'_>) -> boo
     }
 }
 
-/// One look of a poller, in one of its ways; `Some(false)` after the last event, `None` after a halt.
+/// Polls once, in one of several ways. Returns `Some(false)` after the last event, `None` after a
+/// halt.
 pub(crate) fn read_some(poller: &mut Poller<Event>, recorder: &mut Recorder<'_>) -> Option<bool> {
     let most = 1 + recorder.draw(20) as usize;
     let batch = match recorder.draw(5) {

@@ -1,16 +1,17 @@
-//! Decides whether anything is lost, doubled or out of order when everything comes together: a random graph on random
-//! threads under random wait strategies, stages that stop, guests that come and go, groups that are resized, and
-//! a monitor that looks on. Not here: what becomes of failures (`outcomes`), and one wake-up at a time (`wake_ups`).
+//! Tests that no event is lost, duplicated or reordered when all features are combined: a random
+//! graph on random threads with random wait strategies, stages that stop, guests that join and
+//! leave, groups that are resized, and a monitor. Not here: failures (`outcomes`), and single
+//! wake-ups (`wake_ups`).
 //!
 //! ```text
-//! seed --> plan --> producers --> [ring] <-- stages, workers, guests      each records what it saw
+//! seed ──> plan ──> producers ──> [ring] ──> stages, workers, guests      each records what it saw
 //!                       |                                |
 //!                       +----------> accepted = seen <---+
 //! ```
 //!
-//! A failure prints its seed, and a seed that hangs is printed too. `LAPWING_MIXED_SEED=<seed>` runs that one alone,
-//! a hundred times, since its threads still meet as they like; `LAPWING_MIXED_SEEDS=<count>` runs as many that nobody
-//! has tried.
+//! A test that fails or hangs prints its seed. `LAPWING_MIXED_SEED=<seed>` runs only that seed, a
+//! hundred times, because the threads still interleave at random. `LAPWING_MIXED_SEEDS=<count>`
+//! runs that many new seeds.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -32,16 +33,17 @@ use std::thread;
 use common::{Many, One, repeats, watched_as};
 use plan::Plan;
 
-/// Seeds that are always the same.
+/// Number of fixed seeds.
 const SEEDS: u64 = repeats(150);
-/// Seeds that once failed, with threads that met just so.
-const FAILED: [u64; 1] = [107_583_124_097_486]; // the last consumer drained the ring, left, and halted it
-/// Seeds that are never the same, if nobody asks for more.
+/// Seeds that once failed, with a rare interleaving of the threads.
+/// The last consumer drained the ring, left, and halted it.
+const FAILED: [u64; 1] = [107_583_124_097_486];
+/// Number of new seeds by default.
 const FRESH_SEEDS: u64 = repeats(30);
-/// Runs of a seed that was asked for, or once failed.
+/// Number of runs of a requested seed, or of one that once failed.
 const REPEATS: u64 = 100;
 
-/// Says which seed it was, if it fails.
+/// Prints the seed if the run fails.
 struct Named(u64);
 
 impl Drop for Named {
@@ -67,7 +69,7 @@ fn asked(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
+fn nothing_is_lost_duplicated_or_reordered_under_fixed_seeds() {
     match asked("LAPWING_MIXED_SEED") {
         Some(seed) => (0..REPEATS).for_each(|_| check(seed)),
         None => (0..SEEDS).for_each(check),
@@ -75,7 +77,7 @@ fn nothing_is_lost_doubled_or_out_of_order_under_the_same_seeds() {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
+fn nothing_is_lost_duplicated_or_reordered_under_seeds_that_once_failed() {
     if asked("LAPWING_MIXED_SEED").is_some() {
         return;
     }
@@ -83,7 +85,7 @@ fn nothing_is_lost_doubled_or_out_of_order_under_seeds_that_once_failed() {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_out_of_order_under_fresh_seeds() {
+fn nothing_is_lost_duplicated_or_reordered_under_fresh_seeds() {
     if asked("LAPWING_MIXED_SEED").is_some() {
         return;
     }

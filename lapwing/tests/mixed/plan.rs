@@ -1,4 +1,5 @@
-//! What is drawn from a seed: the ring, its graph, who runs what, and what happens meanwhile.
+//! Everything that is drawn from a seed: the ring, its graph, its threads, and the actions during
+//! the run.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,10 +10,10 @@ use lapwing::{MAX_FIRST_SEQUENCE, Sequence, Stage};
 use crate::common::Lcg;
 use crate::strategy::{Strategy, Unseen};
 
-/// A set of stages, a bit for each.
+/// A set of stages, one bit each.
 pub(crate) type Bits = u64;
 
-/// Everything that a seed decides. How the threads meet is not among it.
+/// Everything that a seed determines, which excludes the interleaving of the threads.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -20,7 +21,7 @@ pub(crate) struct Plan {
     pub(crate) first: Sequence,
     pub(crate) is_multi: bool,
     pub(crate) producers: u64,
-    /// Events that each producer tries to publish.
+    /// Number of events that each producer tries to publish.
     pub(crate) events: u64,
     pub(crate) stages: Vec<StagePlan>,
     /// Whether the graph ends with a stage that clears.
@@ -35,13 +36,13 @@ pub(crate) struct Plan {
     pub(crate) start: Start,
 }
 
-/// A stage and whom it comes after.
+/// A stage and the stages that it depends on.
 #[derive(Debug)]
 pub(crate) struct StagePlan {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) after: Vec<usize>,
-    /// The stages whose work it must find done, and those whose work it must not.
+    /// The stages that must have finished an event before this one, and those that must not have.
     pub(crate) before: Bits,
     pub(crate) behind: Bits,
     wait: Option<Wait>,
@@ -69,7 +70,7 @@ impl Kind {
     }
 }
 
-/// A strategy, and whether it says that it parks.
+/// A strategy, and whether it announces that it parks.
 #[derive(Debug, Clone)]
 pub(crate) enum Wait {
     Seen(Strategy),
@@ -86,7 +87,7 @@ impl Wait {
     }
 }
 
-/// Something that happens while the ring runs.
+/// An action during the run.
 #[derive(Debug, Clone)]
 pub(crate) enum Deed {
     Stop(String),
@@ -104,13 +105,13 @@ pub(crate) struct GuestPlan {
     pub(crate) name: String,
     pub(crate) start: StartAt,
     pub(crate) is_poller: bool,
-    /// After how many events it leaves; `None` to stay to the end.
+    /// The number of events after which it leaves; `None` to stay to the end.
     pub(crate) leaves_after: Option<u64>,
     pub(crate) wait: Option<Strategy>,
     pub(crate) max_batch: Option<usize>,
 }
 
-/// Who starts the threads.
+/// How the threads are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     Library,
@@ -118,7 +119,7 @@ pub(crate) enum Start {
     ByHand,
 }
 
-/// Draws from a seed.
+/// Draws random values from a seed.
 struct Draw(Lcg);
 
 impl Draw {
@@ -138,7 +139,7 @@ impl Draw {
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let draw = &mut Draw(Lcg(seed ^ 0x6d69_7865_6400));
-        (0..4).for_each(|_| _ = draw.one_in(2)); // seeds that are close draw alike at first
+        (0..4).for_each(|_| _ = draw.one_in(2)); // similar seeds give similar first numbers
         let capacity = if draw.one_in(6) { 1024 } else { 1 << draw.within(1..7) };
         let is_multi = draw.one_in(2);
         let producers = if is_multi { draw.within(1..4) } else { 1 };
@@ -151,7 +152,7 @@ impl Plan {
             || stages.iter().any(|stage| stage.wait.as_ref().is_some_and(Wait::spins));
         let events = match draw.within(0..10) {
             0 => draw.within(1..5),
-            // Where one spins and there are more threads than CPUs, an event takes some time slices.
+            // If a strategy spins under oversubscription, an event takes some time slices.
             _ if spins => draw.within(5..30),
             1..7 => draw.within(20..200),
             _ => draw.within(200..1_000),
@@ -190,7 +191,7 @@ impl Plan {
         bits(&self.stages, |stage| stage.kind.writes())
     }
 
-    /// Those that a guest comes after.
+    /// The stages that a guest depends on.
     pub(crate) fn before_guests(&self) -> Bits {
         if self.clears {
             return bits(&self.stages, |_| true);
@@ -218,7 +219,7 @@ fn bits(stages: &[StagePlan], is_in: impl Fn(&StagePlan) -> bool) -> Bits {
 }
 
 impl StagePlan {
-    /// As the library wants it, but for whom it comes after.
+    /// As the library expects it, except for its dependencies.
     pub(crate) fn stage(&self) -> Stage {
         let mut stage = Stage::new(&*self.name);
         match self.wait.clone() {
@@ -229,7 +230,7 @@ impl StagePlan {
         if let Some(events) = self.max_batch {
             stage = stage.max_batch(events);
         }
-        // Others are closures, or have no handler.
+        // Other stages are closures, or have no handler.
         if let (Some(timeout), Kind::Read | Kind::Write) = (self.timeout, &self.kind) {
             stage = stage.timeout(timeout);
         }
@@ -242,7 +243,7 @@ impl StagePlan {
 
 // ---- the graph ----
 
-/// One to six stages: one after another, side by side, and joins. Who writes is alone.
+/// One to six stages: in a row, in parallel, and joins. A stage that writes runs alone.
 fn draw_graph(draw: &mut Draw, is_seen: bool) -> Vec<StagePlan> {
     let count = draw.within(1..7) as usize;
     let mut stages: Vec<StagePlan> = Vec::new();
@@ -257,7 +258,7 @@ fn draw_graph(draw: &mut Draw, is_seen: bool) -> Vec<StagePlan> {
             last = draw_side(draw, &mut stages, last, left, is_seen);
         }
     }
-    // At least one sees everything; which one, chance decides.
+    // At least one stage sees everything; which one is random.
     let faithful = draw.0.below(stages.len() as u64) as usize;
     for (id, stage) in stages.iter_mut().enumerate() {
         let is_group = matches!(stage.kind, Kind::Workers { .. });
@@ -266,7 +267,7 @@ fn draw_graph(draw: &mut Draw, is_seen: bool) -> Vec<StagePlan> {
     stages
 }
 
-/// Stages side by side, with others behind some of them.
+/// Parallel stages, with further stages downstream of some of them.
 fn draw_side(
     draw: &mut Draw,
     stages: &mut Vec<StagePlan>,
@@ -338,7 +339,7 @@ fn push(
     id
 }
 
-// ---- who runs what ----
+// ---- which thread runs what ----
 
 fn draw_placement(draw: &mut Draw, stages: &mut [StagePlan], producers: u64) -> Placement {
     let mut placement = match draw.within(0..6) {
@@ -362,7 +363,7 @@ fn draw_placement(draw: &mut Draw, stages: &mut [StagePlan], producers: u64) -> 
     placement
 }
 
-// ---- what happens meanwhile ----
+// ---- the actions during the run ----
 
 fn draw_deeds(
     draw: &mut Draw,

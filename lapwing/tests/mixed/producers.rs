@@ -1,4 +1,4 @@
-//! One producer of a plan: publishes by every call that there is, and records what was accepted.
+//! One producer of a plan: publishes by every existing call, and records what was accepted.
 
 use std::fmt::Debug;
 use std::hint;
@@ -13,32 +13,32 @@ use crate::common::{Kind, Lcg, Many, One, ProducerOf};
 use crate::event::{Event, Seen};
 use crate::plan::{Bits, Plan};
 
-/// Longest that a call with a timeout waits.
+/// Longest timeout of a call.
 const PATIENCE: Duration = Duration::from_micros(50);
-/// So long that whoever waits has fallen asleep.
+/// So long that a waiting thread has parked or sleeps.
 const SILENCE: Duration = Duration::from_micros(200);
 
-/// Why nothing was published.
+/// The reason why nothing was published.
 enum Refused {
-    /// This time.
+    /// Nothing this time.
     Full,
-    /// And nothing will be any more.
+    /// The ring has ended.
     Over,
 }
 
-/// What any call of a producer says that did not publish.
+/// The errors of all calls of a producer.
 fn refused(error: impl Debug) -> Refused {
     match &*format!("{error:?}") {
         "Full" | "TimedOut" => Refused::Full,
         "Closed" => Refused::Over,
         halted if halted.starts_with("Halted(") => Refused::Over,
-        text => panic!("a producer must not be told: {text}"),
+        text => panic!("unexpected error of a producer: {text}"),
     }
 }
 
-/// Where there may be another producer.
+/// Another producer, if there may be several.
 pub(crate) trait Cloned: Kind {
-    /// None where there is a single one.
+    /// `None` with a single producer.
     fn another(producer: &ProducerOf<Event, Self>) -> Option<ProducerOf<Event, Self>>
     where
         Self: Sized;
@@ -66,7 +66,7 @@ pub(crate) struct Feed<'a, K: Kind> {
     /// Number of its next event.
     next: u64,
     accepted: Vec<Seen>,
-    /// Sequences that it gave up, which stages pass over: of several producers only.
+    /// Number of sequences that it gave up and that stages pass, with several producers only.
     given_up: u64,
 }
 
@@ -76,7 +76,8 @@ impl<'a, K: Kind> Feed<'a, K> {
         Self { plan, producer, number, lasting, draw, next: 0, accepted: Vec::new(), given_up: 0 }
     }
 
-    /// Publishes all, or until the ring is closed; returns what was accepted, and how much was given up. `deeds` is asked before each call, with the number of the event.
+    /// Publishes all events, or until the ring is closed. Returns what was accepted, and how much
+    /// was given up. `deeds` is called before each call, with the number of the event.
     pub(crate) fn run(
         mut self,
         mut deeds: impl FnMut(u64, &ProducerOf<Event, K>),
@@ -88,7 +89,7 @@ impl<'a, K: Kind> Feed<'a, K> {
                 break;
             }
         }
-        // What was to happen later, happens.
+        // Runs the actions that are due.
         deeds(u64::MAX, &self.producer);
         (self.accepted, if K::IS_MULTI { self.given_up } else { 0 })
     }
@@ -102,7 +103,7 @@ impl<'a, K: Kind> Feed<'a, K> {
         }
     }
 
-    /// Publishes one event or several by one of the calls, or gives up what it has claimed.
+    /// Publishes one event or several by one of the calls, or gives up its claim.
     fn publish(&mut self) -> Result<(), Refused> {
         match self.draw.below(16) {
             0..9 => self.publish_one(),
@@ -134,7 +135,7 @@ impl<'a, K: Kind> Feed<'a, K> {
         };
         claim.fill(stamp, lasting);
         if way == 2 {
-            thread::yield_now(); // others meet a claim that is held
+            thread::yield_now(); // other threads meet a held claim
         }
         if way == 3 {
             claim.give_up();
@@ -196,7 +197,7 @@ impl<'a, K: Kind> Feed<'a, K> {
         Ok(())
     }
 
-    /// How many events a batch is to have.
+    /// Returns the number of events of a batch.
     fn count(&mut self) -> usize {
         let left = self.plan.events - self.next;
         let most = left.min(self.producer.capacity() as u64).min(40);
@@ -226,7 +227,7 @@ fn fill(slots: &mut Slots<'_, Event>, stamp: impl Fn(u64) -> u64, lasting: Bits)
     slots.iter_mut().zip(0..).for_each(|(event, place)| event.fill(stamp(place), lasting));
 }
 
-/// Publishes a claimed run, or gives it up.
+/// Publishes a claimed range, or gives it up.
 fn settle<S: Sequencer>(
     mut batch: ClaimBatch<'_, Event, S>,
     stamp: impl Fn(u64) -> u64,
@@ -241,7 +242,7 @@ fn settle<S: Sequencer>(
     batch.publish().map(Some).map_err(refused)
 }
 
-/// A number for a number, as if by chance.
+/// Maps a number to a pseudo-random one.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

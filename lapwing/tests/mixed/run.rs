@@ -1,4 +1,4 @@
-//! Runs a plan: its threads, and what happens meanwhile.
+//! Runs a plan: its threads, and the actions during the run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::mpsc::{self, Sender};
@@ -18,13 +18,13 @@ use crate::plan::{Deed, Plan, Start};
 use crate::producers::{Cloned, Feed};
 use crate::world::World;
 
-/// What producer 0 asks of whoever has the ring.
+/// A request of producer 0 to the thread that has the ring.
 enum Request {
     Shutdown,
     Halt,
 }
 
-/// How deeds are done.
+/// Executes the actions.
 struct Hands {
     stops: HashMap<String, StopHandle>,
     groups: HashMap<String, WorkerGroup>,
@@ -66,7 +66,7 @@ pub(crate) fn run<K: Cloned>(plan: &Plan) {
     world.check();
 }
 
-/// Shuts down with less patience than it takes, again and again.
+/// Shuts down repeatedly, with a timeout that is too short.
 fn shut_down(mut running: Running<'_>) -> Report {
     loop {
         match running.shutdown_timeout(Duration::from_micros(200)) {
@@ -77,7 +77,7 @@ fn shut_down(mut running: Running<'_>) -> Report {
     }
 }
 
-/// Starts the consumers, and hands out how each is stopped.
+/// Starts the consumers, and returns how each can be stopped.
 fn start<'scope, 'ring: 'scope>(
     scope: &'scope Scope<'scope, '_>,
     world: &'scope World<'_>,
@@ -148,14 +148,14 @@ fn do_deed<'scope, K: Kind>(
             scope.spawn(move || world.guests.visit(world.plan, &seats, guest, number));
         }
         Deed::StopGuest => world.guests.stop_one(),
-        // Nobody listens any more after the first.
+        // Only the first request has a receiver.
         Deed::Shutdown if is_started => _ = hands.requests.send(Request::Shutdown),
         Deed::Halt if is_started => _ = hands.requests.send(Request::Halt),
         Deed::Shutdown | Deed::Halt | Deed::Close => producer.close(),
     }
 }
 
-/// Looks as often as it can, and finds what holds in every snapshot.
+/// Takes snapshots continuously, and checks what holds in every snapshot.
 fn look_on(monitor: &Monitor) {
     let mut before = monitor.snapshot();
     while before.state == RingState::Open || before.state == RingState::Closing {
@@ -163,7 +163,7 @@ fn look_on(monitor: &Monitor) {
         assert!(snapshot.free_slots <= snapshot.capacity, "{snapshot}");
         assert!(snapshot.published <= snapshot.claimed, "{snapshot}");
         assert!(snapshot.published >= before.published, "{before}\n{snapshot}");
-        // Nobody has a stall of a second: the watchdog would bark next.
+        // No stall lasts a second: the watchdog would report it next.
         let _ = monitor.stalled_for(Duration::from_secs(1)).map(|stall| println!("{stall}"));
         before = snapshot;
         thread::sleep(Duration::from_micros(200));

@@ -1,4 +1,4 @@
-//! Every wait strategy, to be drawn.
+//! All wait strategies, for a random choice.
 
 use std::time::Duration;
 
@@ -8,7 +8,8 @@ use lapwing::wait::{
 
 use crate::common::Lcg;
 
-/// One of the strategies. It says that it parks, as most of them do: who looks for sleepers in vain is not wrong.
+/// One of the strategies. It announces that it parks, as most of them do: an unnecessary check for
+/// parked threads does no harm.
 #[derive(Debug, Clone)]
 pub(crate) enum Strategy {
     Adaptive(Adaptive),
@@ -30,7 +31,7 @@ impl Strategy {
         if draw.below(12) == 0 { Self::BusySpin } else { Self::draw_polite(draw) }
     }
 
-    /// One that leaves its CPU to others.
+    /// One that yields its CPU.
     pub(crate) fn draw_polite(draw: &mut Lcg) -> Self {
         let sleeping = Sleeping { spins: 5, yields: 5, sleep: us(30) };
         match draw.below(24) {
@@ -67,7 +68,8 @@ impl WaitStrategy for Strategy {
     }
 }
 
-/// Strategies of a ring in which nobody says that he parks, so that nobody looks for sleepers.
+/// Strategies of a ring in which none announces that it parks, so that no thread checks for parked
+/// threads.
 #[derive(Debug, Clone)]
 pub(crate) struct Unseen(pub(crate) Strategy);
 

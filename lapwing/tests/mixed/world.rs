@@ -1,4 +1,4 @@
-//! What the threads of a run leave, and whether it is what was accepted.
+//! What the threads of a run leave, and the check that it equals what was accepted.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -52,7 +52,7 @@ impl<'a> World<'a> {
         recorder
     }
 
-    /// Polls for the stage `id` until nothing comes any more, or it leaves.
+    /// Polls for the stage `id` until the ring has ended, or the poller leaves.
     pub(crate) fn poll(&self, id: usize, mut poller: Poller<Event>) {
         let mut recorder = self.recorder(id, 0);
         let enough = recorder.draw(self.plan.events);
@@ -78,12 +78,12 @@ impl<'a> World<'a> {
         self.ends.lock().unwrap().extend(ends);
     }
 
-    /// Compares what each one saw with what the producers were told.
+    /// Compares what each consumer saw with the results of the producers' calls.
     pub(crate) fn check(self) {
         let mut accepted = self.accepted.into_inner().unwrap();
         accepted.sort_unstable();
         let is_once = accepted.windows(2).all(|pair| pair[0].sequence < pair[1].sequence);
-        assert!(is_once, "two producers were told of one sequence");
+        assert!(is_once, "two producers got the same sequence");
         let claimed = accepted.len() as u64 + self.given_up.into_inner();
         check_ends(self.plan, &self.ends.into_inner().unwrap(), claimed);
         for (stage, logs) in self.plan.stages.iter().zip(self.logs) {
@@ -98,7 +98,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Whether `log` is `accepted` from its beginning, without a gap, and to the end if it `lasts`.
+/// Whether `log` equals `accepted` from its beginning, without a gap, and to the end if it `lasts`.
 fn check_log(plan: &Plan, accepted: &[Seen], log: &[Seen], lasts: bool, name: &str) {
     if plan.is_halted() {
         return check_halted(plan, accepted, log, name);
@@ -109,7 +109,7 @@ fn check_log(plan: &Plan, accepted: &[Seen], log: &[Seen], lasts: bool, name: &s
     assert!(!lasts || log.len() == accepted.len(), "{name} lost {:?}", accepted[log.len()]);
 }
 
-/// After a halt, events may have been seen of which their producer was told that the ring is halted.
+/// After a halt, consumers may have seen events whose producer got an error.
 fn check_halted(plan: &Plan, accepted: &[Seen], log: &[Seen], name: &str) {
     let mut stages = plan.stages.iter();
     let is_group =
@@ -119,13 +119,14 @@ fn check_halted(plan: &Plan, accepted: &[Seen], log: &[Seen], name: &str) {
     let Some(last) = log.last() else { return };
     for event in accepted.iter().take_while(|event| event.sequence <= last.sequence) {
         let stamp = seen.get(&event.sequence);
-        // Of a group, another worker may have had it, and not have come to it any more.
+        // Another worker of the group may have taken it and stopped before it.
         assert!(stamp.is_some() || is_group, "{name} missed {event:?}");
         assert!(stamp.is_none_or(|stamp| *stamp == event.stamp), "{name} saw another {event:?}");
     }
 }
 
-/// Each consumer ended as it was asked to, and those who saw everything have finished `claimed` sequences.
+/// Each consumer ended as requested, and those that saw everything have finished `claimed`
+/// sequences.
 fn check_ends(plan: &Plan, ends: &[End], claimed: u64) {
     let asked = |name: &str| {
         plan.deeds.iter().any(|(_, deed)| matches!(deed, Deed::Stop(stopped) if stopped == name))

@@ -1,4 +1,4 @@
-//! C50 and C51: each action, said by a handler or by its policy, in each form of a stage.
+//! C50 and C51: each action, returned by a handler or by its policy, in each form of a stage.
 
 use std::mem;
 use std::ops::Range;
@@ -23,7 +23,7 @@ common::for_both_producers! {
     c51_failures_of_the_first_and_of_the_last_event_of_a_batch,
     miri_each_action_once,
     an_error_without_a_policy_halts_the_ring,
-    a_policy_for_errors_is_not_asked_about_panics,
+    a_policy_for_errors_is_not_called_for_panics,
 }
 
 const EVENTS: u64 = 5;
@@ -39,7 +39,7 @@ const ACTIONS: [Action; 8] = [
     Action::Halt,
 ];
 
-/// How the action comes about.
+/// Where the action comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum How {
     Says,
@@ -47,7 +47,7 @@ enum How {
     Panics,
 }
 
-/// One stage that does not simply go on when it gets the event `bad` for the first time.
+/// One stage that does not simply continue when it first gets the event `bad`.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     how: How,
@@ -57,12 +57,12 @@ struct Case {
 }
 
 impl Case {
-    /// The events of the call that goes wrong.
+    /// The events of the call that fails.
     fn bad_events(self) -> Range<Sequence> {
         self.rounds().into_iter().find(|events| events.contains(&self.bad)).unwrap()
     }
 
-    /// What each call would be about if nothing went wrong.
+    /// The events of each call if nothing failed.
     fn rounds(self) -> Vec<Range<Sequence>> {
         if self.form.is_by_batch() {
             vec![0..2, 2..4, 4..5]
@@ -236,7 +236,7 @@ fn an_error_without_a_policy_halts_the_ring<K: Kind>() {
     assert_eq!(*finished[1].outcome(), Outcome::Halted);
 }
 
-fn a_policy_for_errors_is_not_asked_about_panics<K: Kind>() {
+fn a_policy_for_errors_is_not_called_for_panics<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("panics").on_error(Action::Skip);
     let bad = |_: &u64, at, _| {

@@ -1,4 +1,4 @@
-//! C55: rewinds, and the attempt that a policy is told.
+//! C55: rewinds, and the attempt number that a policy gets.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,31 +14,31 @@ common::for_both_producers! {
     c55_rewinds_several_times_on_one_event,
     c55_rewinds_on_several_events,
     c55_only_the_current_batch_comes_again,
-    c55_a_rewind_goes_back_only_to_what_is_not_let_go_of,
+    c55_a_rewind_repeats_only_unreleased_events,
     c55_gives_up_after_three_attempts_at_two_events,
-    c55_a_policy_is_asked_once_for_each_failure,
-    c55_other_errors_go_their_own_way,
+    c55_a_policy_is_called_once_per_failure,
+    c55_other_errors_are_not_rewound,
     c55_a_batch_that_is_given_again_may_have_grown,
     c55_a_batch_closure_rewinds_its_batch,
     attempts_of_an_event_that_is_retried,
     attempts_of_an_event_that_is_given_again_after_a_restart,
     attempts_of_a_batch_count_whichever_event_failed,
     attempts_begin_anew_after_progress,
-    attempts_go_on_when_the_policy_changes_its_mind,
+    attempts_continue_when_the_policy_changes_its_answer,
     attempts_of_errors_and_panics_are_counted_together,
-    attempts_do_not_count_what_the_handler_asks_for_itself,
+    attempts_do_not_count_retries_that_the_handler_returns,
     no_attempts_are_as_one,
     giving_up_may_be_any_action,
 }
 
-/// Events up to the end of the ring; a stage's longest batch is all of them.
+/// Events up to the end of the ring. A stage's longest batch has all of them.
 const SLOTS: usize = 32;
 
 fn whole(name: &str) -> Stage {
     Stage::new(name).max_batch(SLOTS)
 }
 
-/// What a policy saw: sequence and attempt.
+/// The calls of a policy: sequence and attempt.
 fn decisions(log: &Log) -> Vec<(Sequence, u32)> {
     let decision = |call| match call {
         Call::Policy(sequence, attempt) => Some((sequence, attempt)),
@@ -47,7 +47,7 @@ fn decisions(log: &Log) -> Vec<(Sequence, u32)> {
     log.calls().into_iter().filter_map(decision).collect()
 }
 
-/// Logs what it is asked, then asks `policy`.
+/// Logs its calls, then calls `policy`.
 fn logged(log: &Log, mut policy: impl FailurePolicy) -> impl FailurePolicy {
     let log = log.clone();
     move |failure: &Failure<'_>| {
@@ -56,13 +56,13 @@ fn logged(log: &Log, mut policy: impl FailurePolicy) -> impl FailurePolicy {
     }
 }
 
-/// Says one of `actions` after another, then halts.
+/// Returns each of `actions` in turn, then halts.
 fn in_turn(actions: &[Action]) -> impl FailurePolicy {
     let mut actions = VecDeque::from(actions.to_vec());
     move |_: &Failure<'_>| actions.pop_front().unwrap_or(Action::Halt)
 }
 
-/// Fails at each of `bad` as often as it stands there, in this order.
+/// Fails at each of `bad`, once for each time that it occurs there, in this order.
 fn failing(bad: &[Sequence]) -> impl FnMut(&Call) -> Said + Send + 'static {
     let mut bad = VecDeque::from(bad.to_vec());
     move |call| match bad.front() {
@@ -78,7 +78,8 @@ const AGAIN: Action = Action::Rewind(Duration::ZERO);
 const RETRY: Action = Action::Retry(Duration::ZERO);
 const RESTART: Action = Action::Restart(Duration::ZERO);
 
-/// Runs `events` events through a stage that fails at `bad` by `policy`; what it got, and what the policy.
+/// Runs `events` events through a stage that fails at `bad`, with `policy`. Returns the calls of
+/// the stage and of the policy.
 fn run<K: Kind>(
     events: u64,
     bad: &[Sequence],
@@ -92,7 +93,7 @@ fn run<K: Kind>(
     (log.sequences(), decisions(&log))
 }
 
-/// `ranges`, one after another.
+/// Concatenates `ranges`.
 fn all<const N: usize>(ranges: [std::ops::Range<u64>; N]) -> Vec<u64> {
     ranges.into_iter().flatten().collect()
 }
@@ -129,8 +130,8 @@ fn c55_only_the_current_batch_comes_again<K: Kind>() {
     assert_eq!(decisions(&log), [(2, 1), (5, 1), (7, 2), (8, 1)]);
 }
 
-fn c55_a_rewind_goes_back_only_to_what_is_not_let_go_of<K: Kind>() {
-    // Each of these lets go of what is before it, and the last two of the event itself.
+fn c55_a_rewind_repeats_only_unreleased_events<K: Kind>() {
+    // Each of these releases the events before it, and the last two also release the event itself.
     for (action, from) in [(RETRY, 3), (RESTART, 3), (Action::ReleaseNow, 4), (Action::Skip, 4)] {
         let log = Log::default();
         let mut script = VecDeque::from([(3, action), (6, AGAIN)]);
@@ -162,13 +163,13 @@ fn c55_gives_up_after_three_attempts_at_two_events<K: Kind>() {
     assert_eq!((book.done, book.failed), (all([0..15, 16..25, 26..30]), vec![15, 25]));
 }
 
-fn c55_a_policy_is_asked_once_for_each_failure<K: Kind>() {
+fn c55_a_policy_is_called_once_per_failure<K: Kind>() {
     for (bad, asked) in [(vec![], 0), (vec![3], 1), (vec![3, 3, 7], 3)] {
         assert_eq!(run::<K>(10, &bad, AGAIN).1.len(), asked);
     }
 }
 
-fn c55_other_errors_go_their_own_way<K: Kind>() {
+fn c55_other_errors_are_not_rewound<K: Kind>() {
     let log = Log::default();
     let mut is_first = true;
     let act = move |call: &Call| match call {
@@ -187,12 +188,13 @@ fn c55_other_errors_go_their_own_way<K: Kind>() {
     assert_eq!(counts(&finished), (6, 1));
 }
 
-/// The batch is what is there from its first event on, each time anew.
+/// A rewound batch contains the events available from its first event on, determined anew each
+/// time.
 fn c55_a_batch_that_is_given_again_may_have_grown<K: Kind>() {
     let log = Log::default();
     let (give, given) = std::sync::mpsc::channel::<lapwing::Producer<u64, K::Sequencer>>();
     let mut is_first = true;
-    let mut kept = Vec::new(); // gone only when the stage is
+    let mut kept = Vec::new(); // dropped only with the stage
     let spy = Spy::new(&log, move |call| {
         if !call.includes(1) || !std::mem::take(&mut is_first) {
             return Ok(Action::Continue);
@@ -248,15 +250,16 @@ fn attempts_begin_anew_after_progress<K: Kind>() {
     let stage = Stage::new("fails").max_batch(4).on_error(logged(&log, policy));
     let spy = Spy::new(&log, failing(&[1, 1, 1, 3, 3, 4, 4, 6]));
     let finished = drain_one(Form::Event.add(K::ring(SLOTS, || 0), stage, spy), 8);
-    // Skipped: 1, so 3 is in the batch that begins with 2. Done in spite of its error: 3.
+    // 1 is skipped, so 3 is in the batch that begins with 2. 3 counts as finished in spite of its
+    // error.
     assert_eq!(log.sequences(), all([0..2, 1..2, 1..2, 2..4, 2..4, 4..5, 4..5, 4..7, 6..8]));
     let expected = [(1, 1), (1, 2), (1, 3), (3, 1), (3, 2), (4, 1), (4, 2), (6, 3)];
     assert_eq!(decisions(&log), expected);
     assert_eq!(counts(&finished), (8, 1));
 }
 
-/// The event stays the same, whether it came again alone or with its batch.
-fn attempts_go_on_when_the_policy_changes_its_mind<K: Kind>() {
+/// The event is the same, whether it is retried alone or with its batch.
+fn attempts_continue_when_the_policy_changes_its_answer<K: Kind>() {
     for turn in [[AGAIN, RETRY, AGAIN], [RETRY, AGAIN, RESTART], [RESTART, RETRY, AGAIN]] {
         let (_, asked) = run::<K>(5, &[3, 3, 3], in_turn(&turn));
         assert_eq!(asked, [(3, 1), (3, 2), (3, 3)], "{turn:?}");
@@ -278,7 +281,7 @@ fn attempts_of_errors_and_panics_are_counted_together<K: Kind>() {
     assert_eq!((finished.outcome(), counts(&finished)), (&Outcome::Drained, (1, 0)));
 }
 
-fn attempts_do_not_count_what_the_handler_asks_for_itself<K: Kind>() {
+fn attempts_do_not_count_retries_that_the_handler_returns<K: Kind>() {
     let log = Log::default();
     let stage = whole("fails").on_error(logged(&log, RETRY));
     let mut tries = 0;
@@ -317,7 +320,7 @@ fn giving_up_may_be_any_action<K: Kind>() {
     let drained = |processed, skipped, calls| (Outcome::Drained, (processed, skipped), calls);
     assert_eq!(ends(Action::Continue), drained(3, 0, 4));
     assert_eq!(ends(RETRY), drained(3, 0, 6), "without an end");
-    assert_eq!(ends(AGAIN), drained(3, 0, 6), "a batch that begins with it by now");
+    assert_eq!(ends(AGAIN), drained(3, 0, 6), "it is now the first of its batch");
     assert_eq!(ends(Action::Stop), (crate::detached_at(1), (1, 0), 3));
     assert_eq!(ends(Action::Halt), (crate::failed_at(1), (1, 0), 3));
 }

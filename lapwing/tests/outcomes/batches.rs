@@ -1,4 +1,4 @@
-//! C60 to C62 and C65: which batches come, and what is let go of within them.
+//! C60 to C62 and C65: which batches a stage gets, and what is released within them.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::common::{self, Kind, Lcg, MOMENT, Many, PATIENCE, ProducerOf, repeats
 use crate::{Call, Form, Log, Spy, drain, drain_one};
 
 common::for_both_producers! {
-    c61_a_longest_batch_cuts_what_is_there,
-    c62_a_released_event_is_let_go_of_before_its_batch_ends,
+    c61_a_maximum_batch_splits_the_available_events,
+    c62_an_early_release_takes_effect_before_its_batch_ends,
     c62_a_released_event_reaches_the_next_stage_before_its_batch_ends,
     c65_no_batch_is_announced_without_events,
-    the_rest_of_a_batch_that_was_left_is_a_batch_of_its_own,
-    end_of_batch_is_said_of_each_batch_that_was_begun,
-    a_release_at_the_end_of_a_batch_is_nothing_special,
+    the_rest_of_an_unfinished_batch_is_a_new_batch,
+    each_announced_batch_has_an_end,
+    a_release_at_the_end_of_a_batch_has_no_further_effect,
 }
 
-/// C60: the handler publishes another event for each that is not the last of its batch.
+/// C60: the handler publishes another event for each event that does not end its batch.
 #[test]
 fn c60_batches_of_a_handler_that_publishes_itself() {
     common::watched(|| {
@@ -64,7 +64,7 @@ impl EventHandler<u64> for Echo {
     }
 }
 
-/// What a stage got, batch by batch: what was announced, and the events.
+/// What a stage got, batch by batch: the announcement and the events.
 fn batches(log: &Log) -> Vec<((u64, u64), Vec<Sequence>)> {
     let mut batches = Vec::new();
     for call in log.calls() {
@@ -77,7 +77,7 @@ fn batches(log: &Log) -> Vec<((u64, u64), Vec<Sequence>)> {
     batches
 }
 
-fn c61_a_longest_batch_cuts_what_is_there<K: Kind>() {
+fn c61_a_maximum_batch_splits_the_available_events<K: Kind>() {
     let log = Log::default();
     let stage = Stage::new("all").max_batch(3);
     let spy = Spy::new(&log, |_| Ok(Action::Continue));
@@ -85,7 +85,7 @@ fn c61_a_longest_batch_cuts_what_is_there<K: Kind>() {
     assert_eq!(batches(&log), [((3, 5), vec![0, 1, 2]), ((2, 2), vec![3, 4])]);
 }
 
-/// Says `ReleaseNow` of the events that are asked for, and waits for a word at the next.
+/// Returns `ReleaseNow` for the given events, and waits for a message at the next one.
 fn releasing(
     bad: Sequence,
     at_next: mpsc::Sender<()>,
@@ -100,7 +100,7 @@ fn releasing(
     }
 }
 
-fn c62_a_released_event_is_let_go_of_before_its_batch_ends<K: Kind>() {
+fn c62_an_early_release_takes_effect_before_its_batch_ends<K: Kind>() {
     let (at_next, is_at_next) = mpsc::channel();
     let (go_on, may_go_on) = mpsc::channel();
     let stage = Stage::new("releases").max_batch(4);
@@ -142,7 +142,7 @@ fn c62_a_released_event_reaches_the_next_stage_before_its_batch_ends<K: Kind>() 
     assert_eq!(after.poll().unwrap().len(), 3);
 }
 
-/// C65: whatever wakes a stage, and whatever became of the batch before.
+/// C65: for every reason to wake a stage, and every outcome of the batch before.
 fn c65_no_batch_is_announced_without_events<K: Kind>() {
     let log = Log::default();
     let mut random = Lcg(7);
@@ -168,7 +168,7 @@ fn c65_no_batch_is_announced_without_events<K: Kind>() {
             _ => _ = producer.publish_batch(3, |_| {}).unwrap(),
         }
         if random.below(100) == 0 {
-            std::thread::sleep(MOMENT / 50); // for some timeouts, as it happens
+            std::thread::sleep(MOMENT / 50); // gives time for some timeouts
         }
     }
     running.shutdown().unwrap();
@@ -179,7 +179,7 @@ fn c65_no_batch_is_announced_without_events<K: Kind>() {
     }
 }
 
-fn the_rest_of_a_batch_that_was_left_is_a_batch_of_its_own<K: Kind>() {
+fn the_rest_of_an_unfinished_batch_is_a_new_batch<K: Kind>() {
     let zero = Duration::ZERO;
     let cases = [
         (Action::ReleaseNow, 3),
@@ -222,7 +222,7 @@ impl<A: Access> EventHandler<u64, A, Action> for Flushes {
     }
 }
 
-fn end_of_batch_is_said_of_each_batch_that_was_begun<K: Kind>() {
+fn each_announced_batch_has_an_end<K: Kind>() {
     let ends = |act| {
         let flushes = Flushes { ends: Vec::new(), act, calls: 0 };
         let stage = Stage::new("acts").max_batch(4);
@@ -233,14 +233,14 @@ fn end_of_batch_is_said_of_each_batch_that_was_begun<K: Kind>() {
     let release = |at, _| if at == 1 { Action::ReleaseNow } else { Action::Continue };
     assert_eq!(ends(release), [5, 7], "0 and 1, then 2 to 5");
     let skip = |at, _| if at == 3 { Action::Skip } else { Action::Continue };
-    assert_eq!(ends(skip), [3, 7], "it was told of the end, but failed");
+    assert_eq!(ends(skip), [3, 7], "it got the end of the batch, but failed");
     let rewind = |at, calls| {
         if at == 3 && calls < 5 { Action::Rewind(Duration::ZERO) } else { Action::Continue }
     };
     assert_eq!(ends(rewind), [3, 3, 7]);
 }
 
-fn a_release_at_the_end_of_a_batch_is_nothing_special<K: Kind>() {
+fn a_release_at_the_end_of_a_batch_has_no_further_effect<K: Kind>() {
     let log = Log::default();
     let spy = Spy::new(&log, |_| Ok(Action::ReleaseNow));
     let stage = Stage::new("releases").max_batch(2);

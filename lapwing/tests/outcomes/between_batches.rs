@@ -1,4 +1,4 @@
-//! C52 and C53: panics of a stage's code outside of any event, and what its policy makes of them.
+//! C52 and C53: panics of a stage's code outside of any event, and the reaction of its policy.
 
 use std::mem;
 use std::thread;
@@ -19,13 +19,13 @@ common::for_both_producers! {
     c53_a_panic_in_on_timeout_skips_no_event,
     c53_a_panic_in_on_timeout_after_events_is_not_theirs,
     c53_a_panic_in_a_wait_strategy_skips_no_event,
-    c53_panics_while_nothing_comes_do_not_hold_a_close,
+    c53_panics_while_idle_do_not_delay_a_close,
     attempts_of_calls_between_batches_are_those_of_the_next_event,
 }
 
 const ZERO: Duration = Duration::ZERO;
 
-/// Those that let a stage survive.
+/// The actions that let a stage survive.
 const SURVIVALS: [Action; 6] = [
     Action::Continue,
     Action::ReleaseNow,
@@ -35,7 +35,7 @@ const SURVIVALS: [Action; 6] = [
     Action::Restart(ZERO),
 ];
 
-/// Panics for the first `times` calls that `is_it` is true of.
+/// Panics in the first `times` calls for which `is_it` is true.
 fn panicking(times: usize, is_it: fn(&Call) -> bool) -> impl FnMut(&Call) -> crate::Said + Send {
     let mut left = times;
     move |call| {
@@ -75,7 +75,7 @@ fn c52_a_panic_in_on_batch_start_skips_no_event<K: Kind>() {
     }
 }
 
-/// With a policy that goes on, the call itself is what is left out.
+/// With a policy that continues, only the call itself is skipped.
 fn c52_a_panic_in_every_on_batch_start_is_not_repeated_for_ever<K: Kind>() {
     quiet_panics();
     for action in [Action::Continue, Action::ReleaseNow, Action::Skip] {
@@ -103,7 +103,7 @@ fn c52_a_panic_in_on_batch_start_may_be_tried_again<K: Kind>() {
         let stage = Stage::new("panics").max_batch(4).on_panic(policy);
         let spy = Spy::new(&log, panicking(3, is_batch_start));
         drop(drain_one(Form::Handler.add(K::ring(8, || 0), stage, spy), 4));
-        assert_eq!(log.count(&Call::BatchStart(4, 4)), 4, "{action:?}: the last one is well");
+        assert_eq!(log.count(&Call::BatchStart(4, 4)), 4, "{action:?}: the last call succeeds");
         for attempt in 1..=3 {
             assert_eq!(log.count(&Call::Policy(0, attempt)), 1, "{action:?}");
         }
@@ -119,7 +119,7 @@ fn c52_a_panic_in_on_batch_start_of_a_later_batch_names_its_first_event<K: Kind>
     assert_eq!((finished.outcome(), counts(&finished)), (&panicked_at(2), (2, 0)));
 }
 
-/// Runs a ring whose stage is idle for a while, and gets two events in the end; what it got.
+/// Runs a ring whose stage is idle for a while and then gets two events. Returns its calls.
 fn run_idle<K: Kind>(
     stage: Stage,
     log: &Log,
@@ -149,7 +149,7 @@ fn c53_a_panic_in_on_timeout_skips_no_event<K: Kind>() {
     }
 }
 
-/// Whether the event before it had failed or not, it is over.
+/// The previous event is finished, whether it failed or not.
 fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
     quiet_panics();
     for bad_event in [None, Some(1)] {
@@ -181,7 +181,7 @@ fn c53_a_panic_in_on_timeout_after_events_is_not_theirs<K: Kind>() {
         producer.publish(|_| {}).unwrap();
         let report = running.shutdown().unwrap();
         assert_eq!(log.sequences(), [0, 1, 2]);
-        assert_eq!(log.count(&Call::Policy(2, 1)), 2, "as the policy did not give it again");
+        assert_eq!(log.count(&Call::Policy(2, 1)), 2, "because the policy did not retry it");
         let skipped = u64::from(bad_event.is_some());
         assert_eq!(counts(report.stages().next().unwrap()), (3, skipped));
     }
@@ -229,8 +229,8 @@ impl WaitStrategy for NeverWaits {
     }
 }
 
-/// The stage looks anew after each panic, and so finds what came and that the ring was closed.
-fn c53_panics_while_nothing_comes_do_not_hold_a_close<K: Kind>() {
+/// The stage polls again after each panic, so it sees new events and the close of the ring.
+fn c53_panics_while_idle_do_not_delay_a_close<K: Kind>() {
     quiet_panics();
     for action in SURVIVALS {
         let mut seen = 0;

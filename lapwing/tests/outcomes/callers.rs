@@ -1,4 +1,5 @@
-//! What a user may write: return types, inference, `dyn` handlers, and settings where they mean nothing.
+//! What user code may contain: return types, inferred types, `dyn` handlers, and settings without
+//! effect.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -96,7 +97,7 @@ fn closures_return_results_of_many_kinds<K: Kind>() {
     assert_eq!((book.done, book.failed), (vec![0, 5], vec![1, 2, 3, 4]));
 }
 
-/// A text that may be a number.
+/// A text that may contain a number.
 #[derive(Default)]
 struct Line(String);
 
@@ -148,7 +149,7 @@ fn closures_for_batches_and_writers_return_the_same<K: Kind>() {
     assert_eq!((book.done, book.failed), (vec![5], vec![0, 1, 2, 3, 4]));
 }
 
-/// Serves any event and either access, and says nothing.
+/// Handles any event with either access, and returns nothing.
 #[derive(Default)]
 struct Count(u64);
 
@@ -181,7 +182,7 @@ fn handlers_over_any_access_return_nothing<K: Kind>() {
     assert!(finished.iter().all(|stage| counts(stage) == (3, 0)));
 }
 
-/// Handles events in two ways.
+/// Handles events with both kinds of access.
 struct TwoWays;
 
 impl EventHandler<u64, Shared, Action> for TwoWays {
@@ -251,7 +252,7 @@ fn boxed_handlers_get_every_call<K: Kind>() {
     assert_eq!(boxed.calls(), plain.calls());
 }
 
-/// Belongs to its thread, fails every other event, and counts how often it was started.
+/// Is not `Send`, fails at every other event, and counts how often it was started.
 struct Local {
     failures: Rc<Cell<u64>>,
     starts: Arc<AtomicU32>,
@@ -271,7 +272,7 @@ impl<A: Access> EventHandler<u64, A, Result<(), String>> for Local {
     }
 }
 
-/// How often `action` had it started, and how many events it skipped.
+/// Returns how often `action` started it, and how many events it skipped.
 fn run_local<K: Kind>(action: Action) -> (u32, u64) {
     let starts = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&starts);
@@ -316,7 +317,7 @@ fn closures_that_borrow_may_fail<K: Kind>() {
     assert_eq!((rejected, limits.len()), (vec![1, 2], 2));
 }
 
-/// A policy with a name and a memory.
+/// A policy that is a named type with state.
 #[derive(Clone)]
 struct Budget(u32);
 
@@ -351,9 +352,9 @@ fn policies_of_every_kind<K: Kind>() {
     assert_eq!(run(Stage::new("a").on_error(give_up)), (5, 5));
 }
 
-/// Does nothing but say that it was asked.
+/// Only records that it was called.
 fn never(_: &Failure<'_>) -> Action {
-    unreachable!("nobody can fail here")
+    unreachable!("no call fails here")
 }
 
 fn the_last_setting_of_a_policy_counts<K: Kind>() {

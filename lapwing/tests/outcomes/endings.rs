@@ -1,4 +1,4 @@
-//! How a stage ends, what the report says of it, and what was called before.
+//! How a stage ends, what the report says, and which calls came before.
 
 use std::error::Error;
 use std::time::Duration;
@@ -17,8 +17,8 @@ common::for_both_producers! {
     on_shutdown_is_called_once_unless_a_panic_ended_the_stage,
     the_report_says_how_each_stage_ended,
     the_report_counts_the_other_failures,
-    a_detached_stage_makes_the_report_an_error_and_stops_nobody,
-    a_handler_comes_home_however_its_stage_ended,
+    a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage,
+    a_handler_is_returned_however_its_stage_ended,
     a_policy_that_panics_halts_the_ring,
     a_panic_in_on_restart_halts_the_ring,
     a_panic_in_on_start_halts_the_ring_whatever_the_policy,
@@ -28,10 +28,10 @@ common::for_both_producers! {
     a_policy_sees_what_failed,
 }
 
-/// Where the spy below goes wrong.
+/// The event at which the spy below acts.
 const BAD: u64 = 3;
 
-/// A stage that at [`BAD`] does `act`; how it ended, and what was called.
+/// Runs a stage that does `act` at [`BAD`]. Returns how it ended, and its calls.
 fn end<K: Kind>(stage: Stage, act: fn() -> crate::Said) -> (Outcome, (u64, u64), Log) {
     quiet_panics();
     let log = Log::default();
@@ -79,7 +79,7 @@ fn on_shutdown_is_called_once_unless_a_panic_ended_the_stage<K: Kind>() {
     }
 }
 
-/// The error of a ring whose one stage "acts" does `act` at [`BAD`].
+/// Returns the error of a ring whose only stage "acts" does `act` at [`BAD`].
 fn error<K: Kind>(stage: Stage, act: fn() -> crate::Said) -> Option<RunError> {
     quiet_panics();
     let spy =
@@ -123,13 +123,13 @@ fn the_report_counts_the_other_failures<K: Kind>() {
     producer.publish(|_| {}).unwrap();
     let failed = consumers.start().unwrap().shutdown().unwrap_err();
     let text = "a stage failed: stage=\"first\", sequence=0, message=\"on purpose\", and 2 more";
-    // The last one that leaves halts the ring; by then, each has failed.
+    // The last one that leaves halts the ring. By then each has failed.
     assert_eq!(failed.to_string(), text);
     let report = failed.into_report();
     assert!(report.stages().all(|stage| *stage.outcome() == detached_at(0)));
 }
 
-fn a_detached_stage_makes_the_report_an_error_and_stops_nobody<K: Kind>() {
+fn a_detached_stage_makes_the_report_an_error_and_stops_no_other_stage<K: Kind>() {
     let leaves = Stage::new("leaves").on_error(Action::Stop);
     let ring = K::ring(4, || 0)
         .stage(leaves)
@@ -148,7 +148,7 @@ fn a_detached_stage_makes_the_report_an_error_and_stops_nobody<K: Kind>() {
     assert_eq!(report.take::<Book>("stays").unwrap().done.len(), 100);
 }
 
-fn a_handler_comes_home_however_its_stage_ended<K: Kind>() {
+fn a_handler_is_returned_however_its_stage_ended<K: Kind>() {
     quiet_panics();
     let at_first: [fn(&Call) -> crate::Said; 4] = [
         |call| if call.includes(0) { Err(ON_PURPOSE) } else { Ok(Action::Continue) },
@@ -175,7 +175,7 @@ fn a_policy_that_panics_halts_the_ring<K: Kind>() {
     {
         let (outcome, counts, _) = end::<K>(stage, act);
         assert_eq!(outcome, Outcome::Panicked { message: text.clone(), sequence: BAD });
-        assert_eq!(counts, (BAD, 0), "what was done before counts");
+        assert_eq!(counts, (BAD, 0), "earlier events count");
     }
     let stage = stage().on_error(bad);
     let ring = K::ring(8, || 0).stage(stage).read(|_, _, _| Err::<(), _>(ON_PURPOSE));
@@ -212,7 +212,8 @@ fn a_panic_in_on_start_halts_the_ring_whatever_the_policy<K: Kind>() {
     assert_eq!(log.calls(), [Call::Start]);
 }
 
-/// A stage that stopped well has not ended well then, and halts the ring; one that failed is known to have failed.
+/// If the last call of a stage that stopped fails, the stage has failed and halts the ring. A stage
+/// that failed stays failed.
 fn a_panic_in_on_shutdown_after_the_stage_left<K: Kind>() {
     quiet_panics();
     for (policy, act, outcome, others) in [
@@ -259,7 +260,7 @@ fn counts_of_a_stage_that_was_halted_from_outside<K: Kind>() {
     assert_eq!((stage.outcome(), counts(stage)), (&Outcome::Halted, (2, 2)));
 }
 
-/// A batch that was to be rewound is not done, whatever its handler did with it.
+/// A batch that is to be rewound is not finished, whatever its handler did with it.
 fn counts_of_a_batch_that_was_to_come_again<K: Kind>() {
     let log = Log::default();
     let mut failures = 0;

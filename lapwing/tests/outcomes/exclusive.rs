@@ -1,5 +1,5 @@
-//! Stages with `&mut E`: what they meet of their own writes when an event comes again, and what of them is passed
-//! on.
+//! Stages with `&mut E`: which of their own writes they see when an event is retried, and which
+//! writes downstream stages see.
 
 use std::mem;
 use std::time::Duration;
@@ -22,7 +22,7 @@ common::for_both_producers! {
 
 const ZERO: Duration = Duration::ZERO;
 
-/// Adds 10 to each event; when it is at the event 2 for the first time, it fails half way, by `fail`. What the
+/// Adds 10 to each event. The first attempt of event 2 fails half way, by `fail`. Returns what the
 /// next stage saw.
 fn values<K: Kind>(fail: fn() -> Result<Action, &'static str>, policy: Action) -> Vec<u64> {
     quiet_panics();
@@ -102,7 +102,7 @@ fn a_batch_is_written_again_whole<K: Kind>() {
     assert_eq!(seen, [10, 11, 12, 33, 34, 35, 16]);
 }
 
-/// Marks in the event itself what it was told.
+/// Marks its calls in the event itself.
 struct Marker;
 
 impl EventHandler<u64, Exclusive> for Marker {
@@ -131,7 +131,7 @@ fn a_handler_that_writes_failed_events_changes_them<K: Kind>() {
     assert_eq!(seen, [10, 1_001, 12]);
 }
 
-/// Takes the text out of an event, panics, and puts it back only if it is not to panic.
+/// Takes the text out of an event, may panic, and otherwise puts it back.
 struct Swaps(u32);
 
 impl<A> EventHandler<String, A> for Swaps

@@ -1,6 +1,6 @@
-//! Decides what becomes of an event whose handler says so, fails or panics, in every form of a stage. Names that
-//! begin with `c` and a number are scenarios of the original's conformance list. Not here: panics without a
-//! policy (`panics.rs`).
+//! Tests what happens to an event for each result of its handler: an action, an error or a panic,
+//! in every form of a stage. Names that begin with `c` and a number are scenarios of the
+//! conformance suite for the original. Not here: panics without a policy (`panics.rs`).
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -27,16 +27,16 @@ use lapwing::consumer::{Access, Consumer, Finished, Outcome};
 use lapwing::producer::Sequencer;
 use lapwing::{Action, Builder, Consumers, EventHandler, Sequence, Stage};
 
-/// What most handlers here return.
+/// The return type of most handlers here.
 type Said = Result<Action, &'static str>;
 
 type Ring<K> = Builder<'static, u64, <K as Kind>::Sequencer>;
 
-/// What was asked of a stage.
+/// A call of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Call {
     Start,
-    /// Size of the batch, depth of the queue.
+    /// Size of the batch and depth of the queue.
     BatchStart(u64, u64),
     Event(Sequence),
     Failed(Sequence),
@@ -44,12 +44,12 @@ enum Call {
     Timeout(Sequence),
     Restart,
     Shutdown,
-    /// What its policy was asked: sequence and attempt.
+    /// A call of its policy: sequence and attempt.
     Policy(Sequence, u32),
 }
 
 impl Call {
-    /// The events that it is about, if it gives any.
+    /// The events of the call, if it has any.
     fn events(&self) -> Option<Range<Sequence>> {
         match self {
             Self::Event(sequence) | Self::Failed(sequence) => Some(*sequence..sequence + 1),
@@ -63,7 +63,7 @@ impl Call {
     }
 }
 
-/// What was asked of the stages that share it, in order.
+/// The calls of the stages that share it, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<Call>>>);
 
@@ -76,12 +76,12 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// The events that were given, as ranges of one call each.
+    /// The events of the calls, one range per call.
     fn events(&self) -> Vec<Range<Sequence>> {
         self.calls().iter().filter_map(Call::events).collect()
     }
 
-    /// The events that were given one by one.
+    /// The events of the calls, one by one.
     fn sequences(&self) -> Vec<Sequence> {
         self.events().into_iter().flatten().collect()
     }
@@ -91,7 +91,7 @@ impl Log {
     }
 }
 
-/// A handler that logs each call and does what `act` says.
+/// A handler that logs each call and does what `act` decides.
 struct Spy<F> {
     log: Log,
     act: F,
@@ -108,7 +108,7 @@ impl<F: FnMut(&Call) -> Said> Spy<F> {
     }
 }
 
-/// `on_event` is told of what is asked for; of other calls, only their panics count.
+/// The result of `on_event` is used. Of other calls, only a panic has an effect.
 impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
     fn on_start(&mut self) {
         _ = self.call(Call::Start);
@@ -139,7 +139,7 @@ impl<A: Access, F: FnMut(&Call) -> Said> EventHandler<u64, A, Said> for Spy<F> {
     }
 }
 
-/// How a stage is given, reading or writing.
+/// The form of a stage: a handler or a closure, reading or writing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Form {
     Event,
@@ -182,7 +182,7 @@ impl Form {
     }
 }
 
-/// What became of each event, as a stage sees it that comes after others.
+/// The fate of each event, as a downstream stage sees it.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Book {
     done: Vec<Sequence>,
@@ -199,13 +199,14 @@ impl<E, A: Access> EventHandler<E, A> for Book {
     }
 }
 
-/// Publishes `events` events, which must fit the ring, each its own sequence; then closes it and runs its stages to
-/// their ends, one after another, on this thread: so each finds all that there is for it.
+/// Publishes `events` events, which must fit the ring; each equals its sequence. Closes the ring
+/// and runs its stages to their ends on this thread, one after another, so that each finds all its
+/// events available.
 fn drain<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
     fill(ring, events).into_iter().map(Consumer::run).collect()
 }
 
-/// As [`drain`], but the stages take turns.
+/// Like [`drain`], but the stages take turns.
 fn drain_together<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Vec<Finished> {
     Consumer::run_together(fill(ring, events))
 }
@@ -218,14 +219,14 @@ fn fill<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Consumers<'_, u
     consumers
 }
 
-/// The one stage of [`drain`].
+/// Returns the only stage of [`drain`].
 fn drain_one<S: Sequencer>(ring: Builder<'_, u64, S>, events: u64) -> Finished {
     let mut finished = drain(ring, events);
     assert_eq!(finished.len(), 1);
     finished.remove(0)
 }
 
-/// A stage's numbers: processed and skipped.
+/// Returns the counts of a stage: processed and skipped.
 fn counts(finished: &Finished) -> (u64, u64) {
     (finished.processed(), finished.skipped())
 }

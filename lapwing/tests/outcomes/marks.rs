@@ -1,4 +1,5 @@
-//! C50: what stages after one that skips events see of it, and stages beside it do not.
+//! C50: what downstream stages of a stage that skips events see, and that parallel stages see
+//! nothing of it.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -12,16 +13,16 @@ use crate::common::{self, Kind, Lcg, ON_PURPOSE, quiet_panics};
 use crate::{Book, Ring, counts, drain};
 
 common::for_both_producers! {
-    c50_every_stage_after_one_that_skips_gets_the_event_as_failed,
-    c50_stages_side_by_side_do_not_see_each_others_marks,
-    c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks,
+    c50_every_downstream_stage_gets_a_skipped_event_as_failed,
+    c50_parallel_stages_do_not_see_each_others_marks,
+    c50_a_stage_sees_only_the_marks_of_its_upstream_stage,
     c50_events_skipped_with_a_whole_batch_are_failed_each,
     c50_a_closure_gets_a_failed_event_like_any_other,
     c50_a_handler_that_does_not_ask_gets_a_failed_event_like_any_other,
     c50_a_failed_event_may_fail_again,
-    c50_a_stage_that_comes_after_may_retry_a_failed_event,
-    c50_a_poller_is_told_which_events_of_its_batch_have_failed,
-    c50_a_poller_that_writes_is_told_as_well,
+    c50_a_downstream_stage_may_retry_a_failed_event,
+    c50_a_poller_sees_which_events_of_its_batch_have_failed,
+    c50_a_poller_that_writes_sees_failed_events_too,
     c50_a_stage_that_left_leaves_its_marks,
     c50_marks_are_those_of_the_lap,
     c50_marks_of_a_panicking_stage_without_actions,
@@ -37,7 +38,7 @@ fn book(done: impl IntoIterator<Item = u64>, failed: impl IntoIterator<Item = u6
     Book { done: done.into_iter().collect(), failed: failed.into_iter().collect() }
 }
 
-fn c50_every_stage_after_one_that_skips_gets_the_event_as_failed<K: Kind>() {
+fn c50_every_downstream_stage_gets_a_skipped_event_as_failed<K: Kind>() {
     let ring = K::ring(8, || 0)
         .stage("before")
         .read_handler(Book::default())
@@ -64,7 +65,7 @@ fn c50_every_stage_after_one_that_skips_gets_the_event_as_failed<K: Kind>() {
     }
 }
 
-/// Keeps a book, and skips like [`skips`].
+/// Keeps a book, and skips events like [`skips`].
 struct SkippingBook {
     book: Book,
     divisor: u64,
@@ -88,7 +89,7 @@ impl SkippingBook {
     }
 }
 
-fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
+fn c50_parallel_stages_do_not_see_each_others_marks<K: Kind>() {
     let ring = K::ring(8, || 0)
         .side_by_side(|side| {
             side.stage("left")
@@ -106,7 +107,7 @@ fn c50_stages_side_by_side_do_not_see_each_others_marks<K: Kind>() {
     assert_eq!(finished[2].take_handler::<Book>().unwrap(), book([1, 5], [0, 2, 3, 4, 6]));
 }
 
-fn c50_a_stage_that_comes_after_one_of_two_sees_only_that_ones_marks<K: Kind>() {
+fn c50_a_stage_sees_only_the_marks_of_its_upstream_stage<K: Kind>() {
     let mut graph = Graph::new();
     let left = graph.stage("left").read(skips(2));
     let right = graph.stage("right").read(skips(3));
@@ -151,7 +152,7 @@ fn c50_a_closure_gets_a_failed_event_like_any_other<K: Kind>() {
     assert_eq!((one_by_one, by_batch), ((0..8).collect(), (0..8).collect()));
 }
 
-/// Does not say what to do about a failed event.
+/// Does not implement the call for a failed event.
 #[derive(Default)]
 struct Plain(Vec<Sequence>);
 
@@ -184,7 +185,7 @@ fn c50_a_failed_event_may_fail_again<K: Kind>() {
     assert_eq!(finished[2].take_handler::<Book>().unwrap(), book([1, 3, 5, 7], [0, 2, 4, 6]));
 }
 
-/// Fails each failed event once.
+/// Fails at the first attempt of each failed event.
 #[derive(Default)]
 struct Stubborn {
     tries: Vec<Sequence>,
@@ -201,7 +202,7 @@ impl EventHandler<u64, Shared, Result<(), String>> for Stubborn {
     }
 }
 
-fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
+fn c50_a_downstream_stage_may_retry_a_failed_event<K: Kind>() {
     let stage = Stage::new("stubborn").on_error(Action::Retry(Default::default()));
     let ring = K::ring(8, || 0)
         .stage("skips")
@@ -214,7 +215,7 @@ fn c50_a_stage_that_comes_after_may_retry_a_failed_event<K: Kind>() {
     assert_eq!(counts(&finished[1]), (7, 0));
 }
 
-fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
+fn c50_a_poller_sees_which_events_of_its_batch_have_failed<K: Kind>() {
     let ring = K::ring(8, || 0).stage("skips").read(skips(3)).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -226,12 +227,12 @@ fn c50_a_poller_is_told_which_events_of_its_batch_have_failed<K: Kind>() {
     let failed: Vec<u64> = (0..20).filter(|at| batch.is_failed(*at)).collect();
     assert_eq!(failed, [0, 3]);
     batch.consume(1);
-    assert!(!batch.is_failed(0), "it is not in the batch any more");
+    assert!(!batch.is_failed(0), "it is no longer in the batch");
     assert!(batch.is_failed(3));
     assert!(!batch.is_failed(u64::MAX));
 }
 
-fn c50_a_poller_that_writes_is_told_as_well<K: Kind>() {
+fn c50_a_poller_that_writes_sees_failed_events_too<K: Kind>() {
     let ring = K::ring(4, || 0).stage("skips").read(skips(2)).stage("poller").poller_mut();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller: Poller<u64, Exclusive> = consumers.take_poller_mut("poller").unwrap();
@@ -258,11 +259,11 @@ fn c50_a_stage_that_left_leaves_its_marks<K: Kind>() {
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([1, 3, 4, 5, 6, 7], [0, 2]));
 }
 
-/// Publishes many laps through two stages that skip what `bad` says, into books beside each other and after both;
-/// gives up some claims, which counts only with several producers.
+/// Publishes many laps through two stages that skip what `bad` decides, into parallel books and a
+/// book after both. Gives up some claims, which use sequences only with several producers.
 fn check_laps<K: Kind>(capacity: usize, events: u64) {
     let ring: Ring<K> = K::ring(capacity, || 0);
-    // By the event, which tells published sequences from those that were given up.
+    // Counted by the event, which distinguishes published sequences from those that were given up.
     let bad = |divisor: u64| {
         move |event: &u64, _, _: bool| {
             if event.is_multiple_of(divisor) { Action::Skip } else { Action::Continue }
@@ -299,7 +300,7 @@ fn check_laps<K: Kind>(capacity: usize, events: u64) {
     check("after both", |event| event % 3 == 0 || event % 5 == 0);
 }
 
-/// The events themselves, apart by what became of them.
+/// The events themselves, separated by their fate.
 #[derive(Debug, Default, PartialEq)]
 struct Values {
     done: Vec<u64>,
@@ -326,7 +327,7 @@ fn miri_marks_on_a_ring_of_one_slot<K: Kind>() {
     check_laps::<K>(1, 12);
 }
 
-/// A closure that returns nothing has room for marks only because its stage has a policy.
+/// A closure that returns nothing can see marks only because its stage has a policy.
 fn c50_marks_of_a_panicking_stage_without_actions<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("panics").on_panic(Action::Skip);
@@ -340,7 +341,8 @@ fn c50_marks_of_a_panicking_stage_without_actions<K: Kind>() {
     assert_eq!(finished[1].take_handler::<Book>().unwrap(), book([0, 2, 4], [1, 3]));
 }
 
-/// Producers on three threads, claims that are given up, and a ring far smaller than what they publish.
+/// Producers on three threads, claims that are given up, and a ring far smaller than the number of
+/// events.
 #[test]
 fn c50_marks_among_claims_that_several_producers_gave_up() {
     common::watched(|| {

@@ -1,4 +1,4 @@
-//! Pauses before something comes again: how long, who is held up by them, and what ends them.
+//! Pauses before a retry: how long they are, what they hold up, and what ends them.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
@@ -16,11 +16,11 @@ common::for_both_producers! {
     a_halt_is_seen_in_the_longest_pause,
     a_handler_is_not_restarted_after_a_halt,
     a_close_leaves_a_stage_trying_until_it_has_drained,
-    a_shutdown_that_runs_out_of_time_in_a_pause_says_what_is_left,
+    a_shutdown_that_times_out_in_a_pause_reports_what_is_left,
     a_producer_that_waits_for_a_pausing_stage_learns_of_a_halt,
     a_pause_of_a_retry_holds_back_its_event_and_no_other,
     a_pause_of_a_rewind_holds_back_its_batch,
-    stages_beside_a_pausing_one_go_on,
+    stages_parallel_to_a_pausing_one_continue,
     pauses_last_as_long_as_they_should,
     pauses_grow_to_the_longest,
     the_longest_durations_overflow_nothing,
@@ -28,7 +28,8 @@ common::for_both_producers! {
 
 const PAUSES: [fn(Duration) -> Action; 3] = [Action::Retry, Action::Rewind, Action::Restart];
 
-/// A ring of 8 whose one stage never gets done with its first event, having been given three; how often it tried.
+/// A ring of 8 with three events, whose only stage never finishes the first one. Returns the number
+/// of attempts.
 fn stuck<K: Kind>(action: Action) -> (ProducerOf<u64, K>, Running<'static>, Arc<AtomicU32>, Log) {
     let log = Log::default();
     let tries = Arc::new(AtomicU32::new(0));
@@ -48,7 +49,7 @@ fn stuck<K: Kind>(action: Action) -> (ProducerOf<u64, K>, Running<'static>, Arc<
     (producer, running, tries, log)
 }
 
-/// C33 for pauses. The best of several tries: a busy machine may hold up any of them.
+/// C33 for pauses. Takes the best of several tries, because a busy machine may delay any of them.
 fn a_halt_is_seen_in_the_longest_pause<K: Kind>() {
     for pause in PAUSES {
         for duration in [Duration::MAX, Duration::from_secs(3_600)] {
@@ -67,7 +68,7 @@ fn a_halt_is_seen_in_the_longest_pause<K: Kind>() {
     }
 }
 
-/// It was told to put itself in order for an event that never came.
+/// `on_restart` is not called for an event that is never retried.
 fn a_handler_is_not_restarted_after_a_halt<K: Kind>() {
     let (_producer, running, tries, log) = stuck::<K>(Action::Restart(Duration::MAX));
     running.halt();
@@ -101,7 +102,7 @@ fn a_close_leaves_a_stage_trying_until_it_has_drained<K: Kind>() {
     assert_eq!(counts(report.stages().next().unwrap()), (3, 0));
 }
 
-fn a_shutdown_that_runs_out_of_time_in_a_pause_says_what_is_left<K: Kind>() {
+fn a_shutdown_that_times_out_in_a_pause_reports_what_is_left<K: Kind>() {
     for pause in PAUSES {
         let (_producer, mut running, tries, _) = stuck::<K>(pause(Duration::MAX));
         let Err(ShutdownError::TimedOut { backlog }) = running.shutdown_timeout(MOMENT) else {
@@ -126,7 +127,8 @@ fn a_producer_that_waits_for_a_pausing_stage_learns_of_a_halt<K: Kind>() {
     assert!(running.join().is_err());
 }
 
-/// A stage that never gets done with event 2 of its batch, and what a stage after it got meanwhile.
+/// Runs a stage that never finishes event 2 of its batch. Returns what the downstream stage got
+/// meanwhile.
 fn run_to_pause<K: Kind>(action: Action) -> Vec<Sequence> {
     let (pausing, is_pausing) = mpsc::channel();
     let pauses = move |_: &u64, sequence, _: bool| {
@@ -166,7 +168,7 @@ fn a_pause_of_a_rewind_holds_back_its_batch<K: Kind>() {
     assert_eq!(run_to_pause::<K>(Action::Rewind(Duration::MAX)), []);
 }
 
-fn stages_beside_a_pausing_one_go_on<K: Kind>() {
+fn stages_parallel_to_a_pausing_one_continue<K: Kind>() {
     let (send, seen) = mpsc::channel();
     let ring = K::ring(8, || 0_u64).side_by_side(|side| {
         side.stage("pauses")
@@ -184,7 +186,7 @@ fn stages_beside_a_pausing_one_go_on<K: Kind>() {
     assert!(running.join().is_err());
 }
 
-/// The times between the tries of one event that fails `failures` times.
+/// Returns the times between the attempts of one event that fails `failures` times.
 fn gaps<K: Kind>(stage: Stage, failures: usize) -> Vec<Duration> {
     let (send, times) = mpsc::channel();
     let mut tries = 0;
@@ -221,7 +223,7 @@ fn pauses_grow_to_the_longest<K: Kind>() {
     }
 }
 
-/// What `Retries` says of many attempts; their pauses are not kept.
+/// The answers of `Retries` to many attempts, without the pauses.
 fn the_longest_durations_overflow_nothing<K: Kind>() {
     for mut retries in [Retries::of_event(), Retries::of_batch(), Retries::with_restart()] {
         let policy = move |failure: &Failure<'_>| {

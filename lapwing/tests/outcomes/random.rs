@@ -1,4 +1,4 @@
-//! Random outcomes: of one stage against a model that is as simple as can be, and of several at once.
+//! Random outcomes: of one stage against a simple model, and of several stages at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -13,13 +13,13 @@ use crate::{Call, Form, Log, Ring, Spy, counts, drain, drain_together};
 common::for_both_producers! {
     random_outcomes_are_those_of_a_simple_model,
     miri_a_few_random_outcomes_are_those_of_a_simple_model,
-    random_outcomes_of_stages_abreast_and_in_a_row_lose_nothing,
+    random_outcomes_of_stages_in_parallel_and_in_a_row_lose_nothing,
     miri_random_outcomes_of_stages_at_once,
 }
 
 const ZERO: Duration = Duration::ZERO;
 
-/// What a handler does with one call.
+/// The behaviour of a handler in one call.
 #[derive(Debug, Clone, Copy)]
 enum Verdict {
     Says(Action),
@@ -27,7 +27,7 @@ enum Verdict {
     Panics,
 }
 
-/// Draws verdicts and decisions; two of the same seed draw the same.
+/// Draws verdicts and decisions. The same seed gives the same ones.
 struct Script(Lcg);
 
 impl Script {
@@ -61,13 +61,13 @@ impl Script {
 
 // ---- one stage, one thread ----
 
-/// A handler alone with `events` events, in batches of at most `max`, as the documents say it.
+/// The documented behaviour of one handler with `events` events, in batches of at most `max`.
 struct Model {
     script: Script,
     events: u64,
     max: u64,
     next: Sequence,
-    /// What is given again after a failure, and how often it has failed in a row.
+    /// What is retried after a failure, and how often it has failed in a row.
     again: Option<(bool, Sequence)>,
     attempt: u32,
     is_announced: bool,
@@ -87,7 +87,8 @@ impl Model {
             }
         };
         let panicked = matches!(outcome, Outcome::Panicked { .. });
-        // A stage that was detached by a panic calls nothing more; the text tells which it was.
+        // A stage that was detached by a panic makes no more calls. The text says which panic it
+        // was.
         let broke =
             matches!(&outcome, Outcome::Detached { message, .. } if message.contains("panic"));
         if !panicked && !broke {
@@ -131,7 +132,7 @@ impl Model {
         self.follow(action, sequence, end, Some(verdict))
     }
 
-    /// What `action` makes of the events from `sequence` to `end`, which were to be done.
+    /// The effect of `action` on the events from `sequence` to `end`, which were to be handled.
     fn follow(
         &mut self,
         action: Action,
@@ -170,7 +171,7 @@ impl Model {
     }
 }
 
-/// What a stage does by `script`, which its policies share.
+/// A stage that behaves by `script`, which its policies share.
 fn scripted(
     log: &Log,
     script: &Arc<Mutex<Script>>,
@@ -196,7 +197,7 @@ fn scripted(
     })
 }
 
-/// Alone on its thread, or beside the stage that comes after it.
+/// Alone on its thread, or together with its downstream stage.
 fn check_seed<K: Kind>(seed: u64) {
     for drain in [drain, drain_together] {
         check_seed_by::<K>(seed, drain);
@@ -253,17 +254,17 @@ fn miri_a_few_random_outcomes_are_those_of_a_simple_model<K: Kind>() {
     (100..105).for_each(check_seed::<K>);
 }
 
-// ---- several stages, each on its thread ----
+// ---- several stages, each on its own thread ----
 
-/// What one stage got and said.
+/// The calls of one stage and their results.
 #[derive(Default)]
 struct Trace {
-    /// Each event with whether it came as failed, as often as it came.
+    /// Each event, and whether it came as failed, once for each call.
     calls: Vec<(Sequence, bool)>,
     skipped: BTreeSet<Sequence>,
 }
 
-/// A stage that survives whatever it does, by a script of its own.
+/// A stage that survives every outcome, with its own script.
 fn survivor<K: Kind>(ring: Ring<K>, name: &str, seed: u64) -> (Ring<K>, Arc<Mutex<Trace>>) {
     let trace = Arc::new(Mutex::new(Trace::default()));
     let script = Arc::new(Mutex::new(Script(Lcg(seed))));
@@ -286,7 +287,7 @@ fn surviving(
         let (trace, script) = (Arc::clone(trace), Arc::clone(script));
         move |failure: &Failure<'_>| {
             let action = action(&script);
-            // Of a call between batches, no event is skipped.
+            // A call between batches skips no event.
             let is_event = matches!(failure.cause(), lapwing::consumer::Cause::Error(_));
             if action == Action::Skip && is_event {
                 trace.lock().unwrap().skipped.insert(failure.sequence());
@@ -321,7 +322,8 @@ fn surviving(
     (stage, spy)
 }
 
-/// Each event came at least once, the last time after those before it, and as failed just if it was in `failed`.
+/// Each event came at least once. The last call came after those of earlier events, and as failed
+/// exactly if the event is in `failed`.
 fn check_trace(trace: &Trace, events: u64, failed: &BTreeSet<Sequence>) {
     let mut last_seen = vec![None; events as usize];
     for (index, &(sequence, is_failed)) in trace.calls.iter().enumerate() {
@@ -362,7 +364,7 @@ fn check_abreast<K: Kind>(capacity: usize, events: u64, seed: u64) {
     check_trace(last, events, &beside);
 }
 
-fn random_outcomes_of_stages_abreast_and_in_a_row_lose_nothing<K: Kind>() {
+fn random_outcomes_of_stages_in_parallel_and_in_a_row_lose_nothing<K: Kind>() {
     quiet_panics();
     for (seed, capacity) in [1, 2, 4, 16, 64].into_iter().enumerate() {
         check_abreast::<K>(capacity, if capacity < 4 { 150 } else { 1_000 }, 10 * seed as u64);

@@ -1,4 +1,4 @@
-//! A stage that stops leaves the graph; nobody else loses an event.
+//! A stage that stops leaves the graph, and no other stage loses an event.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::{Book, Call, Form, Log, Spy, counts, drain};
 
 common::for_both_producers! {
     siblings_and_dependants_of_a_stage_that_stopped_get_every_event,
-    a_stage_that_stops_frees_who_is_asleep_behind_it,
+    a_stage_that_stops_wakes_its_parked_downstream_stage,
     a_stage_that_stops_in_front_of_a_parked_producer_frees_it,
-    the_last_stage_that_stops_halts_the_ring_and_all_is_well,
+    the_last_stage_that_stops_halts_the_ring_without_an_error,
     stages_that_stop_one_after_another_end_well,
     two_stages_that_stop_at_the_same_time_halt_the_ring,
-    a_poller_goes_on_after_the_last_handler_stopped,
+    a_poller_continues_after_the_last_handler_stopped,
     a_stage_that_stopped_has_handed_on_what_it_wrote,
     a_stage_stops_in_the_middle_of_a_batch,
     a_stage_that_stops_first_still_closes_in_order,
     a_stage_that_stops_has_left_before_its_last_call,
-    miri_a_stage_stops_while_others_go_on,
+    miri_a_stage_stops_while_others_continue,
 }
 
 /// Stops at `bad`.
@@ -64,11 +64,11 @@ fn siblings_and_dependants_of_a_stage_that_stopped_get_every_event<K: Kind>() {
     }
 }
 
-fn miri_a_stage_stops_while_others_go_on<K: Kind>() {
+fn miri_a_stage_stops_while_others_continue<K: Kind>() {
     check_others::<K>(2, 8, 3);
 }
 
-fn a_stage_that_stops_frees_who_is_asleep_behind_it<K: Kind>() {
+fn a_stage_that_stops_wakes_its_parked_downstream_stage<K: Kind>() {
     let (go_on, may_go_on) = mpsc::channel();
     let (send, seen) = mpsc::channel();
     let stops = move |_: &u64, _, _: bool| {
@@ -84,7 +84,7 @@ fn a_stage_that_stops_frees_who_is_asleep_behind_it<K: Kind>() {
     let (mut producer, consumers) = ring.build().unwrap();
     let running = consumers.start().unwrap();
     producer.publish_batch(3, |_| {}).unwrap();
-    assert!(seen.recv_timeout(common::MOMENT).is_err(), "nothing before it is let go of");
+    assert!(seen.recv_timeout(common::MOMENT).is_err(), "no earlier event is released");
     go_on.send(()).unwrap();
     for sequence in 0..3 {
         assert_eq!(seen.recv_timeout(PATIENCE), Ok(sequence));
@@ -107,7 +107,7 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     let timed_out = lapwing::error::PublishTimeoutError::TimedOut;
     assert_eq!(producer.publish_timeout(common::MOMENT, |_| {}), Err(timed_out));
     let feed = std::thread::spawn(move || producer.publish(|_| {}));
-    std::thread::sleep(common::MOMENT); // likely parked by now, and right if not
+    std::thread::sleep(common::MOMENT); // probably parked by now; the test is also correct if not
     go_on.send(()).unwrap();
     assert_eq!(feed.join().unwrap(), Ok(1));
     let report = running.join().unwrap();
@@ -115,7 +115,7 @@ fn a_stage_that_stops_in_front_of_a_parked_producer_frees_it<K: Kind>() {
     assert_eq!(processed, [0, 2]);
 }
 
-fn the_last_stage_that_stops_halts_the_ring_and_all_is_well<K: Kind>() {
+fn the_last_stage_that_stops_halts_the_ring_without_an_error<K: Kind>() {
     let log = Log::default();
     let spy =
         Spy::new(&log, |call| Ok(if call.includes(5) { Action::Stop } else { Action::Continue }));
@@ -163,7 +163,7 @@ fn two_stages_that_stop_at_the_same_time_halt_the_ring<K: Kind>() {
     }
 }
 
-fn a_poller_goes_on_after_the_last_handler_stopped<K: Kind>() {
+fn a_poller_continues_after_the_last_handler_stopped<K: Kind>() {
     let ring = K::ring(4, || 0_u64).stage("stops").read(stops(2)).stage("poller").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let mut poller = consumers.take_poller("poller").unwrap();
@@ -182,7 +182,7 @@ fn a_poller_goes_on_after_the_last_handler_stopped<K: Kind>() {
 fn a_stage_that_stopped_has_handed_on_what_it_wrote<K: Kind>() {
     let mut seen = Vec::new();
     let writes = |event: &mut u64, sequence, _: bool| {
-        *event += 100; // the event at which it stops as well
+        *event += 100; // also the event at which it stops
         if sequence == 3 { Action::Stop } else { Action::Continue }
     };
     let ring = K::ring(8, || 0)
@@ -216,7 +216,7 @@ fn a_stage_that_stops_first_still_closes_in_order<K: Kind>() {
     assert_eq!(report.take::<Book>("book").unwrap().done, [0, 1, 2, 3]);
 }
 
-/// Its last call waits until the others have got what came after it.
+/// Its last call waits until the other stages have got the later events.
 fn a_stage_that_stops_has_left_before_its_last_call<K: Kind>() {
     for fails in [false, true] {
         let (send, seen) = mpsc::channel();
@@ -233,7 +233,7 @@ fn a_stage_that_stops_has_left_before_its_last_call<K: Kind>() {
         });
         let stage = Stage::new("stops").on_error(Action::Stop);
         let ring = Form::Handler.add(K::ring(2, || 0), stage, spy).stage("after").read(
-            // After the tenth, nobody listens.
+            // After the tenth event there is no receiver.
             move |_, sequence, _| _ = send.send(sequence),
         );
         let (mut producer, consumers) = ring.build().unwrap();

@@ -19,8 +19,8 @@ common::for_both_producers! {
     a_handler_on_a_shared_thread_is_restarted_when_its_pause_is_over,
     a_panic_in_on_restart_on_a_shared_thread_halts_the_ring,
     a_timeout_does_not_come_in_a_pause,
-    a_pause_shows_while_the_others_of_its_thread_sleep,
-    a_panic_in_the_strategy_of_a_shared_thread_is_the_policys_affair,
+    a_pause_is_shown_while_the_other_stages_of_its_thread_are_parked,
+    a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy,
     a_panic_in_the_strategy_cuts_no_pause_short,
 }
 
@@ -31,7 +31,7 @@ fn stage(name: &str) -> Stage {
     Stage::new(name).on_thread("shared")
 }
 
-/// It slept, and with it each stage of its thread.
+/// A pausing stage must not sleep, because that would stop every stage of its thread.
 fn miri_a_pause_holds_up_no_stage_of_its_thread<K: Kind>() {
     for pause in PAUSES {
         let (send, seen) = mpsc::channel();
@@ -57,7 +57,7 @@ fn miri_a_pause_holds_up_no_stage_of_its_thread<K: Kind>() {
     }
 }
 
-/// A second ring did not even see that it was closed.
+/// A second ring on the thread must see that it is closed.
 fn a_pause_holds_up_no_stage_of_another_ring<K: Kind>() {
     let (mut stuck, left) = K::ring(8, || 0_u64)
         .side_by_side(|side| {
@@ -84,13 +84,13 @@ fn a_pause_holds_up_no_stage_of_another_ring<K: Kind>() {
     let halts = left.pop().unwrap();
     let both = std::thread::spawn(move || Consumer::run_together(left.into_iter().chain(right)));
     is_done.recv_timeout(PATIENCE).unwrap();
-    drop(halts); // a consumer that will never run
+    drop(halts); // a consumer that never runs
     let finished = both.join().unwrap();
     assert_eq!((finished[0].outcome(), counts(&finished[0])), (&Outcome::Halted, (0, 0)));
     assert_eq!((finished[1].outcome(), counts(&finished[1])), (&Outcome::Drained, (3, 0)));
 }
 
-/// The best of several tries: a busy machine may hold up any of them.
+/// Takes the best of several tries, because a busy machine may delay any of them.
 fn a_halt_ends_a_pause_on_a_shared_thread<K: Kind>() {
     for pause in PAUSES {
         let once = |_| {
@@ -195,7 +195,7 @@ fn a_panic_in_on_restart_on_a_shared_thread_halts_the_ring<K: Kind>() {
     assert_eq!(log.count(&Call::Shutdown), 0);
 }
 
-/// Something is there; it is only not given yet.
+/// The event is available, and its stage only pauses before the retry.
 fn a_timeout_does_not_come_in_a_pause<K: Kind>() {
     let log = Log::default();
     let mut tries = 0;
@@ -209,8 +209,8 @@ fn a_timeout_does_not_come_in_a_pause<K: Kind>() {
     assert_eq!(log.count(&Call::Timeout(0)), 0);
 }
 
-/// Whoever looks for what holds up the ring must not take it for one that has nothing to do.
-fn a_pause_shows_while_the_others_of_its_thread_sleep<K: Kind>() {
+/// A monitor must not take a stage that pauses for an idle one.
+fn a_pause_is_shown_while_the_other_stages_of_its_thread_are_parked<K: Kind>() {
     let sleeps = stage("sleeps").wait(Blocking { yields: 0 });
     let ring = K::ring(8, || 0_u64).stage(sleeps).read(|_, _, _| {});
     let ring = ring.stage(stage("pauses")).read(|_, _, _| Action::Retry(Duration::MAX));
@@ -218,7 +218,7 @@ fn a_pause_shows_while_the_others_of_its_thread_sleep<K: Kind>() {
     let running = consumers.start().unwrap();
     let monitor = running.monitor();
     producer.publish(|_| {}).unwrap();
-    // The same at two looks: the thread sleeps, and does not only lie down again and again.
+    // The same in two snapshots: the thread stays parked, and does not park again and again.
     let look = || {
         let stages = monitor.snapshot().stages;
         stages.iter().map(|stage| (stage.state, stage.parks)).collect::<Vec<_>>()
@@ -233,7 +233,7 @@ fn a_pause_shows_while_the_others_of_its_thread_sleep<K: Kind>() {
     assert!(running.join().is_err());
 }
 
-/// Panics in each other wait.
+/// Panics in every other wait.
 #[derive(Clone)]
 struct Shaky {
     waits: u32,
@@ -250,8 +250,8 @@ impl WaitStrategy for Shaky {
     }
 }
 
-/// The ring was halted whatever the policy said.
-fn a_panic_in_the_strategy_of_a_shared_thread_is_the_policys_affair<K: Kind>() {
+/// A panic with a policy must not halt the ring.
+fn a_panic_in_the_strategy_of_a_shared_thread_follows_the_policy<K: Kind>() {
     quiet_panics();
     let (asked, questions) = mpsc::channel();
     let (send, seen) = mpsc::channel();

@@ -1,5 +1,5 @@
-//! Panics of the user's code where it is not a handler's: errors that cannot say what they are or go, policies that
-//! cannot go, and several of them at once.
+//! Panics in user code other than handlers: errors whose `Display` or drop panics, policies whose
+//! drop panics, and several of them at the same time.
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ use crate::common::{self, Kind, ON_PURPOSE, quiet_panics};
 use crate::{Book, Call, Said, Spy, counts, drain, drain_one};
 
 common::for_both_producers! {
-    an_error_that_panics_when_it_is_shown_gives_no_event_again,
-    an_error_that_panics_when_it_is_dropped_brings_no_stage_back,
+    an_error_whose_display_panics_repeats_no_event,
+    an_error_whose_drop_panics_revives_no_stage,
     an_error_that_panics_whenever_it_can_does_not_end_the_process,
-    an_error_that_panics_on_its_way_is_a_panic_of_its_event,
+    an_error_whose_conversion_panics_is_a_panic_of_its_event,
     policies_that_panic_when_dropped_are_reported,
     policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process,
     what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report,
 }
 
-/// What an error does.
+/// The behaviour of an error.
 #[derive(Debug, Clone, Copy)]
 struct Bad {
     shows: bool,
@@ -45,15 +45,15 @@ impl Drop for BadError {
 
 impl std::error::Error for BadError {}
 
-/// Runs a stage whose event 1 fails so, by `action` for errors and `Skip` for panics; how it ended, its counts and
-/// what it got.
+/// Runs a stage whose event 1 fails with such an error, by `action` for errors and `Skip` for
+/// panics. Returns how it ended, its counts and its events.
 fn fail<K: Kind>(bad: Bad, action: Action) -> (Outcome, (u64, u64), Vec<Sequence>) {
     quiet_panics();
     let mut seen = Vec::new();
     let stage = Stage::new("fails").max_batch(8).on_error(action).on_panic(Action::Skip);
     let ring = K::ring(8, || 0).stage(stage).read(|_, sequence, _| {
         seen.push(sequence);
-        assert!(seen.len() < 50, "it comes again and again");
+        assert!(seen.len() < 50, "the event is retried for ever");
         if sequence == 1 { Err(BadError(bad)) } else { Ok(()) }
     });
     let finished = drain_one(ring, 3);
@@ -66,12 +66,13 @@ fn panicked(how: &str) -> Outcome {
     Outcome::Panicked { message: format!("{ON_PURPOSE}, {how}"), sequence: 1 }
 }
 
-/// It was taken for a panic between batches: the batch came again without end, and what was done came twice.
-fn an_error_that_panics_when_it_is_shown_gives_no_event_again<K: Kind>() {
+/// It must not count as a panic between batches, which would repeat the batch for ever and
+/// duplicate finished events.
+fn an_error_whose_display_panics_repeats_no_event<K: Kind>() {
     let all = vec![0, 1, 2];
     let drained = |skipped| (Outcome::Drained, (3, skipped), all.clone());
     let shows = Bad { shows: true, drops: false };
-    assert_eq!(fail::<K>(shows, Action::Skip), drained(1), "nobody asked for its text");
+    assert_eq!(fail::<K>(shows, Action::Skip), drained(1), "its text was not requested");
     assert_eq!(fail::<K>(shows, Action::Continue), drained(0));
     for action in [Action::Stop, Action::Halt] {
         let (outcome, counts, seen) = fail::<K>(shows, action);
@@ -79,8 +80,8 @@ fn an_error_that_panics_when_it_is_shown_gives_no_event_again<K: Kind>() {
     }
 }
 
-/// It undid the end of the stage: one that had been told to stop went on.
-fn an_error_that_panics_when_it_is_dropped_brings_no_stage_back<K: Kind>() {
+/// It must not undo the end of a stage that was told to stop.
+fn an_error_whose_drop_panics_revives_no_stage<K: Kind>() {
     for action in [Action::Skip, Action::Continue, Action::Stop, Action::Halt] {
         let (outcome, counts, seen) = fail::<K>(Bad { shows: false, drops: true }, action);
         assert_eq!(
@@ -97,7 +98,7 @@ fn an_error_that_panics_whenever_it_can_does_not_end_the_process<K: Kind>() {
     assert_eq!(counts, (1, 0));
 }
 
-/// Becomes an error only with a panic.
+/// Its conversion into an error panics.
 struct Unconvertible;
 
 impl From<Unconvertible> for Box<dyn std::error::Error + Send + Sync> {
@@ -106,7 +107,7 @@ impl From<Unconvertible> for Box<dyn std::error::Error + Send + Sync> {
     }
 }
 
-fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
+fn an_error_whose_conversion_panics_is_a_panic_of_its_event<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("fails").on_panic(Action::Skip);
     let ring = K::ring(8, || 0)
@@ -119,7 +120,7 @@ fn an_error_that_panics_on_its_way_is_a_panic_of_its_event<K: Kind>() {
     assert_eq!(finished[1].take_handler::<Book>().unwrap().failed, [1]);
 }
 
-/// A policy whose dropping panics.
+/// A policy whose drop panics.
 #[derive(Clone)]
 struct Clings;
 
@@ -135,7 +136,7 @@ impl Drop for Clings {
     }
 }
 
-/// A strategy that panics when the stage's own copy is dropped, which has waited.
+/// A strategy that panics when the stage's own copy, which has waited, is dropped.
 #[derive(Clone)]
 struct ClingsToo {
     blocking: Blocking,
@@ -174,14 +175,14 @@ fn policies_that_panic_when_dropped_are_reported<K: Kind>() {
     }
 }
 
-/// A panic while another one unwinds ends the process.
+/// A panic during the unwinding of another one ends the process.
 fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings).wait(clinging());
     let (mut producer, consumers) =
         K::ring(8, || 0_u64).stage(stage).read(succeeds).build().unwrap();
     let running = consumers.start().unwrap();
-    std::thread::sleep(common::MOMENT); // likely waiting by now, and right if not
+    std::thread::sleep(common::MOMENT); // probably waiting by now; the test is also correct if not
     producer.publish(|_| {}).unwrap();
     let report = running.shutdown().unwrap_err().into_report();
     let stage = report.stages().next().unwrap();
@@ -189,7 +190,7 @@ fn policies_and_a_strategy_that_panic_when_dropped_do_not_end_the_process<K: Kin
     assert_eq!(counts(stage), (1, 0));
 }
 
-/// The thread ended without a word, and `shutdown_timeout` waited for its result.
+/// The thread must leave a result, because `shutdown_timeout` waits for it.
 fn what_panics_when_dropped_after_a_factory_that_panicked_leaves_a_report<K: Kind>() {
     quiet_panics();
     let stage = Stage::new("a").on_error(Clings).on_panic(Clings);

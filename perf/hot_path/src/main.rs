@@ -1,6 +1,6 @@
-//! Publishes events one at a time, and hands them to a handler, in loops that `ci/hot_path.py` finds in the machine
-//! code: what an event costs where a slot is free and nobody sleeps. And waits for one by spinning, where that looks
-//! for how it looks. Prints nothing, and measures nothing by itself.
+//! The loops whose machine code `ci/hot_path.py` checks. They publish events one at a time, pass
+//! events to a handler, and wait for an event by spinning. A slot is always free, and no thread is
+//! parked. The program prints nothing and measures nothing.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -8,9 +8,9 @@ use std::hint::black_box;
 use lapwing::wait::BusySpin;
 use lapwing::{Disruptor, Poller, SingleProducer};
 
-/// What is written to each event: a number that stands nowhere else, by which the store is found.
+/// The value of each event. No other instruction contains it, so the script finds the store by it.
 const MARK: u64 = 0x4C41_5057;
-/// Bits by which only the handler rotates.
+/// Number of bits of the handler's rotation. No other instruction rotates by it.
 const HANDLED: u32 = 41;
 const EVENTS: usize = 1 << 10;
 
@@ -37,7 +37,8 @@ fn lapwing_claim(producer: &mut SingleProducer<u64>, events: usize) {
     }
 }
 
-/// What the handler makes of all events; known beforehand, so that the handler's loop is the only one.
+/// The handler's result for all events. A constant, so that the handler's loop is the only one that
+/// rotates.
 const FOLDED: u64 = {
     let (mut sum, mut left) = (0, EVENTS);
     while left > 0 {
@@ -47,12 +48,13 @@ const FOLDED: u64 = {
     sum
 };
 
-/// What a handler makes of one more event. No two of them at once, as a vector.
+/// Adds one event to the handler's result. The rotation prevents the compiler from using vector
+/// instructions.
 const fn fold(sum: u64, event: u64) -> u64 {
     sum.rotate_left(HANDLED).wrapping_add(event)
 }
 
-/// Runs a stage that folds `events` of a ring into `sum`, which lies behind a pointer.
+/// Runs a stage that folds `events` events of a ring into `sum`, which is behind a pointer.
 fn lapwing_handle(sum: &mut u64, events: usize) -> Result<(), Box<dyn Error>> {
     let ring = Disruptor::single_producer(events, || 0_u64);
     let (mut producer, consumers) =
@@ -65,7 +67,7 @@ fn lapwing_handle(sum: &mut u64, events: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the next event is. Its ring has one producer.
+/// Waits for the next event, in a ring with one producer, and returns it.
 #[inline(never)]
 fn lapwing_wait(poller: &mut Poller<u64>) -> Option<u64> {
     let mut batch = poller.wait().ok()?;

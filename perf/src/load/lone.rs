@@ -172,7 +172,7 @@ impl Heard {
 }
 
 impl Bare {
-    /// All contenders of Lapwing.
+    /// All mechanisms of this system.
     pub(crate) const ALL: &[Self] = &[
         #[cfg(target_os = "linux")]
         Self::Futex,

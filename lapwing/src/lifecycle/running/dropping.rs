@@ -1,15 +1,15 @@
-//! What a drop of `Running` does with the ring and its threads. Not here: the calls that wait and say how the stages
-//! ended (`shutdown`).
+//! What dropping `Running` does with the ring and its threads. Not here: the calls that wait and
+//! say how the stages ended (`shutdown`).
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Handle, Running};
 
-/// What a drop of `Running` does, where nothing panics.
+/// What dropping `Running` does, unless the thread panics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnDrop {
-    /// Closes the ring, and waits so long at most until its threads have ended.
+    /// Closes the ring, and waits at most this long for its threads to end.
     CloseAndWait(Duration),
     /// Leaves the ring open.
     LeaveOpen,
@@ -22,41 +22,48 @@ impl Default for OnDrop {
 }
 
 impl Running<'_> {
-    /// How long a drop waits at most, unless [`set_drop_timeout`](Self::set_drop_timeout) says otherwise: 10 s. That is
-    /// long enough to write out a full ring to a slow disk, and short enough for a service that is asked to end.
+    /// The longest time that dropping `Running` waits, unless
+    /// [`set_drop_timeout`](Self::set_drop_timeout) changes it: 10 s.
+    ///
+    /// That is long enough to write a full ring to a slow disk, and short enough for a service that
+    /// is asked to end.
     pub const DROP_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Sets how long a drop of this waits at most until the stages have handled every accepted event; see
-    /// [Dropping](Self#dropping). [`Duration::MAX`] is no limit. [`Duration::ZERO`] closes the ring and does not wait:
-    /// what is not handled when the process ends is lost. Returns at once.
+    /// Sets how long [dropping](Self#dropping) waits at most until the stages have handled every
+    /// accepted event.
+    ///
+    /// [`Duration::MAX`] is no limit. [`Duration::ZERO`] closes the ring and does not wait: events
+    /// that are not handled when the process ends are lost. The call returns at once.
     ///
     /// ```
-    /// use std::sync::mpsc;
-    /// use std::time::Duration;
+    /// use std::{sync::mpsc, time::Duration};
     /// use lapwing::{Disruptor, error::PublishError};
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+    ///     .stage("slow").read(move |_, _, _| _ = gate.recv()) // returns when `go` is dropped
     ///     .build()?;
     /// let mut running = consumers.start()?;
     /// running.set_drop_timeout(Duration::ZERO);
     /// producer.publish(|event| *event = 7)?;
-    /// drop(running); // though the handler has not returned
+    /// drop(running); // although the handler has not returned
     /// assert_eq!(producer.publish(|event| *event = 8), Err(PublishError::Closed));
-    /// # drop(go);
+    /// drop(go);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_drop_timeout(&mut self, timeout: Duration) {
         self.on_drop = OnDrop::CloseAndWait(timeout);
     }
 
-    /// Leaves the ring open and the threads alone. They end when the last producer is gone, or when the ring is closed
-    /// or halted. Nothing waits for them: what they have not handled when the process ends is lost. Returns at once.
+    /// Leaves the ring open and its threads running. They end when the last producer is dropped, or
+    /// when the ring is closed or halted.
+    ///
+    /// Nothing waits for these threads: events that are not handled when the process ends are lost.
+    /// The call returns at once.
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
     ///
     /// let (send, receive) = mpsc::channel();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
@@ -73,9 +80,10 @@ impl Running<'_> {
         self.on_drop = OnDrop::LeaveOpen;
     }
 
-    /// Waits until the threads have ended, for `timeout` at most; whether they have. It does not join them.
+    /// Waits until the threads have ended, for `timeout` at most. Returns whether they have ended.
+    /// Does not join them.
     pub(super) fn wait_for_threads(&self, timeout: Duration) -> bool {
-        // Too long for the clock is no limit.
+        // A timeout that is too long for the clock is no limit.
         let deadline = Instant::now().checked_add(timeout);
         self.completion.wait(self.threads.len(), deadline)
     }
@@ -86,7 +94,7 @@ impl Drop for Running<'_> {
         let OnDrop::CloseAndWait(timeout) = self.on_drop else {
             return;
         };
-        // A poller that this thread would have let go of events with may be gone.
+        // A stage may wait for a poller that this thread can no longer poll.
         if thread::panicking() {
             return self.halt();
         }

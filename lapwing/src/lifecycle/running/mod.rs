@@ -1,5 +1,5 @@
-//! The consumers of a ring that run: how far they are, and stopping them. Not here: waiting until
-//! they have stopped (`shutdown`), and what a drop does (`dropping`).
+//! The running consumers of a ring: how far they are, and how to stop them. Not here: waiting until
+//! they have stopped (`shutdown`), and what dropping does (`dropping`).
 
 mod dropping;
 mod shutdown;
@@ -21,45 +21,70 @@ use crate::protocol::control::{Control, ONLY_TURN, StageIndex};
 use crate::protocol::group::Group;
 use crate::sync::Arc;
 
-/// Threads that run the stages of a ring.
+/// The threads that run the stages of a ring.
+///
+/// [`shutdown`](Self::shutdown) is the usual end: it closes the ring, waits until the stages have
+/// handled every accepted event, and returns a [`Report`](crate::Report). There are other ways to
+/// end:
+///
+/// | call | the ring | the call waits |
+/// |---|---|---|
+/// | [`shutdown`](Self::shutdown) | closes | until all accepted events are handled |
+/// | [`shutdown_timeout`](Self::shutdown_timeout) | closes | the same, up to a time limit |
+/// | [`join`](Self::join) | stays open | until the ring is closed, and then the same |
+/// | [`close`](Self::close) | closes | no |
+/// | [`halt`](Self::halt) | halts: remaining events are not handled | no |
+/// | [`detach`](Self::detach) | stays open | no |
+/// | [dropping](#dropping) it | closes | the same, up to 10 s |
+///
+/// ```
+/// use lapwing::{Disruptor, consumer::Outcome};
+///
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("work").read(|_, _, _| {}).build()?;
+/// let running = consumers.start()?;
+/// producer.publish(|event| *event = 1)?;
+/// let report = running.shutdown()?;
+/// let stage = report.stages().next().unwrap();
+/// assert_eq!((stage.name(), stage.outcome(), stage.processed()), ("work", &Outcome::Drained, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Dropping
 ///
-/// A drop closes the ring, waits until the stages have handled every accepted event, and joins their threads. So no
-/// accepted event is lost where `Running` goes out of scope, for example after an early `?` or at the end of `main`.
+/// Dropping `Running` closes the ring, waits until the stages have handled every accepted event,
+/// and joins their threads. So no accepted event is lost when `Running` goes out of scope, for
+/// example after an early `?` or at the end of `main`. Dropping does not say how the stages ended;
+/// `shutdown` and `join` do.
 ///
-/// The wait takes [`DROP_TIMEOUT`](Self::DROP_TIMEOUT) at most; [`set_drop_timeout`](Self::set_drop_timeout) changes
-/// that. When the time is up, the drop returns. The ring stays closed, and the threads go on with what is left until
-/// the process ends. Of scoped threads, the [scope](std::thread::scope) waits until they have ended.
+/// The wait takes at most [`DROP_TIMEOUT`](Self::DROP_TIMEOUT), which
+/// [`set_drop_timeout`](Self::set_drop_timeout) changes. After that time, the drop returns. The
+/// ring stays closed, and the threads go on with the remaining events until the process ends. A
+/// [scope](std::thread::scope) still waits until its threads have ended.
 ///
-/// A drop takes that long where a stage cannot end:
+/// The drop takes the whole time if a stage cannot end:
 ///
-/// - Its handler never returns. `set_drop_timeout` with a shorter time, [`halt`](Self::halt) or
-///   [`detach`](Self::detach) avoids the wait. No call ends the handler.
-/// - It comes after a poller or an acknowledger that still holds events. Locals are dropped in the reverse of their
-///   order, so such a poller has to be declared after `Running`, or moved to where it is dropped before.
+/// - Its handler does not return. No call ends the handler. To avoid the wait, set a shorter time,
+///   or call [`halt`](Self::halt) or [`detach`](Self::detach).
+/// - It waits for a poller or an acknowledger that still holds events. Rust drops local variables
+///   in reverse order, so declare such a poller after `Running`, or drop it first.
 /// - It waits for a claim that another thread neither publishes nor drops.
 ///
-/// A drop does not wait in these cases:
+/// The drop does not wait in these cases:
 ///
-/// - The thread is panicking. The drop then halts the ring: events that are left are not handled. So a scope that a
-///   panic leaves ends, though its stages may come after a poller that lives outside of it.
-/// - The thread runs a stage of this ring, so it would wait for itself. The ring is closed.
-/// - [`shutdown_timeout`](Self::shutdown_timeout) has timed out. The caller has waited, and knows what is left.
-/// - [`shutdown`](Self::shutdown) or [`join`](Self::join) has waited already.
-///
-/// A drop says nothing of how the stages ended; `shutdown` and `join` do.
+/// - The thread is panicking. The drop then halts the ring, and remaining events are not handled.
+///   This lets a scope end even if its stages wait for a poller that lives outside of it.
+/// - The thread runs a stage of this ring, and would wait for itself. The drop closes the ring.
+/// - [`shutdown_timeout`](Self::shutdown_timeout) has timed out, so the caller has already waited.
+/// - [`shutdown`](Self::shutdown) or [`join`](Self::join) has already waited.
 ///
 /// ```
-/// # use std::sync::atomic::{AtomicU64, Ordering};
-/// # use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// use lapwing::Disruptor;
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let lines = Arc::new(AtomicU64::new(0));
-/// let written = Arc::clone(&lines);
+/// static LINES: AtomicU64 = AtomicU64::new(0);
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("write").read(move |_, _, _| _ = written.fetch_add(1, Ordering::Relaxed))
+///     .stage("write").read(|_, _, _| _ = LINES.fetch_add(1, Relaxed))
 ///     .build()?;
 /// {
 ///     let _running = consumers.start()?;
@@ -67,28 +92,7 @@ use crate::sync::Arc;
 ///         producer.publish(|event| *event = line)?;
 ///     }
 /// } // closes the ring, and waits
-/// assert_eq!(lines.load(Ordering::Relaxed), 100);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Example
-///
-/// ```
-/// use std::time::Duration;
-/// use lapwing::{Disruptor, consumer::Outcome, error::PublishError};
-///
-/// let (mut producer, consumers) =
-///     Disruptor::single_producer(8, || 0_u64).stage("work").read(|_, _, _| {}).build()?;
-/// let mut running = consumers.start()?;
-/// producer.publish(|event| *event = 1)?;
-///
-/// running.close();
-/// assert_eq!(producer.publish(|event| *event = 2), Err(PublishError::Closed));
-///
-/// let report = running.shutdown_timeout(Duration::from_secs(10))?;
-/// let stage = report.stages().next().unwrap();
-/// assert_eq!((stage.name(), stage.outcome(), stage.processed()), ("work", &Outcome::Drained, 1));
+/// assert_eq!(LINES.load(Relaxed), 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a drop closes the ring and waits for its stages; `shutdown` and `join` say how they ended"]
@@ -100,15 +104,15 @@ pub struct Running<'scope> {
     threads: Vec<Handle<'scope>>,
     completion: Arc<Completion>,
     on_drop: OnDrop,
-    /// Whether the report has been returned. Then there are no stages and no threads any more.
+    /// Whether the report has been returned. There are no stages and no threads after that.
     is_reported: bool,
 }
 
-/// A stage that is run, or a group.
+/// A running stage, which may be a group.
 #[derive(Debug)]
 pub(super) struct RunningStage {
     name: String,
-    /// The words that say how far it is.
+    /// The words that hold its position.
     words: Box<[StageIndex]>,
     /// Its consumers by name, each with its own words.
     consumers: Vec<(String, StageIndex)>,
@@ -128,7 +132,7 @@ impl RunningStage {
     }
 }
 
-/// A thread of a stage.
+/// The thread of one or of several stages.
 pub(super) enum Handle<'scope> {
     Owned(JoinHandle<()>),
     Scoped(ScopedJoinHandle<'scope, ()>),
@@ -144,7 +148,7 @@ impl Handle<'_> {
         id == thread::current().id()
     }
 
-    /// Waits for the thread. What its stage did is in the report, and that it left nothing as well.
+    /// Waits for the thread. The report says what its stages did, or that they left nothing.
     pub(super) fn join(self) {
         let _ = match self {
             Self::Owned(handle) => handle.join(),
@@ -168,7 +172,7 @@ impl<'scope> Running<'scope> {
         self.threads.push(thread);
     }
 
-    /// Halts, and waits for the threads there are.
+    /// Halts, and waits for the threads started so far.
     pub(super) fn abort(mut self) {
         self.halt();
         self.join_threads();
@@ -184,13 +188,16 @@ impl<'scope> Running<'scope> {
         self.threads.drain(..).for_each(Handle::join);
     }
 
-    /// Accepts no further event: producers get [`Closed`](crate::error::PublishError::Closed), those
-    /// that wait on a full ring as well; stages drain what was accepted, and end. Returns at once.
+    /// Closes the ring: it accepts no further events. Returns at once.
+    ///
+    /// Producers get [`PublishError::Closed`](crate::error::PublishError::Closed), also those that
+    /// wait on a full ring. The stages handle every accepted event and end.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::PublishError};
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, error::PublishError};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// running.close();
@@ -202,14 +209,17 @@ impl<'scope> Running<'scope> {
         self.control.close();
     }
 
-    /// Stops every stage after the batch that it is at, and every producer with
-    /// [`Halted`](crate::error::PublishError::Halted), wherever they wait. Events that are left are
-    /// not handled. Returns at once.
+    /// Halts the ring: every stage stops after its current batch, and remaining events are not
+    /// handled. Returns at once.
+    ///
+    /// Producers get [`PublishError::Halted`](crate::error::PublishError::Halted). A halt ends all
+    /// waits of the ring.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, error::{HaltCause, PublishError}};
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, error::{HaltCause, PublishError}};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// running.halt();
     /// let halted = PublishError::Halted(HaltCause::Requested);
@@ -221,16 +231,17 @@ impl<'scope> Running<'scope> {
         self.control.halt(HaltCause::Requested);
     }
 
-    /// Stops the stage `name` without stopping the others; none if no stage with a thread has this
-    /// name. The workers of a group are stopped one by one, by their own names.
+    /// Returns a handle that stops the stage `name` and no other; `None` if no stage with a thread
+    /// has this name. Each worker of a group has a handle of its own, by the name of the worker.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// use lapwing::{Disruptor, consumer::Outcome};
+    ///
+    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .side_by_side(|side| side
     ///         .stage("left").read(|_, _, _| {})
     ///         .stage("right").read(|_, _, _| {}))
-    /// #     .build()?;
+    ///     .build()?;
     /// let running = consumers.start()?;
     /// running.stop_handle("left").unwrap().stop();
     /// producer.publish(|event| *event = 7)?;
@@ -246,19 +257,19 @@ impl<'scope> Running<'scope> {
         Some(StopHandle::new(Arc::clone(&self.control), *words, ONLY_TURN))
     }
 
-    /// Whether every stage that has a thread has ended. Never waits.
+    /// Returns whether every stage that has a thread has ended. Never waits.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// assert!(!running.is_finished());
     /// drop(producer); // closes the ring; the stage ends soon
     /// while !running.is_finished() {
     ///     std::thread::yield_now();
     /// }
-    /// # running.join()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -266,8 +277,10 @@ impl<'scope> Running<'scope> {
         self.completion.count() == self.consumers()
     }
 
-    /// For each stage that runs, a group as one and pollers not included, the number of accepted events that it has
-    /// not finished; a look, which may be old at once.
+    /// Returns the number of accepted events that each running stage has not finished. The numbers
+    /// may have changed by the time that the call returns.
+    ///
+    /// A group is one stage. Pollers are not included.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -275,13 +288,13 @@ impl<'scope> Running<'scope> {
     ///
     /// let (go, gate) = mpsc::channel::<()>();
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+    ///     .stage("slow").read(move |_, _, _| _ = gate.recv()) // returns when `go` is dropped
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(running.backlog(), [Backlog { stage: "slow".into(), events: 3 }]);
     /// drop(go);
-    /// running.shutdown()?;
+    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -299,13 +312,15 @@ impl<'scope> Running<'scope> {
             .collect()
     }
 
-    /// The group of [`Workers`](crate::graph::Workers) with this name, to resize it; `None` if there is none.
+    /// Returns the group of [`Workers`](crate::graph::Workers) named `name`, to resize it; `None`
+    /// if there is none.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
-    /// # let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// use lapwing::Disruptor;
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
-    /// #     .build()?;
+    ///     .build()?;
     /// let running = consumers.start()?;
     /// let work = running.workers("work").unwrap();
     /// work.resize(2)?;
@@ -333,14 +348,14 @@ impl fmt::Debug for Running<'_> {
 }
 
 impl Control {
-    /// Number of events accepted so far; with several producers, of those claimed.
+    /// Number of events accepted so far. With several producers, the number of claimed events.
     fn accepted(&self) -> Sequence {
-        // An end that could not be counted is beyond all that was ever claimed.
+        // An end that could not be determined is beyond all claims.
         self.life.end().unwrap_or(Sequence::MAX).min(self.claimed())
     }
 }
 
-/// Accepted events that a stage has not finished.
+/// The number of accepted events that a stage has not finished.
 ///
 /// ```
 /// use lapwing::lifecycle::Backlog;
@@ -353,6 +368,6 @@ impl Control {
 pub struct Backlog {
     /// Name of the stage.
     pub stage: String,
-    /// Number of events.
+    /// Number of accepted events that are not finished.
     pub events: u64,
 }

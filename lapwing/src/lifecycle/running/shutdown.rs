@@ -1,5 +1,5 @@
-//! Waiting until the consumers of a ring have stopped, and what comes of it: the report, or why
-//! there is none yet.
+//! Waiting until the consumers of a ring have stopped, and the result: the report, or the reason
+//! why there is none.
 
 use std::error::Error;
 use std::fmt;
@@ -10,13 +10,14 @@ use super::{Backlog, Handle, Running};
 use crate::lifecycle::report::{ALREADY_REPORTED, Report, RunError};
 
 impl Running<'_> {
-    /// Closes the ring, lets the stages drain it, waits for their threads, and hands back what they
-    /// leave.
+    /// Closes the ring, waits until the stages have handled every accepted event, joins their
+    /// threads, and returns the report.
     ///
     /// ```
-    /// # use lapwing::{Disruptor, consumer::Outcome};
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::{Disruptor, consumer::Outcome};
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
     /// for value in 0..100 {
     ///     producer.publish(|event| *event = value)?;
@@ -29,40 +30,45 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// [`RunError`] with the report, if a stage failed, panicked or was detached by its policy, or the
-    /// ring was halted before it was drained. A handler of this ring cannot wait for itself: its call halts the ring
-    /// and returns this error. To stop from a handler, use [`close`](Self::close) or
-    /// [`Action::Halt`](crate::Action::Halt).
+    /// [`RunError`] with the report, if not every event was handled:
     ///
-    /// If [`shutdown_timeout`](Self::shutdown_timeout) has returned the report already, the error says so
-    /// ([`RunError::is_already_reported`]), and its report has no stages.
+    /// - A stage failed, panicked, or was detached by its failure policy.
+    /// - The ring was halted before it was drained.
+    /// - A handler of this ring called `shutdown`. It cannot wait for itself, so the call halts the
+    ///   ring. To stop from a handler, use [`close`](Self::close) or
+    ///   [`Action::Halt`](crate::Action::Halt).
+    /// - [`shutdown_timeout`](Self::shutdown_timeout) has already returned the report.
+    ///   [`RunError::is_already_reported`] is then true, and the report of the error has no stages.
     ///
     /// # Blocking
     ///
-    /// Until every stage that has a thread has handled every event that was accepted. Such stages
-    /// wait for pollers that come before them: one that holds its events, on this thread or
-    /// another, holds this call. A poller that none of them comes after does not, nor does a
-    /// consumer that took a [seat](crate::graph::Seats): it drains the ring on its own.
+    /// Waits until every stage that has a thread has handled every accepted event. Such a stage
+    /// waits for the pollers upstream of it. If a poller holds events, on this thread or another,
+    /// this call waits for it. The call does not wait for pollers that no such stage depends on,
+    /// nor for consumers in [seats](crate::graph::Seats), which drain the ring by themselves.
+    /// [`close`](Self::close) does not wait at all.
     ///
     /// # After a fork
     ///
-    /// A child process made by `fork` has a copy of the ring, but none of the threads. There this call
-    /// panics: the standard library cannot join a thread that does not exist. Every wait for a stage
-    /// blocks for ever, since nothing moves the stage on. Use a ring only in the process that started it, and make rings in a child
-    /// after the fork. [`std::process::Command`] is not concerned, since it executes another program.
+    /// A child process made by `fork` has a copy of the ring, but none of its threads. In the
+    /// child, this call panics, since the standard library cannot join a thread that does not
+    /// exist. Every wait for a stage blocks forever there. Use a ring only in the process that
+    /// started it, and make the rings of a child after the fork. [`std::process::Command`] is not
+    /// affected, since it executes another program.
     pub fn shutdown(self) -> Result<Report, RunError> {
         self.close();
         self.join()
     }
 
-    /// As [`shutdown`](Self::shutdown), but waits for `timeout` at most. The ring is closed in any
-    /// case.
+    /// Closes the ring, and waits for `timeout` at most until the stages have handled every
+    /// accepted event. Then joins their threads and returns the report.
     ///
     /// ```
-    /// # use std::time::Duration;
-    /// # use lapwing::Disruptor;
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use std::time::Duration;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let mut running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// let report = running.shutdown_timeout(Duration::from_secs(60))?;
@@ -70,41 +76,46 @@ impl Running<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A time limit that holds whatever the stages do, as far as each of them comes to the end of its
-    /// batch:
+    /// To stop within a time limit, halt the ring when the limit has passed. Each stage then ends
+    /// after its current batch:
     ///
     /// ```
-    /// # use std::{sync::mpsc, time::Duration};
-    /// # use lapwing::{Disruptor, Report, Running, lifecycle::{RunError, ShutdownError}};
+    /// use std::time::Duration;
+    /// use lapwing::{Disruptor, Report, Running, lifecycle::{RunError, ShutdownError}};
+    ///
     /// fn stop(mut running: Running<'_>, limit: Duration) -> Result<Report, RunError> {
     ///     match running.shutdown_timeout(limit) {
     ///         Ok(report) => Ok(report),
     ///         Err(ShutdownError::Failed(failed)) => Err(failed),
     ///         Err(ShutdownError::TimedOut { .. } | ShutdownError::AlreadyReported) => {
-    ///             running.halt(); // events that are left are not handled
+    ///             running.halt(); // remaining events are not handled
     ///             running.join()
     ///         }
     ///     }
     /// }
-    /// # let (producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
-    /// # assert!(stop(consumers.start()?, Duration::from_secs(60)).is_ok());
-    /// # drop(producer);
+    ///
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {});
+    /// let (_producer, consumers) = ring.build()?;
+    /// assert!(stop(consumers.start()?, Duration::from_secs(60)).is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// - [`ShutdownError::TimedOut`] with what is left. Call again to wait on, or [`halt`](Self::halt) the ring. A
-    ///   [drop](Self#dropping) does not wait after this error, unless [`set_drop_timeout`](Self::set_drop_timeout) is
-    ///   called again. A handler of this ring gets it at once, since it cannot wait for itself.
-    /// - [`ShutdownError::Failed`] with the report, as [`shutdown`](Self::shutdown).
-    /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or in `RunError`.
+    /// - [`ShutdownError::TimedOut`] with the backlog of each stage. Call again to continue to
+    ///   wait, or [`halt`](Self::halt) the ring. After this error, a [drop](Self#dropping) does not
+    ///   wait, unless [`set_drop_timeout`](Self::set_drop_timeout) is called again. A handler of
+    ///   this ring gets this error at once, since it cannot wait for itself.
+    /// - [`ShutdownError::Failed`] with the report, if a stage failed, panicked, or was detached by
+    ///   its failure policy, or if the ring was halted before it was drained.
+    /// - [`ShutdownError::AlreadyReported`] if an earlier call has returned the report, as `Ok` or
+    ///   in a `RunError`.
     ///
     /// # Blocking
     ///
-    /// As [`shutdown`](Self::shutdown), for `timeout` at most; [`Duration::MAX`] is no limit. Leaving a
-    /// [scope](std::thread::scope) with the error still waits for the stages, unless they are halted.
+    /// Waits for the same stages and pollers as [`shutdown`](Self::shutdown), but for `timeout` at
+    /// most. [`Duration::MAX`] is no limit, [`Duration::ZERO`] does not wait. At the end of a
+    /// [scope](std::thread::scope), the scope still waits for its stages, unless they are halted.
     pub fn shutdown_timeout(&mut self, timeout: Duration) -> Result<Report, ShutdownError> {
         self.close();
         if self.is_reported {
@@ -119,17 +130,20 @@ impl Running<'_> {
         Ok(self.finish()?)
     }
 
-    /// Waits until the stages have ended, because the producers are gone or somebody closed or
-    /// halted the ring.
+    /// Waits until the stages have ended, joins their threads, and returns the report. Does not
+    /// close the ring.
+    ///
+    /// The stages end once all producers are dropped, or once the ring is closed or halted.
     ///
     /// ```
-    /// # use std::thread;
-    /// # use lapwing::Disruptor;
-    /// # let (mut producer, consumers) =
-    /// #     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
     /// let running = consumers.start()?;
-    /// let feed = thread::spawn(move || producer.publish(|event| *event = 7)); // owns the producer
-    /// let report = running.join()?; // ends when the feed has
+    /// // This thread owns the producer and drops it at the end.
+    /// let feed = std::thread::spawn(move || producer.publish(|event| *event = 7));
+    /// let report = running.join()?;
     /// assert_eq!(report.stages().next().unwrap().processed(), 1);
     /// # feed.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -137,16 +151,17 @@ impl Running<'_> {
     ///
     /// # Errors
     ///
-    /// As [`shutdown`](Self::shutdown).
+    /// [`RunError`] with the report, for the same reasons as [`shutdown`](Self::shutdown).
     ///
     /// # Blocking
     ///
-    /// As [`shutdown`](Self::shutdown), and for as long as there is a producer.
+    /// Waits until the ring is closed or halted, and then for the same stages and pollers as
+    /// [`shutdown`](Self::shutdown). [`is_finished`](Self::is_finished) does not wait.
     pub fn join(mut self) -> Result<Report, RunError> {
         self.finish()
     }
 
-    /// Waits for the threads and makes the report; after that, there is nothing left to report.
+    /// Waits for the threads and makes the report. After that, nothing is left to report.
     fn finish(&mut self) -> Result<Report, RunError> {
         self.join_threads();
         if self.is_reported {
@@ -160,7 +175,7 @@ impl Running<'_> {
     }
 }
 
-/// Error of [`Running::shutdown_timeout`].
+/// The error of [`Running::shutdown_timeout`].
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
@@ -168,29 +183,24 @@ impl Running<'_> {
 ///
 /// let (go, gate) = mpsc::channel::<()>();
 /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("slow").read(move |_, _, _| { let _ = gate.recv(); }) // until `go` is dropped
+///     .stage("slow").read(move |_, _, _| _ = gate.recv()) // returns when `go` is dropped
 ///     .build()?;
 /// let mut running = consumers.start()?;
 /// producer.publish_batch(3, |_| {})?;
-/// match running.shutdown_timeout(Duration::from_millis(1)) {
-///     Err(ShutdownError::TimedOut { backlog }) => {
-///         assert_eq!((backlog[0].stage.as_str(), backlog[0].events), ("slow", 3));
-///         running.halt();
-///         drop(go);
-///         assert!(running.join().is_err()); // not drained
-///     }
-///     result => panic!("the stage cannot have ended: {result:?}"),
-/// }
+/// let error = running.shutdown_timeout(Duration::from_millis(1)).unwrap_err();
+/// assert!(matches!(error, ShutdownError::TimedOut { backlog } if backlog[0].events == 3));
+/// drop(go);
+/// assert!(running.shutdown_timeout(Duration::MAX).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub enum ShutdownError {
-    /// Stages were still at work. The ring is closed, and they go on.
+    /// Stages had not ended at the time limit. The ring is closed, and they go on.
     TimedOut {
-        /// What each stage had left.
+        /// The number of events that each of these stages had left.
         backlog: Vec<Backlog>,
     },
-    /// The stages ended, but not well.
+    /// The stages have ended, but not every event was handled.
     Failed(RunError),
     /// The stages have ended, and an earlier call has returned the report.
     AlreadyReported,

@@ -1,4 +1,5 @@
-//! The gate: no claim goes more than one lap ahead of the slowest consumer.
+//! The gate: a producer never claims more than one lap ahead of the slowest consumer, since it
+//! would overwrite events that the consumer has not read.
 
 use std::ops::Range;
 
@@ -7,28 +8,31 @@ use crate::error::{HaltCause, TryPublishError};
 use crate::protocol::control::{Control, DETACHED};
 use crate::sync::{Ordering, fence};
 
-/// Reads the gating sequences for `claim` and returns the new limit: the first sequence that cannot be
-/// claimed now.
+/// Loads the gating sequences for `claim` and returns the new limit: the first sequence that cannot
+/// be claimed at present.
 ///
-/// This costs one cache miss per gating consumer, so a producer reuses the limit until it reaches it. A
-/// consumer that joins later never starts below what the limit lets producers overwrite.
+/// This costs one cache miss per gating consumer, so a producer reuses the limit until it reaches
+/// it. That is safe: a consumer that joins later never starts below what the limit lets producers
+/// overwrite.
 ///
 /// # Errors
 ///
-/// The reason, if the ring is not open; [`TryPublishError::Full`] if the end of `claim` is beyond the limit;
-/// [`TryPublishError::Halted`] if no consumer is left, since nothing then keeps producers within one lap of
-/// each other.
+/// - [`TryPublishError::Full`] if the end of `claim` is beyond the limit.
+/// - The reason, if the ring is not open.
+/// - [`TryPublishError::Halted`] if no consumer is left. Without a consumer, nothing keeps
+///   producers within one lap of each other.
 #[cold]
 pub(super) fn read_limit(
     control: &Control,
     claim: Range<Sequence>,
 ) -> Result<Sequence, TryPublishError> {
-    // O12: pairs with the Release of the thread that closed the counter, which the caller has read; brings
-    // the reason.
+    // O12: pairs with the Release of the thread that closed the counter, whose value the caller has
+    // loaded; brings the reason.
     fence(Ordering::Acquire);
     control.life.check_open()?;
     let Some(limit) = limit(control) else {
-        // Reports Full while a joining consumer is counted but has not stored its sequence yet.
+        // A joining consumer is counted before it stores its sequence. Until it does, the ring is
+        // full.
         let is_joining = control.seating.has_consumers();
         let no_consumers = TryPublishError::Halted(HaltCause::NoConsumers);
         return Err(if is_joining { TryPublishError::Full } else { no_consumers });
@@ -41,15 +45,16 @@ pub(super) fn read_limit(
     if claim.end > limit { Err(TryPublishError::Full) } else { Ok(limit) }
 }
 
-/// The first sequence that cannot be claimed now, consumers that are joining left aside; `None` if no
-/// consumer is left.
+/// Returns the first sequence that cannot be claimed at present, without regard to consumers that
+/// are joining; `None` if no consumer is left.
 pub(super) fn limit(control: &Control) -> Option<Sequence> {
-    // O2: the Acquire is in `gate`; no consumer reads the slots below the new limit any more.
+    // O2: the Acquire is in `gate`; no consumer reads the slots below the new limit.
     let gate = control.gate();
     (gate != DETACHED).then(|| gate + control.capacity)
 }
 
-/// Whether `end` is within the limit, or never will be because the ring ended.
+/// Whether a claim up to `end` is within the limit, or will never be granted because the ring has
+/// ended.
 pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
     !control.life.is_open()
         || match control.gate() {
@@ -58,11 +63,12 @@ pub(super) fn is_passable(control: &Control, end: Sequence) -> bool {
         }
 }
 
-/// First sequence of the oldest claim that the current thread holds, in a ring with several producers.
+/// Returns the first sequence of the oldest claim that the calling thread holds, in a ring with
+/// several producers.
 pub(crate) fn oldest_own_claim(control: &Control) -> Option<Sequence> {
     let stamps = control.stamps.as_ref()?;
-    // Until the gate passes a claim, its slot is not claimed again and the stamp belongs to this claim. The
-    // stamp is read first, since the gate never goes back.
+    // Until the gate passes a claim, its slot is not claimed again and the stamp belongs to this
+    // claim. The stamp is loaded first, since the gate never goes back.
     let is_open = |first| !stamps.is_settled(first) && control.gate() <= first;
     control.open_claims.oldest_of_this_thread(is_open)
 }

@@ -1,9 +1,11 @@
-//! How far one producer may claim: to the window without a check, to the gate as last read with one.
+//! How far one producer may claim. Below its window, a claim needs no check. Below its limit, which
+//! is the gate as last loaded plus the capacity, a check moves the window. Beyond the limit, a
+//! check loads the gate again.
 //!
 //! ```text
 //!     next claim           window                            limit
 //!  ───────┼───────────────────┼─────────────────────────────────┼───
-//!         │ one comparison    │ a check, which moves the window │ a check, which reads the gate
+//!         │ one comparison    │ a check, which moves the window │ a check, which loads the gate
 //! ```
 
 use std::ops::Range;
@@ -14,24 +16,25 @@ use crate::error::TryPublishError;
 use crate::protocol::advice::ClaimAdvice;
 use crate::protocol::control::Control;
 
-/// The claim limit of one producer, and its advice.
+/// The window and the limit of one producer, and its advice.
 #[derive(Debug)]
 pub(super) struct ClaimLimit<A> {
     /// First sequence that is not granted without a check; at most `limit`.
     window: Sequence,
-    /// First sequence that could not be claimed when the gate was last read. It is never too high, since the
-    /// gate never goes back.
+    /// First sequence that could not be claimed when the gate was last loaded. It is never too
+    /// high, since the gate never goes back.
     limit: Sequence,
     pub(super) advice: A,
 }
 
 impl<A: ClaimAdvice> ClaimLimit<A> {
-    /// The limit of a producer that has not read the gate yet. Its first claim is checked.
+    /// Creates the limit of a producer that has not loaded the gate yet. Its first claim is
+    /// checked.
     pub(super) fn new(advice: A, first: Sequence) -> Self {
         Self { window: first, limit: first, advice }
     }
 
-    /// First sequence that is not granted without a check.
+    /// Returns the first sequence that is not granted without a check.
     pub(super) fn window(&self) -> Sequence {
         self.window
     }
@@ -40,7 +43,8 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
     ///
     /// # Errors
     ///
-    /// As [`gate::read_limit`].
+    /// [`TryPublishError::Full`], or the reason why the ring grants nothing more; see
+    /// [`gate::read_limit`].
     #[inline]
     pub(super) fn reach(
         &mut self,
@@ -50,11 +54,11 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         if claim.end <= self.window { Ok(()) } else { self.check(control, claim) }
     }
 
-    /// The end of the longest claim from `next` that may be granted, at most `wanted`.
+    /// Returns the end of the longest claim from `next` that may be granted, at most `wanted`.
     ///
     /// # Errors
     ///
-    /// As [`gate::read_limit`], if `next` itself cannot be claimed.
+    /// The same as of [`reach`](Self::reach), if `next` itself cannot be claimed.
     pub(super) fn reach_up_to(
         &mut self,
         control: &Control,
@@ -75,7 +79,8 @@ impl<A: ClaimAdvice> ClaimLimit<A> {
         if claim.end > self.limit {
             self.limit = gate::read_limit(control, claim.clone())?;
         }
-        // The clamp holds for any advice: the window covers this claim and nothing beyond the gate.
+        // The clamp holds for any advice: the window covers this claim and ends at the limit at the
+        // latest.
         self.window = self.advice.window(&claim, self.limit).clamp(claim.end, self.limit);
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Claims and publications on one thread. Each case runs for both sequencers.
+//! Claims and publications on one thread. Each case in `for_both!` runs with one producer and with
+//! several.
 
 use super::*;
 use crate::Sequence;
@@ -14,19 +15,19 @@ use crate::sync::Ordering;
 type Single = SingleClaims<Plain>;
 type Multi = MultiClaims<Plain>;
 
-/// The shared words of a ring with one stage, which is also the gate.
+/// The shared words of a ring with one stage, which gates the producers.
 fn control<S: Tested>(capacity: u64) -> Control {
     graph::<S>(capacity, &[&[]])
 }
 
-/// The same of a ring with one producer.
+/// The shared words of a ring with one producer and one stage.
 pub(super) fn control_of_one_producer(capacity: u64) -> Control {
     control::<Single>(capacity)
 }
 
-/// Claims that these tests can make.
+/// The claims of both kinds, in a form that these tests can create.
 trait Tested: Claims {
-    /// The claims of a new producer of the ring of `control`.
+    /// Creates the claims of a new producer of the ring of `control`.
     fn of(control: &Control) -> Self;
 }
 
@@ -48,18 +49,19 @@ fn ring<S: Tested>(capacity: u64) -> (S, Control) {
     (S::of(&control), control)
 }
 
-/// The shared words of a ring with this graph: for each stage, the stages before it.
+/// The shared words of a ring with this graph. `upstream` has, for each stage, the stages directly
+/// upstream.
 fn graph<S: Tested>(capacity: u64, upstream: &[&[StageIndex]]) -> Control {
     let stamps = S::IS_MULTI.then(|| Stamps::new(Reserved::reserve(capacity as usize).unwrap(), 0));
     Control::of_graph(capacity, stamps, upstream)
 }
 
-/// The barrier of a stage after `upstream`, without notices.
+/// The barrier of a stage that depends on `upstream`, in a ring without notices.
 fn barrier_after(upstream: &[StageIndex]) -> Barrier {
     Barrier::new(upstream.into(), None)
 }
 
-/// What a first stage sees from `next` on.
+/// What a first stage finds from `next` on.
 fn seen(control: &Control, next: Sequence) -> Span {
     barrier_after(&[]).span(control, next, next + control.capacity)
 }
@@ -150,7 +152,7 @@ fn a_ring_whose_consumers_left_grants_nothing<S: Tested>() {
     );
 }
 
-/// Runs each case for both sequencers.
+/// Runs each case with one producer and with several.
 macro_rules! for_both {
     ($($case:ident),* $(,)?) => {
         mod single { $(#[test] fn $case() { super::$case::<super::Single>(); })* }
@@ -217,7 +219,7 @@ fn a_stage_downstream_sees_tombstones_too() {
 }
 
 #[test]
-fn a_stalled_producer_holds_back_what_comes_after_it() {
+fn a_stalled_producer_holds_back_later_events() {
     let control = control::<Multi>(8);
     let [mut slow, mut fast] = [0; 2].map(|_| Multi::of(&control));
     claim_and_publish(&mut fast, &control, 1);
@@ -244,7 +246,7 @@ impl ClaimAdvice for LastEnd {
 
 type Expecting = MultiClaims<LastEnd>;
 
-/// Advice that alternates between keeping a count and not, after three claims each.
+/// Advice that alternates between three claims with a count and three without.
 #[derive(Debug, Default)]
 struct CountsByTurns;
 
@@ -266,7 +268,7 @@ fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
         single.abandon(&control, first, 1);
         assert_eq!(single.try_claim_up_to(&control, 3), Ok(next..next + 3));
         single.publish(&control, next, 3).unwrap();
-        // A forgotten claim is claimed again too.
+        // A claim that is neither published nor abandoned is claimed again too.
         single.try_claim(&control, 1).unwrap();
         assert_eq!(claim_and_publish(&mut single, &control, 1), next + 3);
     }
@@ -274,8 +276,8 @@ fn a_claim_that_is_given_up_is_claimed_again_with_and_without_a_count() {
     assert_eq!(single.try_claim(&control, 1), Err(TryPublishError::Closed));
 }
 
-/// A ring of `capacity` slots whose producer has claimed and published so many sequences alone that it
-/// expects to stay alone.
+/// A ring of `capacity` slots, and a producer that has claimed and published 24 events, so that it
+/// expects no other producer. Returns also the next sequence.
 fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
     let ((mut sequencer, control), events) = (ring::<Expecting>(capacity), 24);
     (0..events).for_each(|next| assert_eq!(claim_and_publish(&mut sequencer, &control, 1), next));
@@ -283,7 +285,7 @@ fn alone(capacity: u64) -> (Control, Expecting, Sequence) {
 }
 
 #[test]
-fn who_expects_to_be_alone_finds_out() {
+fn a_producer_that_expects_to_be_alone_notices_another() {
     let (control, mut first, mut next) = alone(1 << 10);
     let mut second = Multi::of(&control);
     for others in [1, 3, 20, 5] {
@@ -300,7 +302,7 @@ fn who_expects_to_be_alone_finds_out() {
 }
 
 #[test]
-fn who_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
+fn a_producer_that_expects_to_be_alone_learns_that_the_ring_is_full_closed_or_halted() {
     let (control, mut first, next) = alone(32);
     assert_eq!(first.try_claim(&control, 9), Err(TryPublishError::Full));
     assert_eq!(claim_and_publish(&mut Multi::of(&control), &control, 8), next);
@@ -335,7 +337,7 @@ fn laps_beyond_32_bits_are_told_apart() {
 }
 
 #[test]
-fn stages_wait_for_whom_a_stage_that_left_waited_for() {
+fn stages_wait_for_the_stages_upstream_of_one_that_left() {
     let control = graph::<Single>(8, &[&[], &[0], &[1]]);
     let mut sequencer = Single::of(&control);
     let last = barrier_after(&[1]);
@@ -348,7 +350,7 @@ fn stages_wait_for_whom_a_stage_that_left_waited_for() {
     control.detach(0);
     assert_eq!(last.span(&control, 0, 8), Span::Events(4), "as far as is published");
     control.detach(2);
-    assert!(control.life.is_halted(), "nobody is left");
+    assert!(control.life.is_halted(), "no consumer is left");
 }
 
 #[test]
@@ -364,7 +366,7 @@ fn closing_keeps_the_claims_of_several_producers() {
 }
 
 #[test]
-fn many_layers_that_left_are_looked_through_once_each() {
+fn many_layers_that_left_are_searched_once_each() {
     // Two stages per layer give 2^40 paths.
     let layers: Vec<[StageIndex; 2]> = (0..40).map(|layer| [2 * layer, 2 * layer + 1]).collect();
     let mut upstream: Vec<&[StageIndex]> = vec![&[], &[]];
@@ -380,7 +382,7 @@ fn many_layers_that_left_are_looked_through_once_each() {
 }
 
 #[test]
-fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
+fn the_stages_that_gate_beside_one_are_all_others_without_a_stage_downstream() {
     let beside = |upstream: &[&[StageIndex]]| {
         let control = graph::<Single>(4, upstream);
         let beside = (0..upstream.len()).map(|stage| control.gating_beside(stage));
@@ -404,18 +406,18 @@ fn who_gates_beside_a_stage_are_all_others_that_nobody_comes_after() {
     assert!(!with(|control| control.seating = Seating::new(1, 1, 1)));
 }
 
-/// The stage yielded its CPU to producers. Three of them then reached three quarters of their throughput in a
-/// ring of 1 Ki.
+/// Such a stage must not yield its CPU to producers. With that yield, three producers reached three
+/// quarters of their throughput in a ring of 1 Ki slots.
 #[test]
-fn a_stage_that_all_others_come_before_holds_up_nobody() {
-    let in_company = |upstream: &[&[StageIndex]]| {
+fn a_stage_with_all_others_upstream_delays_none() {
+    let may_delay = |upstream: &[&[StageIndex]]| {
         let control = graph::<Single>(8, upstream);
         (0..upstream.len()).map(|stage| control.may_delay_others(stage)).collect::<Vec<_>>()
     };
-    assert_eq!(in_company(&[&[]]), [false], "alone");
-    assert_eq!(in_company(&[&[], &[0], &[1]]), [true, true, false], "in a row");
-    assert_eq!(in_company(&[&[], &[]]), [true, true], "side by side");
-    assert_eq!(in_company(&[&[], &[], &[0, 1]]), [true, true, false], "joined");
+    assert_eq!(may_delay(&[&[]]), [false], "alone");
+    assert_eq!(may_delay(&[&[], &[0], &[1]]), [true, true, false], "in a row");
+    assert_eq!(may_delay(&[&[], &[]]), [true, true], "side by side");
+    assert_eq!(may_delay(&[&[], &[], &[0, 1]]), [true, true, false], "joined");
 }
 
 #[test]
@@ -458,7 +460,7 @@ fn the_cause_of_a_halt_is_that_of_the_first() {
 }
 
 #[test]
-fn where_threads_are_shared_whoever_lets_go_has_more_to_do() {
+fn releases_take_the_slow_path_where_threads_are_shared() {
     for is_signalled in [true, false] {
         let mut control = control::<Single>(8);
         control.is_signalled = is_signalled;

@@ -1,31 +1,32 @@
-//! The words that the threads of one ring share, and the operations on them: advancing a stage, waking,
-//! leaving, closing and halting. Not here: the events (`ring_buffer`).
+//! The words that the threads of one ring share, and the operations on them: a stage advances, a
+//! thread wakes others, a consumer leaves, the ring closes or halts. Not here: the events
+//! (`ring_buffer`).
 //!
 //! ```text
-//! line(s)   word                    written by                read by
-//! 1         cursor                  producers                 first stages (single), producers (multi)
-//! 1         life                    close, halt               consumers, at each poll; producers, at the gate
-//! 1         window (single only)    the producer; close, halt the producer, before each claim
-//! 1         published: EventCount   waiters when they park;   producers, after each publish; where
-//!                                   close, halt; a producer   threads run several stages,
-//!                                   that keeps a count        stages that release events
-//! 2 each    stage: sequence,        its consumer              dependent stages, producers
-//!                  released         waiters when they park    its consumer, after each batch
-//! 2 each    worker: as a stage      the worker                as a stage, after its group's word
-//! 1 each    stage: stop             a thread that stops it    its consumer, before each batch
-//!           group: watch            idle workers              idle workers
-//! 2         seating                 consumers, join or leave  producers, at a full ring
-//! 1         dropped                 producers that drop       monitors
-//! 1 each    stage: activity         its consumer              monitors
-//! 1         waiting producers       producers that wait       monitors
-//! 1         cpu load                threads that yield        waiters
-//! 1         turns                   producers, consumers      producers that wait; consumers
-//! 1/16 slot stamp (multi only)      the claim's owner         first stages
-//! in a slot notice (channels with   the sender                a receiver that waits
-//!           one sender)
+//! lines    word                   written by                read by
+//! 1        cursor                 producers                 producers; first stages (if single)
+//! 1        life                   close, halt               consumers, at each poll; producers
+//! 1        window (if single)     the producer; close, halt the producer, before each claim
+//! 1        published: EventCount  waiters when they park;   producers, after each publish; where
+//!                                 close, halt; a producer   threads run several stages,
+//!                                 that keeps a count        stages that release events
+//! 2 each   stage: sequence,       its consumer              downstream stages, producers
+//!                 released        waiters when they park    its consumer, after each batch
+//! 2 each   worker: like a stage   the worker                like a stage, after its group's word
+//! 1 each   stage: stop            a thread that stops it    its consumer, before each batch
+//!          group: watch           idle workers              idle workers
+//! 2        seating                consumers, join or leave  producers, at a full ring
+//! 1        dropped                producers that drop       monitors
+//! 1 each   stage: activity        its consumer              monitors
+//! 1        waiting producers      producers that wait       monitors
+//! 1        cpu load               threads that yield        waiters
+//! 1        turns                  producers, consumers      producers that wait; consumers
+//! 1/16     stamp (if multi)       the claim's owner         first stages
+//! in slot  notice (one sender)    the sender of a channel   a receiver that waits
 //! ```
 //!
-//! The words are plain numbers: none of them holds a pointer.
+//! The first column counts cache lines. "Single" is a ring with one producer, "multi" one with
+//! several. The words are plain numbers: none of them holds a pointer.
 
 mod ending;
 mod progress;
@@ -50,72 +51,75 @@ use crate::turns::Turns;
 pub(crate) use crate::description::StageIndex;
 pub(crate) use stage::{StageControl, ancestors};
 
-/// Set in the cursor of a multi-producer ring when no more claims are granted. Sequences stay below it: a
-/// billion events a second take 292 years to reach it, or half as long from
-/// [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE).
+/// A bit of the cursor of a multi-producer ring that is set when no more claims are granted.
+/// Sequences stay below it: at a billion events per second they reach it after 292 years, or after
+/// half of that from [`MAX_FIRST_SEQUENCE`](crate::MAX_FIRST_SEQUENCE).
 pub(crate) const CLAIMS_CLOSED: u64 = 1 << 63;
 
-/// Sequence of a consumer that has left. It holds no thread back; stages after it wait for the stages before
-/// it.
+/// Sequence of a consumer that has left. It holds no thread back. Stages downstream of it wait for
+/// the stages upstream of it.
 pub(crate) const DETACHED: Sequence = Sequence::MAX;
 
-/// Sequence of a worker that holds no event, and holds no thread back. Below [`DETACHED`], since its group
-/// has not left.
+/// Sequence of a worker that holds no event, and therefore holds no thread back. It is below
+/// [`DETACHED`], since the worker's group has not left.
 pub(crate) const IDLE: Sequence = DETACHED - 1;
 
-/// The turn of a consumer of the graph, the only one that its stage ever has.
+/// The turn of a consumer of the graph. Its stage never has another consumer, unlike a seat.
 pub(crate) const ONLY_TURN: u64 = 1;
 
-/// A producer that sleeps on a full ring is woken when one part in this many is free.
+/// A producer that is parked on a full ring is woken when one part in this many is free.
 const ROOMS_PER_RING: u64 = 4;
 
 /// The shared words of one ring.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// Single producer: end of the published events. Multi-producer: end of the claims, and
-    /// [`CLAIMS_CLOSED`]; the stamps say what is published.
+    /// Single producer: end of the published events. Multi-producer: end of the claims, and the bit
+    /// [`CLAIMS_CLOSED`]; the stamps show what is published.
     pub(crate) cursor: Padded<AtomicU64>,
     pub(crate) life: Padded<Life>,
     /// Single producer: how far it may claim without a check.
     pub(crate) window: Padded<ClaimWindow>,
-    /// Where stages sleep that wait for a publication, and threads that run several stages, which wait for
-    /// any advance. Its flags tell producers of the end of the ring, and of the slow path.
+    /// The event count of stages that wait for a publication, and of threads that run several
+    /// stages, which wait for any advance. Its flags tell producers that the ring has ended, or
+    /// that the slow path is needed.
     pub(crate) published: Padded<EventCount>,
-    /// Number of events that producers dropped because the ring was full. On its own line, since it is
-    /// written under the heaviest load.
+    /// Number of events that producers dropped because the ring was full. It has its own cache
+    /// line, since it is written under the heaviest load.
     pub(crate) dropped: Padded<AtomicU64>,
-    /// Number of producers that wait for a free slot now.
+    /// Number of producers that currently wait for a free slot.
     pub(crate) waiting_producers: Padded<Figure>,
-    /// When the ring was made.
+    /// When the ring was created.
     pub(crate) made_at: Instant,
-    /// What waiters record about their yields (`wait`). Advice only.
+    /// What waiting threads record about their yields (`wait`). Advice only.
     pub(crate) cpu_load: Padded<[Figure; 2]>,
-    /// The turns of several producers. Advice only.
+    /// How several producers take turns on a full ring. Advice only.
     pub(crate) turns: Padded<Turns>,
-    /// Which slots are published. Only with several producers.
+    /// Which slots are published; only with several producers.
     pub(crate) stamps: Option<Stamps>,
     /// For each of several producers, its last claim and the thread that made it.
     pub(crate) open_claims: OpenClaims,
-    /// One for each stage of the graph, upstream stages first, then one for each acknowledgement, worker and
-    /// seat. The consumer holds its own as well, which saves a load per batch.
+    /// The words of each stage of the graph, upstream stages first, then those of each
+    /// acknowledgement, worker and seat. Each consumer also holds an `Arc` of its own words, which
+    /// saves a load per batch.
     pub(crate) stages: Box<[Arc<StageControl>]>,
     pub(crate) seating: Seating,
-    /// The stages of the graph with no stage after them: they gate the producers, and all other stages are
-    /// ahead of them. Taken seats gate producers too.
+    /// The stages of the graph that have no stage downstream. They gate the producers, since all
+    /// other stages are ahead of them. Occupied seats gate producers too.
     pub(crate) gating: Box<[StageIndex]>,
     /// Number of slots, a power of two (I4).
     pub(crate) capacity: u64,
     pub(crate) fence: AsymmetricFence,
-    /// Whether any waiter of this ring may park, so that threads that advance a word check for sleepers.
+    /// Whether any waiter of this ring may park. Threads that advance a word then check for parked
+    /// threads.
     pub(crate) is_signalled: bool,
-    /// Whether threads run several stages, so that threads that release events check for them.
+    /// Whether a thread runs several stages. Threads that release events then check for it.
     pub(crate) has_shared_threads: bool,
 }
 
 impl Control {
-    /// The words of a ring of `capacity` slots. `upstream` lists, for each stage and then for each seat of
-    /// `seating`, the stages directly before it, all with lower indices. A ring with several producers has
-    /// `stamps`; a stage that may skip events has `failures`.
+    /// Creates the words of a ring of `capacity` slots. `upstream` lists, for each stage and then
+    /// for each seat of `seating`, the stages directly upstream, all with lower indices. A ring
+    /// with several producers has `stamps`; a stage that may skip events has `failures`.
     pub(crate) fn new(
         capacity: u64,
         stamps: Option<Stamps>,
@@ -124,7 +128,7 @@ impl Control {
         seating: Seating,
         is_signalled: bool,
     ) -> Self {
-        // Seats gate too, but only while they are taken.
+        // A seat gates producers only while it is occupied.
         let graph = &upstream[..seating.seats().start];
         let is_gating = |&stage: &StageIndex| !graph.iter().any(|stages| stages.contains(&stage));
         let gating = (0..graph.len()).filter(is_gating).collect();
@@ -155,15 +159,15 @@ impl Control {
             has_shared_threads: false,
         };
         if control.fence == AsymmetricFence::Full {
-            // Each publication and each release is followed by that fence.
+            // A full fence follows each publication and each release.
             control.follow_up_publications(true);
             control.follow_up_releases();
         }
         control
     }
 
-    /// The words of a ring with this graph, for a test: for each stage the stages directly before it. No
-    /// stage skips events, and there are no seats.
+    /// Creates the words of a ring with this graph, for a test. `upstream` lists, for each stage,
+    /// the stages directly upstream. No stage skips events, and there are no seats.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_graph(
         capacity: u64,
@@ -176,25 +180,27 @@ impl Control {
         Self::new(capacity, stamps, upstream, failures, seating, false)
     }
 
-    /// The same ring with `first` as the sequence of its first event. No other thread shares it yet.
+    /// Returns the same ring with `first` as the sequence of its first event. No other thread
+    /// shares it yet.
     pub(crate) fn starting_at(mut self, first: Sequence) -> Self {
         self.cursor = Padded(AtomicU64::new(first));
         for stage in 0..self.seating.seats().start {
             self.stage_mut(stage).sequence = Padded(AtomicU64::new(first));
         }
-        // The first lap counts as granted: nothing precedes it.
+        // The first lap counts as granted, since no event precedes it.
         self.seating.raise_granted(first + self.capacity);
         self
     }
 
-    /// The words of `stage`, to change before any thread shares them.
+    /// Returns the words of `stage`, to change them before any thread shares them.
     pub(crate) fn stage_mut(&mut self, stage: StageIndex) -> &mut StageControl {
-        Arc::get_mut(&mut self.stages[stage]).expect("words are shared once the ring is made")
+        Arc::get_mut(&mut self.stages[stage]).expect("no thread shares the words yet")
     }
 
-    /// The other stages that gate producers. An event that all of these have finished, and `stage` has not,
-    /// is used by `stage` alone. `None` if there is no such event: a stage follows it, the ring has seats, or
-    /// the words of workers or of an acknowledgement hold producers back for it.
+    /// Returns the other stages that gate producers. If all of these have finished an event and
+    /// `stage` has not, only `stage` accesses it. Returns `None` if no event is ever in that state:
+    /// another stage depends on `stage`, the ring has seats, or the words of workers or of an
+    /// acknowledgement hold producers back for it.
     pub(crate) fn gating_beside(&self, stage: StageIndex) -> Option<Box<[StageIndex]>> {
         let words = &self.stages[stage];
         let is_its_own = words.acknowledgement.is_none() && words.workers.is_empty();
@@ -203,50 +209,52 @@ impl Control {
         (is_its_own && gates).then(|| beside.collect())
     }
 
-    /// The stages before `stage` that may skip events as failed.
+    /// Returns the stages upstream of `stage` that may skip events as failed.
     pub(crate) fn failing_before(&self, stage: StageIndex) -> Box<[StageIndex]> {
         let may_fail = |stage: &StageIndex| self.stages[*stage].failures.is_some();
         self.stages[stage].ancestors.iter().copied().filter(may_fail).collect()
     }
 
-    /// End of the published events; with several producers, of the claims.
+    /// Returns the end of the published events; with several producers, of the claims.
     pub(crate) fn claimed(&self) -> Sequence {
         // O13, Relaxed: a snapshot.
         self.cursor.load(Ordering::Relaxed) & !CLAIMS_CLOSED
     }
 
-    /// The value of the word of `stage`.
+    /// Returns the value of the word of `stage`.
     #[inline]
     pub(crate) fn sequence_of(&self, stage: StageIndex) -> Sequence {
-        // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the stage's reads
-        // and its writes. For the gate of the producers it is O2.
+        // O3, Acquire: pairs with the Release in `advance` and `detach`; brings the end of the
+        // stage's reads and its writes. For the gate of the producers it is O2.
         self.stages[stage].sequence.load(Ordering::Acquire)
     }
 
-    /// Whether `stage` has not finished everything below `sequence`. A stage that has left is never behind.
+    /// Whether `stage` has not finished everything below `sequence`. A stage that has left is never
+    /// behind.
     pub(crate) fn is_behind(&self, stage: StageIndex, sequence: Sequence) -> bool {
         self.sequence_of(stage) < sequence
     }
 
-    /// How far the first stage has finished, as advice; [`DETACHED`] if there is no stage.
+    /// Returns how far the first stage has finished, as advice; [`DETACHED`] if there is no stage.
     pub(crate) fn finished_by_first(&self) -> Sequence {
         // O13, Relaxed: a snapshot.
         self.stages.first().map_or(DETACHED, |stage| stage.sequence.load(Ordering::Relaxed))
     }
 
-    /// Whether another stage, after `stage` or beside it, may be delayed while `stage` keeps its CPU. If all
-    /// other stages precede it, `stage` waits for them instead.
+    /// Whether another stage, downstream of `stage` or side by side with it, may be delayed while
+    /// `stage` keeps its CPU. If all other stages are upstream, `stage` waits for them instead.
     pub(crate) fn may_delay_others(&self, stage: StageIndex) -> bool {
         !self.seating.is_empty() || *self.gating != [stage]
     }
 
-    /// Records that `stage` has finished everything below `sequence`, and wakes the threads that wait for it.
+    /// Records that `stage` has finished everything below `sequence`, and wakes the threads that
+    /// wait for that.
     #[inline]
     pub(crate) fn advance(&self, stage: StageIndex, sequence: Sequence) {
         self.advance_words(&self.stages[stage], stage, sequence);
     }
 
-    /// As [`advance`](Self::advance), for a caller that holds the `words` of `stage`.
+    /// The same as [`advance`](Self::advance), for a caller that holds the `words` of `stage`.
     #[inline]
     pub(crate) fn advance_words(
         &self,
@@ -254,43 +262,44 @@ impl Control {
         stage: StageIndex,
         sequence: Sequence,
     ) {
-        // O2 and O3, Release: pairs with the Acquire in `sequence_of`; carries the end of this stage's reads,
-        // and its writes.
+        // O2 and O3, Release: pairs with the Acquire in `sequence_of`; carries the end of this
+        // stage's reads, and its writes.
         words.sequence.store(sequence, Ordering::Release);
-        // O6: between the store of the word and the check for sleepers. Where a compiler fence is not enough,
-        // a flag is raised.
+        // O6: between the store of the word and the check for parked threads. Where a compiler
+        // fence is not enough, a flag is raised.
         AsymmetricFence::Membarrier.light();
         if words.released.flags() != 0 {
             self.follow_up(stage);
         }
     }
 
-    /// The slow path after the store of the word, taken unless it is known that no thread sleeps.
+    /// The slow path after the store of the word. Runs unless it is known that no thread is parked.
     #[cold]
     fn follow_up(&self, stage: StageIndex) {
         self.notify_released(stage);
     }
 
-    /// Whether at least [`room`](Self::room) slots are free behind `stage`.
+    /// Whether a quarter of the ring, [`room`](Self::room), is free behind `stage`.
     #[cold]
     fn has_room_behind(&self, stage: StageIndex) -> bool {
         let held = self.claimed().saturating_sub(self.sequence_of(stage));
         self.capacity.saturating_sub(held) >= self.room()
     }
 
-    /// Whether at least [`room`](Self::room) slots are free.
+    /// Whether a quarter of the ring, [`room`](Self::room), is free.
     pub(crate) fn has_room(&self) -> bool {
         let held = self.claimed().saturating_sub(self.gate());
         self.capacity.saturating_sub(held) >= self.room()
     }
 
-    /// Number of free slots that a producer on a full ring waits for: a quarter of the ring.
+    /// Returns the number of free slots that a producer on a full ring waits for: a quarter of the
+    /// ring.
     pub(crate) fn room(&self) -> u64 {
         (self.capacity / ROOMS_PER_RING).max(1)
     }
 
-    /// Sets whether publications of the only producer take the slow path even if no thread sleeps. Called by
-    /// that producer.
+    /// Sets whether publications of the only producer take the slow path even if no thread is
+    /// parked. Only that producer calls this.
     pub(crate) fn follow_up_publications(&self, is_wanted: bool) {
         if is_wanted || self.fence == AsymmetricFence::Full {
             self.published.raise(FOLLOW_UP);
@@ -299,14 +308,14 @@ impl Control {
         }
     }
 
-    /// Makes each release of events check for threads that run several stages. No other thread shares the
-    /// words yet.
+    /// Makes each release of events check for threads that run several stages. No other thread
+    /// shares the words yet.
     pub(crate) fn expect_shared_threads(&mut self) {
         self.has_shared_threads = true;
         self.follow_up_releases();
     }
 
-    /// Makes the releases of each stage take the slow path, in a ring where a thread may sleep.
+    /// Makes the releases of each stage take the slow path, in a ring where a thread may park.
     fn follow_up_releases(&self) {
         if self.is_signalled {
             self.stages.iter().for_each(|stage| stage.released.anything.raise(FOLLOW_UP));
@@ -317,7 +326,7 @@ impl Control {
     #[inline]
     pub(crate) fn notify_released(&self, stage: StageIndex) {
         if self.is_signalled {
-            // O6: between the store of the word and the check for sleepers.
+            // O6: between the store of the word and the check for parked threads.
             self.fence.light();
             self.stages[stage].released.notify(|| self.has_room_behind(stage));
             self.notify_shared_threads();
@@ -325,7 +334,8 @@ impl Control {
     }
 
     /// Wakes the threads that wait for a publication. The caller has run the light fence after its
-    /// publication (O6). Where no thread parks, the check is as cheap as a test of `is_signalled`.
+    /// publication (O6). In a ring where no thread parks, this costs as little as a test of
+    /// `is_signalled`.
     #[inline]
     pub(crate) fn notify_published(&self) {
         self.published.notify();
@@ -339,36 +349,37 @@ impl Control {
         }
     }
 
-    /// Records in the words `acknowledgement` that everything below `sequence` is acknowledged. Never takes
-    /// an acknowledgement back.
+    /// Records that everything below `sequence` is acknowledged, in the words `acknowledgement`. An
+    /// acknowledgement never goes back.
     pub(crate) fn acknowledge(&self, acknowledgement: StageIndex, sequence: Sequence) {
         let words = &self.stages[acknowledgement];
-        // O2 and O3, Release: as in `advance_words`; carries what the caller did before, to the stages after
-        // this one. The stage's own sequence carries the end of its reads.
+        // O2 and O3, Release: pairs with the Acquire in `sequence_of`; carries what the caller did
+        // before, to downstream stages. The stage's own sequence carries the end of its reads.
         words.sequence.fetch_max(sequence, Ordering::Release);
         self.fence.light();
         words.released.notify(|| self.has_room_behind(acknowledgement));
         self.notify_shared_threads();
     }
 
-    /// The sequence up to which the words `acknowledgement` are acknowledged.
+    /// Returns the sequence below which everything is acknowledged, in the words `acknowledgement`.
     pub(crate) fn acknowledged(&self, acknowledgement: StageIndex) -> Sequence {
         // O13, Relaxed: a snapshot.
         self.stages[acknowledgement].sequence.load(Ordering::Relaxed)
     }
 
-    /// Removes `stage` from the order: no thread waits for it any more. Halts the ring if it was the last
-    /// consumer, unless a consumer has drained the ring. Then there is nothing to stop, and a producer whose
-    /// event was handled may check for a halt only now.
+    /// Removes `stage` from the graph, so that no thread waits for it. Halts the ring if it was the
+    /// last consumer and no consumer has drained the ring. In a drained ring there is nothing to
+    /// stop, and a producer whose event was handled may check for a halt only after this.
     pub(crate) fn detach(&self, stage: StageIndex) {
         let is_drained = self.life.end().is_some_and(|end| !self.is_behind(stage, end));
-        // A consumer that has drained the ring stays in the count, as a stage does that ends then. No other
-        // consumer is then the last.
+        // A consumer that has drained the ring stays in the count, like a stage that ends then. No
+        // other consumer is then the last.
         let is_last = !is_drained && self.seating.remove_consumer();
         if let Some(acknowledgement) = self.stages[stage].acknowledgement {
             self.acknowledge(acknowledgement, DETACHED);
         }
-        // O2 and O3, Release: as in `advance_words`.
+        // O2 and O3, Release: pairs with the Acquire in `sequence_of`; carries the end of this
+        // stage's reads, and its writes.
         self.stages[stage].sequence.store(DETACHED, Ordering::Release);
         self.stages[stage].released.wake_all();
         if self.has_shared_threads {
@@ -381,9 +392,9 @@ impl Control {
 
     /// Asks the consumer that holds `stage` in turn `turn` to leave after its batch.
     pub(crate) fn stop(&self, stage: StageIndex, turn: u64) {
-        // O10, Relaxed: sleepers see it with the epoch, which is advanced after it (O7).
+        // O10, Relaxed: parked threads see it with the epoch, which advances after it (O7).
         self.stages[stage].stop.fetch_max(turn, Ordering::Relaxed);
-        self.wake_everybody();
+        self.wake_all();
     }
 
     /// Whether the consumer that holds `stage` in turn `turn` is asked to leave.

@@ -1,42 +1,45 @@
-//! How far stages have finished, and which stage a waiter sleeps on. Barriers and the gate build on it. Not
-//! here: the words themselves (`control`).
+//! How far stages have finished, and on which event count a thread parks that waits for them. The
+//! barriers of consumers and the gate of producers use it. Not here: the words themselves
+//! (`control`).
 
 use crate::Sequence;
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 use crate::protocol::parking::event_count::EventCount;
 
 impl Control {
-    /// The sequence up to which `stage` has finished. For a stage that has left, the least sequence of its
-    /// ancestors, or [`DETACHED`] if all of them have left.
+    /// Returns the sequence below which `stage` has finished everything. If the stage has left,
+    /// returns the least sequence of its ancestors, or [`DETACHED`] if all of them have left.
     #[inline]
     pub(crate) fn finished_by(&self, stage: StageIndex) -> Sequence {
         let sequence = self.sequence_of(stage);
         if sequence == DETACHED { self.finished_before(stage) } else { sequence }
     }
 
-    /// The least sequence of the ancestors of a stage that has left. An ancestor that has left stands at
-    /// [`DETACHED`] and does not count.
+    /// Returns the least sequence of the ancestors of a stage that has left. An ancestor that has
+    /// left has the sequence [`DETACHED`] and does not count.
     #[cold]
     fn finished_before(&self, stage: StageIndex) -> Sequence {
         let ancestors = self.stages[stage].ancestors.iter();
         ancestors.map(|&stage| self.sequence_of(stage)).min().unwrap_or(DETACHED)
     }
 
-    /// The least of [`finished_by`](Self::finished_by); [`DETACHED`] for no stage.
+    /// Returns the least of [`finished_by`](Self::finished_by) over `stages`; [`DETACHED`] for no
+    /// stage.
     ///
-    /// Reads the words in the order of `stages`. A group's word precedes those of its workers, so every claim
-    /// below the group's word is visible in the workers' words (O25).
+    /// Loads the words in the order of `stages`. A group's word precedes those of its workers, so
+    /// every claim below the group's word is visible in the workers' words (O25).
     #[inline]
     pub(crate) fn finished_by_all(&self, stages: &[StageIndex]) -> Sequence {
         stages.iter().map(|&stage| self.finished_by(stage)).min().unwrap_or(DETACHED)
     }
 
-    /// The event count to sleep on until one of `stages`, or an ancestor of one that has left, finishes
-    /// `sequence`. It is the publication's if all of them have left. `None` if no stage is behind: then there
-    /// is nothing to wait for.
+    /// Returns the event count to park on until one of `stages`, or an ancestor of one that has
+    /// left, finishes `sequence`. If all of them have left, it is the event count of publications.
+    /// `None` if no stage is behind, so that there is nothing to wait for.
     ///
-    /// `None` does not mean that the wait is over, since a worker's bound may fall for a moment. A thread
-    /// that slept on the publication then would miss the wake-up when the bound rises.
+    /// `None` does not mean that the wait is over, since the bound of a worker may fall for a
+    /// moment. A thread that parked on the publication in that moment would miss the wake-up when
+    /// the bound rises.
     pub(crate) fn behind(&self, stages: &[StageIndex], sequence: Sequence) -> Option<&EventCount> {
         match self.stage_behind(stages, sequence) {
             Some(stage) => Some(&self.stages[stage].released.anything),
@@ -45,7 +48,8 @@ impl Control {
         }
     }
 
-    /// One of `stages`, or an ancestor of one that has left, that has not finished `sequence`.
+    /// Returns one of `stages`, or an ancestor of one that has left, that has not finished
+    /// `sequence`.
     pub(crate) fn stage_behind(
         &self,
         stages: &[StageIndex],

@@ -16,19 +16,19 @@ use crate::sync::{AtomicU64, Ordering};
 /// The shared words of one stage.
 #[derive(Debug)]
 pub(crate) struct StageControl {
-    /// End of what the stage has finished, or [`DETACHED`]. For a group, how far it has claimed. For a
-    /// worker, a bound at or below every event that it holds, or [`IDLE`].
+    /// End of what the stage has finished, or [`DETACHED`]. For a group, how far it has claimed.
+    /// For a worker, a bound at or below every event that it holds, or [`IDLE`].
     pub(crate) sequence: Padded<AtomicU64>,
-    /// Where threads sleep that wait for `sequence`.
+    /// The event counts of threads that wait for `sequence`.
     pub(crate) released: Padded<Released>,
-    /// What its consumer is doing.
+    /// What its consumer is doing, for monitors.
     pub(crate) activity: Padded<Activity>,
-    /// The last turn that is asked to end: a seat has one consumer after another. The word is written only to
-    /// stop a consumer.
+    /// The last turn that is asked to end, since a seat has one consumer after another. Written
+    /// only to stop a consumer.
     pub(super) stop: AtomicU64,
-    /// The stages directly before it; empty for a first stage.
+    /// The stages directly upstream; empty for a first stage.
     pub(crate) upstream: Box<[StageIndex]>,
-    /// All stages before it, directly or not. Used once it has left.
+    /// All stages upstream, directly or not. Used once this stage has left.
     pub(crate) ancestors: Box<[StageIndex]>,
     /// The words of the acknowledgement, if another party acknowledges the events.
     pub(crate) acknowledgement: Option<StageIndex>,
@@ -48,7 +48,7 @@ impl StageControl {
         self.stop.load(Ordering::Relaxed) >= turn
     }
 
-    /// Makes it a group of workers with these words. No other thread shares it yet.
+    /// Makes the stage a group of workers with these words. No other thread shares it yet.
     pub(crate) fn set_workers(&mut self, workers: &[StageIndex]) {
         self.workers = workers.into();
         self.watch = Watch::new(workers.len());
@@ -75,8 +75,8 @@ impl StageControl {
     }
 }
 
-/// For each stage, all stages before it, directly or not. The words of acknowledgements and of workers follow
-/// all stages and have no ancestors.
+/// Returns, for each stage, all stages upstream of it, directly or not. The words of
+/// acknowledgements and of workers follow all stages and have no ancestors.
 pub(crate) fn ancestors(upstream: &[Box<[StageIndex]>]) -> Vec<Box<[StageIndex]>> {
     let mut all: Vec<Box<[StageIndex]>> = Vec::with_capacity(upstream.len());
     for near in upstream {

@@ -1,7 +1,7 @@
-//! The words of a worker group, where several consumers share one place of the graph and each event is for
-//! one of them: which worker claims what, which workers are active, and what happens to the events of a
-//! worker that leaves. Not here: which worker owns a key (`routes`), how a worker finds events and waits for
-//! them (`consumer::worker`).
+//! The words of a worker group: several consumers that share one place of the graph, where each
+//! event is for one of them. Decides which worker claims what, which workers are active, and what
+//! happens to the events of a worker that leaves. Not here: which worker owns a key (`routes`), and
+//! how a worker finds events and waits for them (`consumer::worker`).
 //!
 //! ```text
 //! sequences   ... 8   9  10  11  12  13 | 14 ...        worker 0 has 8 and 9, worker 2 has 12 and
@@ -11,11 +11,13 @@
 //! the group                             14
 //! ```
 //!
-//! A worker stores the start of its next claim, its bound, and then moves the group's word past the claim. A
-//! thread that loads the group's word first and the workers' words afterwards sees that bound, or what the
-//! worker has stored since (O25). The least of the words is therefore below every event that is claimed and
-//! not finished. It may fall briefly, when a worker stores a bound for events that another worker has just
-//! claimed. Events that were finished before remain finished.
+//! A worker first stores the start of its next claim, its *bound*, in its own word. It then moves
+//! the group's word past the claim. A thread that loads the group's word first and the workers'
+//! words afterwards sees that bound, or what the worker has stored since (O25). The least of the
+//! words is therefore at or below every event that is claimed and not finished.
+//!
+//! The least word may fall for a moment, when a worker stores a bound for events that another
+//! worker has just claimed. Events that were finished before stay finished.
 
 mod moves;
 mod routes;
@@ -36,26 +38,27 @@ pub(crate) use routes::{Router, Routes};
 /// Most workers of a group: the number of bits in a word.
 pub(crate) const MAX_WORKERS: usize = 64;
 
-/// A bit for each of `workers`, at least one.
+/// Returns a bit for each of `workers`; there is at least one.
 fn bits(workers: usize) -> u64 {
     u64::MAX >> (MAX_WORKERS - workers)
 }
 
-/// The words of one group, and which workers are active.
+/// The words of one group, and which of its workers are active.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) control: Arc<Control>,
-    /// The group's word, then one for each worker. Other threads load them in this order.
+    /// The group's word, then one for each worker. Other threads must load them in this order.
     words: Box<[StageIndex]>,
     roster: Padded<Roster>,
-    /// For each word, the end of the claim that its worker left behind; 0 for none. The claim begins at the
-    /// word.
+    /// For each worker's word, the end of the claim that its worker left behind; 0 for none. The
+    /// word holds the start of that claim.
     left_behind: Box<[AtomicU64]>,
-    /// Which worker owns which event, in a group by key.
+    /// Which worker owns which event, in a group that routes events by key.
     pub(crate) routes: Option<Routes>,
 }
 
-/// Which workers are active. Written when the group is resized or a worker leaves, loaded before each claim.
+/// Which workers are active. Written when the group is resized or a worker leaves, loaded before
+/// each claim.
 #[derive(Debug)]
 #[repr(C)]
 struct Roster {
@@ -63,7 +66,7 @@ struct Roster {
     size: AtomicU64,
     /// A bit for each worker that has left.
     left: AtomicU64,
-    /// Number of claims that were left behind and not taken over yet.
+    /// Number of claims that were left behind and are not taken over yet.
     orphans: AtomicU64,
 }
 
@@ -76,8 +79,8 @@ pub(crate) struct Claim {
 }
 
 impl Group {
-    /// A group with `words`, its own first, of which `size` workers are active. With `owners`, it is a group
-    /// by key.
+    /// Creates a group with `words`, the group's own first, and `size` active workers. With
+    /// `owners`, the group routes events by key.
     pub(crate) fn new(
         control: Arc<Control>,
         words: Box<[StageIndex]>,
@@ -94,7 +97,7 @@ impl Group {
         Self { control, words, roster: Padded(roster), left_behind, routes }
     }
 
-    /// Makes the workers hand over their state of keys that change owner.
+    /// Returns the group in a form whose workers hand over their state of keys that change owner.
     pub(crate) fn handing_over(mut self) -> Self {
         if let Some(routes) = &mut self.routes {
             routes.hand_over();
@@ -102,17 +105,18 @@ impl Group {
         self
     }
 
-    /// Most workers of the group.
+    /// Returns the most workers that the group may have.
     pub(crate) fn max(&self) -> usize {
         self.words.len() - 1
     }
 
-    /// The group's word and those of its workers, in the order in which they must be loaded.
+    /// Returns the group's word and those of its workers, in the order in which they must be
+    /// loaded.
     pub(crate) fn words(&self) -> &[StageIndex] {
         &self.words
     }
 
-    /// The words of the workers.
+    /// Returns the words of the workers.
     pub(crate) fn words_of_workers(&self) -> &[StageIndex] {
         &self.words[1..]
     }
@@ -121,7 +125,7 @@ impl Group {
         self.words[1 + worker]
     }
 
-    /// How far the group has claimed.
+    /// Returns how far the group has claimed.
     pub(crate) fn claimed(&self) -> Sequence {
         self.control.sequence_of(self.words[0])
     }
@@ -131,16 +135,17 @@ impl Group {
         self.control.finished_by_all(&self.words) >= end
     }
 
-    /// Claims the published `events` for the worker with `word`; false if another worker has claimed the
-    /// first of them. The worker's word then stays at them until it tries again or [rests](Self::rest).
+    /// Claims the published `events` for the worker with `word`. Returns false if another worker
+    /// has claimed the first of them. The worker's word then stays at these events until it tries
+    /// again or [rests](Self::rest).
     #[inline]
     pub(crate) fn try_claim(&self, word: StageIndex, events: Range<Sequence>) -> bool {
         debug_assert!(!events.is_empty(), "a claim has events");
-        // O25: before the claim.
+        // O25: the bound is stored before the claim.
         self.control.advance(word, events.start);
         let group = &self.control.stages[self.words[0]].sequence;
-        // O25, Release: carries the bound, also through later claims, which are read-modify-writes. Relaxed
-        // on failure: the caller loads the word again.
+        // O25, Release: carries the bound, also through later claims, which are read-modify-writes.
+        // Relaxed on failure: the caller loads the word again.
         let swap =
             group.compare_exchange(events.start, events.end, Ordering::Release, Ordering::Relaxed);
         if swap.is_ok() {
@@ -155,7 +160,7 @@ impl Group {
         self.control.advance(word, IDLE);
     }
 
-    /// Number of active workers. At least 1, at most the number that have not left.
+    /// Returns the number of active workers: at least 1, at most the number that have not left.
     pub(crate) fn size(&self) -> usize {
         // O26, Relaxed: a snapshot.
         let left = self.roster.left.load(Ordering::Relaxed).count_ones() as usize;
@@ -166,12 +171,12 @@ impl Group {
 
     /// Sets the number of active workers, `1..=max`.
     pub(crate) fn resize(&self, size: usize) {
-        // O26, Relaxed: sleepers see it with the epoch that advances next (O7).
+        // O26, Relaxed: parked threads see it with the epoch, which advances next (O7).
         self.roster.size.store(size as u64, Ordering::Relaxed);
-        self.control.wake_everybody();
+        self.control.wake_all();
     }
 
-    /// Whether `worker` is active: it is one of the first `size` that have not left.
+    /// Whether `worker` is active: one of the first `size` workers that have not left.
     #[inline]
     pub(crate) fn is_wanted(&self, worker: usize) -> bool {
         // O26, Relaxed: a worker that learns of it late makes one claim more or less.
@@ -180,7 +185,7 @@ impl Group {
         (before.count_ones() as usize) < self.size()
     }
 
-    /// A bit for each active worker.
+    /// Returns a bit for each active worker.
     pub(crate) fn wanted(&self) -> u64 {
         // O26, Relaxed: a snapshot.
         let left = self.roster.left.load(Ordering::Relaxed);
@@ -193,16 +198,17 @@ impl Group {
         wanted
     }
 
-    /// Sleeps until `worker` is active or has events, until the ring is closed or halted or the worker
-    /// stopped, or spuriously. Ignores the wait strategy of the stage: an inactive worker costs nothing.
+    /// Parks until `worker` is active or has events, until the ring is closed or halted or the
+    /// worker is stopped, or spuriously. Ignores the wait strategy of the stage, so that an
+    /// inactive worker uses no CPU time.
     #[cold]
     pub(crate) fn sleep_until_wanted(&self, worker: usize) {
         let Control { fence, life, stages, .. } = &*self.control;
-        // While the worker is idle, no other thread sleeps here.
+        // While the worker is idle, no other thread parks here.
         let place = &stages[self.word_of(worker)].released.anything;
         let is_over = || {
             self.is_wanted(worker)
-                // By key, a router that has not yet seen the resize may make it a member of the team.
+                // By key, a router that has not seen the resize yet may add it to the team.
                 || self.control.sequence_of(self.word_of(worker)) != IDLE
                 || !life.is_open()
                 || self.control.is_stopping(self.word_of(worker), ONLY_TURN)
@@ -210,29 +216,30 @@ impl Group {
         place.park(*fence, || None, is_over);
     }
 
-    /// Removes `worker`, and leaves `claims` behind for the others. If it was the last worker, halts the
-    /// ring, since the events of the group can no longer be handled. Returns whether it was.
+    /// Removes `worker`, and leaves `claims` behind for the others. If it is the last worker, halts
+    /// the ring, since no worker is left to handle the group's events. Returns whether it is the
+    /// last.
     pub(crate) fn leave(&self, worker: usize, claims: impl IntoIterator<Item = Claim>) -> bool {
         for Claim { word, events } in claims {
             let slot = self.slot_of(word);
-            // O27, Release: pairs with the Acquire in `take_over`; carries what this worker did to the events
-            // before them, and to these.
+            // O27, Release: pairs with the Acquire in `take_over`; carries what this worker did to
+            // these events and to earlier ones.
             self.left_behind[slot].store(events.end, Ordering::Release);
-            // O26, Relaxed: sleepers see it by O7, pollers with a later load.
+            // O26, Relaxed: parked threads see it by O7, pollers with a later load.
             self.roster.orphans.fetch_add(1, Ordering::Relaxed);
         }
-        // O26, Relaxed: one modification order decides which worker was the last.
+        // O26, Relaxed: one modification order decides which worker is the last.
         let left = self.roster.left.fetch_or(1 << worker, Ordering::Relaxed) | 1 << worker;
         let is_last = left.count_ones() as usize == self.max();
         if is_last {
             self.control.halt(HaltCause::NoConsumers);
         } else {
-            self.control.wake_everybody();
+            self.control.wake_all();
         }
         is_last
     }
 
-    /// The index of the worker to which `word` was assigned first.
+    /// Returns the index of the worker to which `word` was assigned at first.
     fn slot_of(&self, word: StageIndex) -> usize {
         word - self.words[1]
     }
@@ -244,21 +251,22 @@ impl Group {
         self.roster.orphans.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes over a claim that was left behind, if there is one. The word that holds its start then belongs
-    /// to the caller.
+    /// Takes over a claim that was left behind, if there is one. The word that holds its start then
+    /// belongs to the caller.
     #[cold]
     pub(crate) fn take_over(&self) -> Option<Claim> {
         (0..self.max()).find_map(|slot| self.take_over_from(slot))
     }
 
-    /// As [`take_over`](Self::take_over), for the word with this index.
+    /// Takes over the claim in the word with the index `slot`, if there is one.
     fn take_over_from(&self, slot: usize) -> Option<Claim> {
-        // O27, Acquire: pairs with the Release in `leave`; carries the word and what its worker did.
+        // O27, Acquire: pairs with the Release in `leave`; carries the word and what its worker
+        // did.
         let end = self.left_behind[slot].swap(0, Ordering::Acquire);
         if end == 0 {
             return None;
         }
-        // O26, Relaxed: as in `leave`.
+        // O26, Relaxed: parked threads see it by O7, pollers with a later load.
         self.roster.orphans.fetch_sub(1, Ordering::Relaxed);
         let word = self.word_of(slot);
         Some(Claim { word, events: self.control.sequence_of(word)..end })

@@ -1,27 +1,29 @@
-//! How keys change owner together with the state that handlers keep for them: which words have state to give,
-//! and which have state to take. Not here: the state itself (`consumer::hand_over`), when the team changes
-//! (`routes`).
+//! How keys change owner together with the state that handlers keep for them: which workers must
+//! give state away, and which must take it. Not here: the state itself (`consumer::hand_over`), and
+//! when the team of workers changes (`routes`).
 //!
 //! ```text
 //! the team has finished ──> target = new team, owing = old team
-//!                              │ each worker of the old team: takes what is pending, gives, clears its bits
-//!                              v
+//!                              │ each worker of the old team takes what is pending, gives, and
+//!                              v clears its bits
 //!                           owing = 0 ──> the next router makes the target the team, and routes
-//!                                            │ a worker of the new team
+//!                                            │
 //!                                            v
-//!                                         takes what is pending before the first event that is routed to it
+//!                                         each worker of the new team takes what is pending
+//!                                         before the first event that is routed to it
 //! ```
 //!
-//! All of this is by word, not by worker: the worker that took over the word of one that left gives and takes
-//! in its place. A move that has begun completes, even if the group is resized meanwhile.
+//! All of this is stored by word, not by worker. A worker that took over the word of a worker that
+//! left gives and takes in its place. A move that has begun completes, even if the group is resized
+//! meanwhile.
 
 use super::Group;
 use super::routes::{members_of, owner_among};
 use crate::protocol::control::StageIndex;
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The keys that a worker of a group [by key](crate::graph::Workers::by_key) has to give away, for
-/// [`HandOver::give`](crate::consumer::HandOver::give).
+/// The keys whose state a worker of a group [by key](crate::graph::Workers::by_key) has to give
+/// away. Passed to [`HandOver::give`](crate::consumer::HandOver::give).
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -35,15 +37,15 @@ use crate::sync::{AtomicU64, Ordering, fence};
 pub struct MovedKeys {
     /// The workers that share the keys from now on.
     members: Box<[u8]>,
-    /// A bit for each word of the worker.
+    /// A bit for each word that the worker holds.
     own: u64,
-    /// The worker's own word, if it leaves and gives everything away.
+    /// The worker's own word, if the worker leaves and gives everything away.
     leaves: Option<u8>,
 }
 
 impl MovedKeys {
-    /// Whether this worker has to give away its state of `key`. True of every key if the worker leaves its
-    /// group.
+    /// Returns whether this worker has to give away its state of `key`. Returns true for every key
+    /// if the worker leaves its group.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -57,11 +59,11 @@ impl MovedKeys {
         self.leaves.is_some() || !self.is_own(owner_among(&self.members, key))
     }
 
-    /// The word whose worker gets the state of `key`.
+    /// Returns the index of the word whose worker gets the state of `key`.
     pub(crate) fn destination(&self, key: u64) -> usize {
         let owner = owner_among(&self.members, key);
         match self.leaves {
-            // The state stays with the word, for the worker that takes it over.
+            // The state stays with the word, for the worker that takes the word over.
             Some(own) if !self.is_own(owner) => usize::from(own),
             _ => usize::from(owner.expect("there is a team to give to")),
         }
@@ -74,33 +76,34 @@ impl MovedKeys {
 
 /// How a worker hands over its state of keys.
 pub(crate) trait KeyTransfer {
-    /// Puts the state of the keys in `moved` where their next owners take it. Returns a bit for each word
-    /// that gets some.
+    /// Puts the state of the keys in `moved` where their next owners take it. Returns a bit for
+    /// each word that gets some.
     fn give(&mut self, moved: &MovedKeys) -> u64;
 
     /// Takes the state that was given to the word with this index.
     fn take(&mut self, word: usize);
 }
 
-/// The state of a move of keys. Each field has a bit for each word.
+/// The progress of a move of keys. Each field has a bit for each word.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// The next team; 0 if no move is under way. Written under the routing lock.
+    /// The next team; 0 if no move is in progress. Written under the routing lock.
     target: AtomicU64,
-    /// The words of the old team whose worker has not given yet. Set under the routing lock.
+    /// The words of the old team whose worker has not given its state yet. Set under the routing
+    /// lock.
     owing: AtomicU64,
-    /// The words for which there is state to take.
+    /// The words that have state to take.
     pending: AtomicU64,
 }
 
 impl Moves {
-    /// The team to which the keys move; 0 if no move is under way.
+    /// Returns the team to which the keys move; 0 if no move is in progress.
     pub(super) fn target(&self) -> u64 {
         // O36, Acquire: pairs with the Release in `end`; carries the team that the move led to.
         self.target.load(Ordering::Acquire)
     }
 
-    /// Begins to move keys from `old` to `target`.
+    /// Begins to move keys from the team `old` to `target`.
     pub(super) fn begin(&self, old: u64, target: u64) {
         // O36, Relaxed: released with `owing`.
         self.target.store(target, Ordering::Relaxed);
@@ -108,10 +111,11 @@ impl Moves {
         self.owing.store(old, Ordering::Release);
     }
 
-    /// Whether all have given. Only called while there is a target.
+    /// Whether all workers of the old team have given their state. Only called while there is a
+    /// target.
     pub(super) fn have_all_given(&self) -> bool {
-        // O36, Acquire: pairs with the Release in `has_given`; carries what was given, and that it is
-        // pending.
+        // O36, Acquire: pairs with the Release in `has_given`; carries what was given, and that it
+        // is pending.
         self.owing.load(Ordering::Acquire) == 0
     }
 
@@ -121,20 +125,21 @@ impl Moves {
         self.target.store(0, Ordering::Release);
     }
 
-    /// Whether the worker with the words `own` has to give.
+    /// Whether the worker with the words `own` still has to give state.
     fn owes(&self, own: u64) -> bool {
         // O36, Acquire: pairs with the Release in `begin`; carries the target.
         self.owing.load(Ordering::Acquire) & own != 0
     }
 
     fn has_given(&self, own: u64) {
-        // O36, Release: pairs with the Acquire in `have_all_given`; carries what was given, also through the
-        // other workers of the team, which use read-modify-writes.
+        // O36, Release: pairs with the Acquire in `have_all_given`; carries what was given, also
+        // through the other workers of the team, which use read-modify-writes.
         self.owing.fetch_and(!own, Ordering::Release);
     }
 
     fn has_pending(&self, own: u64) -> bool {
-        // O36, Relaxed: ordered by what the caller acquired before, an event or a word that it took over.
+        // O36, Relaxed: ordered by what the caller acquired before: an event, or a word that it
+        // took over.
         self.pending.load(Ordering::Relaxed) & own != 0
     }
 
@@ -145,13 +150,13 @@ impl Moves {
 
     /// Clears the pending bits of `own`, and returns those that were set.
     fn fetch(&self, own: u64) -> u64 {
-        // O36, Acquire: pairs with the Release in `send`; carries what was given. The bit is cleared before
-        // the state is taken, so state given later sets it again.
+        // O36, Acquire: pairs with the Release in `send`; carries what was given. The bit is
+        // cleared before the state is taken, so state that is given later sets it again.
         self.pending.fetch_and(!own, Ordering::Acquire) & own
     }
 }
 
-/// The index of each word in `words`.
+/// Returns the index of each word in the bit set `words`.
 fn numbers(words: u64) -> impl Iterator<Item = u8> {
     members_of(words).into_vec().into_iter()
 }
@@ -161,7 +166,7 @@ impl Group {
         self.routes.as_ref()?.moves.as_ref()
     }
 
-    /// A bit for each of `words`.
+    /// Returns a bit for each of `words`.
     fn bits_of(&self, words: &[StageIndex]) -> u64 {
         words.iter().map(|&word| 1 << self.slot_of(word)).fold(0, |bits, bit: u64| bits | bit)
     }
@@ -175,7 +180,8 @@ impl Group {
         })
     }
 
-    /// Takes and gives the pending state of the worker with `words`, with its `transfer`.
+    /// Takes the pending state of the worker with `words`, and gives what it has to give, with its
+    /// `transfer`.
     #[cold]
     pub(crate) fn hand_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
@@ -187,12 +193,12 @@ impl Group {
         let moved = MovedKeys { members: members_of(moves.target()), own, leaves: None };
         moves.send(transfer.give(&moved));
         moves.has_given(own);
-        // Wakes the workers that sleep until they may route.
+        // Wakes the workers that are parked until they may route.
         self.control.notify_released(self.words[0]);
     }
 
-    /// As [`hand_over`](Self::hand_over), for a worker that is about to leave. It gives all its state to the
-    /// next owners, or keeps it with its own word.
+    /// The same as [`hand_over`](Self::hand_over), for a worker that is about to leave. It gives
+    /// all its state to the next owners, or leaves it with its own word.
     #[cold]
     pub(crate) fn hand_all_over(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
@@ -206,16 +212,18 @@ impl Group {
         moves.send(transfer.give(&moved));
     }
 
-    /// Takes back what a worker with `words`, which has left, gave, if no other worker will take it.
+    /// Takes back what a worker with `words`, which has left, gave away, if no other worker will
+    /// take it.
     #[cold]
     pub(crate) fn take_back(&self, words: &[StageIndex], transfer: &mut dyn KeyTransfer) {
         let Some(moves) = self.moves() else { return };
-        // O37: either this worker sees that everything is finished, or a worker that ends there sees what
-        // this one left.
+        // O37: either this worker sees that everything is finished, or a worker that ends at that
+        // point sees what this one left behind.
         fence(Ordering::SeqCst);
         let life = &self.control.life;
         let is_drained = || life.end().is_some_and(|end| self.has_finished(end));
-        // In a halted ring no worker takes anything over: the last one that leaves gets all of it.
+        // In a halted ring no worker takes anything over, so the last one that leaves gets all of
+        // it.
         let slots: Vec<usize> = if life.is_halted() {
             (0..self.max()).collect()
         } else if is_drained() {
@@ -230,8 +238,8 @@ impl Group {
         }
     }
 
-    /// Whether a worker that finds everything finished sees a claim left behind, which it must take over
-    /// before it ends.
+    /// Whether a worker that sees everything finished sees a claim left behind, which it must take
+    /// over before it ends.
     #[cold]
     pub(crate) fn has_left_something(&self) -> bool {
         // O37: pairs with the fence in `take_back`.

@@ -1,18 +1,19 @@
-//! Which worker of a group by key owns which event, and which worker routes. Not here: how a worker finds the
-//! events that it owns (`consumer::worker`).
+//! Which worker of a group by key owns which event, and which worker *routes*, that is, assigns
+//! events to owners. Not here: how a worker finds the events that it owns (`consumer::worker`).
 //!
 //! ```text
 //! sequence    8   9  10  11  12 | 13  14        the group's word is 13: events below it are routed
 //! owner       0   2   0   0   2 |               worker 2 handles 9 and 12, and skips the others
 //! ```
 //!
-//! One worker at a time holds the routing lock. Only that worker may read events without an owner. Once an
-//! event is routed, only its owner accesses it. The *team* is the set of workers to which events are routed.
-//! The word of a member says how far it has gone through the routed events; the other workers are idle.
+//! One worker at a time holds the routing lock, and only that worker may read events without an
+//! owner. Once an event is routed, only its owner accesses it. The *team* is the set of workers to
+//! which events are routed. The word of a member says how far it has gone through the routed
+//! events; the other workers are idle.
 //!
-//! The team changes only when the words of all its members have reached the group's word. The next owner of a
-//! key then comes after all earlier work on that key. If handlers hand over state of keys, they do so at that
-//! point (`moves`).
+//! The team changes only when the words of all its members have reached the group's word. All
+//! earlier work on a key therefore happens before the work of the key's next owner. If handlers
+//! hand over state of keys, they do so at that point (`moves`).
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -24,18 +25,18 @@ use crate::protocol::control::{IDLE, StageIndex};
 use crate::protocol::memory::{PerSlot, Reserved};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// Owner of a claim that was given up.
-const NOBODY: u8 = u8::MAX;
+/// The owner of an abandoned claim: no worker.
+const NO_OWNER: u8 = u8::MAX;
 
-/// Odd, and near the golden ratio of 2^64: spreads the high half of a product evenly.
+/// Odd, and near the golden ratio of 2^64, so that the high half of a product is spread evenly.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The workers of `team`, in order.
+/// Returns the indices of the workers in the bit set `team`, in order.
 pub(super) fn members_of(team: u64) -> Box<[u8]> {
     (0..MAX_WORKERS as u8).filter(|worker| team >> worker & 1 == 1).collect()
 }
 
-/// Which of `members` gets the events with this key; `None` if there are no members.
+/// Returns which of `members` owns the events with this key; `None` if there are no members.
 #[inline]
 pub(super) fn owner_among(members: &[u8], key: u64) -> Option<u8> {
     let spread = key.wrapping_mul(SPREAD) >> 32;
@@ -43,7 +44,7 @@ pub(super) fn owner_among(members: &[u8], key: u64) -> Option<u8> {
     members.get(member as usize).copied()
 }
 
-/// The value of the lock while `worker` routes.
+/// Returns the value of the lock while `worker` routes.
 fn holder_of(worker: usize) -> u32 {
     worker as u32 + 1
 }
@@ -51,20 +52,21 @@ fn holder_of(worker: usize) -> u32 {
 /// Which worker owns which event.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// For each slot, the owner of its event. Written under the lock, read by workers below the group's word.
+    /// For each slot, the owner of its event. Written under the lock, read by workers below the
+    /// group's word.
     owners: PerSlot<AtomicU8>,
     /// 1 plus the index of the worker that routes; 0 if none does.
     lock: AtomicU32,
     /// A bit for each worker to which events are routed. Written under the lock.
     team: AtomicU64,
-    /// Where workers hand over their state of keys, if they do.
+    /// The progress of a move of keys, if workers hand over their state of keys.
     pub(super) moves: Option<Moves>,
 }
 
 impl Routes {
-    /// Nothing is routed yet, and the team is empty.
-    pub(super) fn new(room: Reserved<AtomicU8>) -> Self {
-        let owners = room.fill(|_| AtomicU8::new(NOBODY));
+    /// Creates routes with an empty team, where nothing is routed yet. `reserved` is its memory.
+    pub(super) fn new(reserved: Reserved<AtomicU8>) -> Self {
+        let owners = reserved.fill(|_| AtomicU8::new(NO_OWNER));
         Self { owners, lock: AtomicU32::new(0), team: AtomicU64::new(0), moves: None }
     }
 
@@ -76,8 +78,8 @@ impl Routes {
         &self.owners[(sequence as usize) & (self.owners.len() - 1)]
     }
 
-    /// The first consecutive events of `worker` in `routed`, at most `longest`. The caller has seen that all
-    /// of `routed` has owners.
+    /// Returns the first consecutive events in `routed` that `worker` owns, at most `longest`. The
+    /// caller has seen that all of `routed` have owners.
     fn first_of(
         &self,
         worker: usize,
@@ -93,33 +95,33 @@ impl Routes {
         Some(first..end)
     }
 
-    /// A bit for each worker to which events are routed.
+    /// Returns a bit for each worker to which events are routed.
     pub(super) fn team(&self) -> u64 {
         // O28, Relaxed: a snapshot, or the caller holds the lock.
         self.team.load(Ordering::Relaxed)
     }
 
-    /// Whether keys move to another team at present.
+    /// Whether keys are moving to another team.
     fn is_moving(&self) -> bool {
         self.moves.as_ref().is_some_and(|moves| moves.target() != 0)
     }
 
-    /// Whether keys move, and some worker has not yet given its state of them.
+    /// Whether keys are moving and some worker has not yet given its state of them.
     pub(crate) fn is_owing(&self) -> bool {
         self.is_moving() && self.moves.as_ref().is_some_and(|moves| !moves.have_all_given())
     }
 
-    /// Whether a worker routes at present.
+    /// Whether a worker is routing.
     pub(crate) fn is_locked(&self) -> bool {
-        // O28, Relaxed: a snapshot; for sleepers, ordered by the fences of O6.
+        // O28, Relaxed: a snapshot; for parked threads, ordered by the fences of O6.
         self.lock.load(Ordering::Relaxed) != 0
     }
 }
 
 impl Group {
-    /// The next consecutive events that are routed to the worker with `word`, at most `longest`. Skips events
-    /// of others; the range is empty if there was no other event. `None` if all routed events are behind the
-    /// worker.
+    /// Returns the next consecutive events that are routed to the worker with `word`, at most
+    /// `longest`. Skips the events of others; the range is empty if none is its own. Returns `None`
+    /// if the worker has handled or skipped all routed events.
     pub(crate) fn next_routed(&self, word: StageIndex, longest: u64) -> Option<Range<Sequence>> {
         let routes = self.routes.as_ref()?;
         // Loaded first: a router sets the word of an idle worker before it routes to it (O25).
@@ -144,8 +146,8 @@ impl Group {
         self.routes.as_ref().is_some_and(|routes| routes.lock.load(Ordering::Relaxed) == holder)
     }
 
-    /// Whether events may be routed to the active workers: they are the team, or the team has finished its
-    /// events and given its state.
+    /// Whether events may be routed to the active workers: they are the team, or the team has
+    /// finished its events and given its state.
     pub(crate) fn is_settled(&self, routes: &Routes) -> bool {
         if routes.is_moving() {
             return !routes.is_owing();
@@ -165,15 +167,15 @@ pub(crate) struct Router<'a> {
 }
 
 impl<'a> Router<'a> {
-    /// Acquires the lock for `worker`. `None` if another worker holds it, or if the team must change and has
-    /// not finished yet.
+    /// Acquires the lock for `worker`. Returns `None` if another worker holds it, or if the team
+    /// must change and has not finished yet.
     pub(crate) fn new(group: &'a Group, routes: &'a Routes, worker: usize) -> Option<Self> {
         let holder = holder_of(worker);
-        // O28, Acquire: pairs with the Release in `drop`; carries the group's word, the team and its words.
-        // Relaxed: another worker holds the lock.
+        // O28, Acquire: pairs with the Release in `drop`; carries the group's word, the team and
+        // its words. Relaxed on failure: another worker holds the lock.
         let swap = routes.lock.compare_exchange(0, holder, Ordering::Acquire, Ordering::Relaxed);
         swap.ok()?;
-        // From here on, dropping the router releases the lock.
+        // From now on, dropping the router releases the lock.
         let next = Cell::new(group.claimed());
         let mut router = Self { group, routes, members: Box::default(), next };
         let team = router.settle_team()?;
@@ -181,21 +183,24 @@ impl<'a> Router<'a> {
         Some(router)
     }
 
-    /// Makes the active workers the team, and returns it. `None` until the old team has finished its events.
+    /// Makes the active workers the team and returns it. Returns `None` until the old team has
+    /// finished its events.
     fn settle_team(&self) -> Option<u64> {
         let (group, routes, next) = (self.group, self.routes, self.next.get());
         let (old, new) = (routes.team(), self.next_team()?);
         if old == new {
             return Some(old);
         }
-        // The word of each member is at the group's word, and does not change before more is routed.
+        // The word of each member is at the group's word, and does not change before more is
+        // routed.
         for (worker, &word) in group.words_of_workers().iter().enumerate() {
             let is_member = |team: u64| team >> worker & 1 == 1;
             match (is_member(old), is_member(new)) {
-                // O25: before any event is routed to it.
+                // O25: the word is set before any event is routed to the worker.
                 (false, true) => {
                     group.control.advance(word, next);
-                    // It may have seen that it is inactive, and sleeps whatever its wait strategy.
+                    // It may have seen that it is inactive, and then parks whatever its wait
+                    // strategy is.
                     group.control.stages[word].released.wake_all();
                 }
                 (true, false) => group.control.advance(word, IDLE),
@@ -210,8 +215,8 @@ impl<'a> Router<'a> {
         Some(new)
     }
 
-    /// The next team: the active workers. `None` until the old team has finished its events and given its
-    /// state.
+    /// Returns the next team: the active workers. Returns `None` until the old team has finished
+    /// its events and given its state.
     fn next_team(&self) -> Option<u64> {
         let (group, routes) = (self.group, self.routes);
         let (old, new) = (routes.team(), group.wanted());
@@ -228,14 +233,14 @@ impl<'a> Router<'a> {
         // The first team has nothing to give.
         if let Some(moves) = routes.moves.as_ref().filter(|_| old != 0) {
             moves.begin(old, new);
-            // Members may sleep where they wait for events, and none will come for them.
-            group.control.wake_everybody();
+            // Members may be parked until they get events, and none will be routed to them.
+            group.control.wake_all();
             return None;
         }
         Some(new)
     }
 
-    /// First sequence without an owner.
+    /// Returns the first sequence without an owner.
     pub(crate) fn next(&self) -> Sequence {
         self.next.get()
     }
@@ -243,13 +248,13 @@ impl<'a> Router<'a> {
     /// Assigns the next event to the worker that owns `key`.
     #[inline]
     pub(crate) fn assign(&self, key: u64) {
-        self.give(owner_among(&self.members, key).unwrap_or(NOBODY));
+        self.give(owner_among(&self.members, key).unwrap_or(NO_OWNER));
     }
 
-    /// Skips claims that were given up, up to `end`.
+    /// Skips abandoned claims up to `end`.
     pub(crate) fn pass(&self, end: Sequence) {
         while self.next.get() < end {
-            self.give(NOBODY);
+            self.give(NO_OWNER);
         }
     }
 
@@ -263,7 +268,8 @@ impl<'a> Router<'a> {
 
     /// Publishes the owners that were assigned.
     pub(crate) fn finish(self) {
-        // O25 and O28, Release in `advance`: carries the owners, and the end of the reads of the keys.
+        // O25 and O28, Release in `advance`: carries the owners, and the end of the reads of the
+        // keys.
         self.group.control.advance(self.group.words[0], self.next.get());
     }
 }
@@ -272,7 +278,7 @@ impl Drop for Router<'_> {
     fn drop(&mut self) {
         // O28, Release: pairs with the Acquire in `new`.
         self.routes.lock.store(0, Ordering::Release);
-        // Wakes the workers that sleep until they may route.
+        // Wakes the workers that are parked until they may route.
         self.group.control.notify_released(self.group.words[0]);
     }
 }

@@ -1,9 +1,10 @@
-//! The store-load fence between the frequent side (publish, release) and the rare side (park, close). Not
-//! here: the mark that it orders (`word`).
+//! The store-load fence between a frequent side (publish, release) and a rare side (park, close).
+//! Not here: the mark that it orders (`word`).
 //!
-//! Both sides of a Dekker pair need a full fence between their store and their load. On Linux the frequent
-//! side runs only a compiler fence. The rare side calls `membarrier`, which runs a full fence on every CPU
-//! that runs a thread of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). Elsewhere, and in models, both
+//! In Dekker's pattern, each side stores its own word and then loads the other's. Both sides need a
+//! full fence between their store and their load. On Linux the frequent side runs only a compiler
+//! fence. The rare side calls `membarrier`, which runs a full fence on every CPU that runs a thread
+//! of this process (`man 2 membarrier`, PRIVATE_EXPEDITED). On other systems, and in models, both
 //! sides run `fence(SeqCst)`.
 
 #[cfg(loom)]
@@ -15,8 +16,8 @@ mod platform {
         pub(crate) static IS_LIGHT_NOTHING: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Some models run without a light fence, as the frequent side does on Linux. A `SeqCst` fence in loom is
-    /// stronger than in the memory model and can hide a missing ordering beside it.
+    /// Some models run without a light fence, like the frequent side on Linux. A `SeqCst` fence in
+    /// loom is stronger than in the memory model, and can hide a missing ordering beside it.
     pub(super) fn register() -> bool {
         IS_LIGHT_NOTHING.get()
     }
@@ -28,7 +29,7 @@ mod platform {
 
 #[cfg(all(not(loom), any(miri, lapwing_portable, not(target_os = "linux"))))]
 mod platform {
-    /// This platform has no asymmetric fence.
+    /// Always false: this platform has no asymmetric fence.
     pub(super) fn register() -> bool {
         false
     }
@@ -42,7 +43,7 @@ mod platform {
 mod platform {
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
-    /// Registers the process. False if the kernel has no private expedited `membarrier`.
+    /// Registers the process. Returns false if the kernel has no private expedited `membarrier`.
     pub(super) fn register() -> bool {
         let needed =
             MembarrierQuery::PRIVATE_EXPEDITED | MembarrierQuery::REGISTER_PRIVATE_EXPEDITED;
@@ -62,7 +63,7 @@ pub(crate) use platform::IS_LIGHT_NOTHING;
 
 use crate::sync::{Ordering, fence};
 
-/// The form of the fence. A ring detects it when it is built; it never changes.
+/// The kind of fence. A ring detects it when it is built; it never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AsymmetricFence {
     /// `membarrier` on the rare side, a compiler fence on the frequent side.
@@ -72,26 +73,26 @@ pub(crate) enum AsymmetricFence {
 }
 
 impl AsymmetricFence {
-    /// The best form that this machine has.
+    /// Returns the cheapest kind that this machine supports.
     pub(crate) fn detect() -> Self {
         if platform::register() { Self::Membarrier } else { Self::Full }
     }
 
-    /// The frequent side: runs between its store and its load.
+    /// Runs the frequent side's fence, between its store and its load.
     #[inline]
     pub(crate) fn light(self) {
         match self {
             // O6, compiler order only: `heavy` on the other side runs the CPU fence on this thread.
             Self::Membarrier => std::sync::atomic::compiler_fence(Ordering::SeqCst),
-            // O6: pairs with the fence in `heavy`. Inlined: a call here, even when never made, added 10 ns to
-            // a hop of 70 ns.
+            // O6: pairs with the fence in `heavy`. Inlined: a call here, even one that never ran,
+            // added 10 ns to a hop of 70 ns.
             Self::Full => fence(Ordering::SeqCst),
         }
     }
 
-    /// The rare side: runs between its store and its load. False if the system now refuses the `membarrier`
-    /// that it granted when the ring was built, as a system-call filter may. The caller must then do without
-    /// the pair.
+    /// Runs the rare side's fence, between its store and its load. Returns false if the system
+    /// refuses the `membarrier` that it granted when the ring was built, as a system-call filter
+    /// may do. The caller must then do without the fence.
     #[cold]
     #[must_use]
     pub(crate) fn heavy(self) -> bool {

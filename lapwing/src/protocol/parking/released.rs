@@ -1,31 +1,33 @@
-//! Where threads sleep until a stage releases events: any, or enough for a producer. Not here: how much room
-//! a producer waits for (`control`), which producers wait for it (`producer::wait`).
+//! The two event counts on which threads park until a stage releases events: any events, or enough
+//! for a producer. Not here: how many slots a producer waits for (`Control::room`, a quarter of the
+//! ring), and which producers wait for them (`producer::wait`).
 //!
-//! A producer that is woken for each free slot fills it and parks again. Each time it pays for a sleep, and
-//! its consumer for a wake-up. A patient producer therefore sleeps first until a good part of the ring is
-//! free. That sleep is short, since the events that the consumer holds may be what the producer waits for.
+//! A producer that is woken for each free slot fills that slot and parks again. Each time, it pays
+//! for parking and its consumer for a wake-up. A *patient* producer therefore parks first until a
+//! quarter of the ring is free. That wait has a short limit, since the events that the consumer
+//! holds may be what the producer waits for.
 
 use super::event_count::EventCount;
 
-/// Where the threads sleep that wait for one stage.
+/// The places where threads park that wait for one stage.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Released {
     /// Until the stage releases any event: downstream stages, and producers that are not patient.
     pub(crate) anything: EventCount,
-    /// Until there is room behind the stage: patient producers.
+    /// Until a quarter of the ring is free behind the stage: patient producers.
     pub(crate) room: EventCount,
 }
 
 impl Released {
-    /// The marks and flags of both; 0 if no thread sleeps and no flag is raised.
+    /// Returns the marks and flags of both; 0 if no thread is parked and no flag is raised.
     #[inline]
     pub(crate) fn flags(&self) -> u32 {
         self.anything.flags() | self.room.flags()
     }
 
-    /// Wakes the waiters whose wait is over. The caller has released events and then run the light fence. It
-    /// loads two words on one cache line, which rarely change.
+    /// Wakes the threads whose wait is over. The caller has released events and then run the light
+    /// fence. Loads two words on one cache line, which rarely change.
     #[inline]
     pub(crate) fn notify(&self, has_room: impl FnOnce() -> bool) {
         self.anything.notify();
@@ -34,7 +36,7 @@ impl Released {
         }
     }
 
-    /// Wakes all sleepers.
+    /// Wakes all threads.
     pub(crate) fn wake_all(&self) {
         self.anything.wake_all();
         self.room.wake_all();

@@ -1,8 +1,8 @@
-//! Which of several idle workers sleeps where an event wakes it, when an event is for one of them. Not here:
-//! which event count that is (`waiting`).
+//! Which of several idle workers an event wakes, when an event is for one of them. Not here: the
+//! event count that this worker parks on (`wait::waiting`).
 //!
 //! ```text
-//! vacant ──> a worker takes the watch ──> it sleeps on the publication, or the stage before
+//! vacant ──> a worker takes the watch ──> it parks on the publication, or the upstream stage
 //!    ^                                                     │ woken, or spuriously
 //!    └── no follower to wake <──── it hands on the watch <─┘
 //!                                       │ wakes one follower
@@ -10,10 +10,11 @@
 //!                            that one takes the watch
 //! ```
 //!
-//! An event is for one worker, so it wakes one: the watcher. The others follow: each sleeps on an event count
-//! of its own until it is handed the watch. The watcher hands it on before it looks for an event. The next
-//! event then finds a watcher while this one is handled, and a worker that finds more than it can claim has
-//! woken the next.
+//! An event is for one worker, so it wakes only one: the worker that has the *watch*. The other
+//! idle workers *follow*: each parks on an event count of its own until it is handed the watch. The
+//! woken worker hands the watch on before it polls for an event. The next event then finds a worker
+//! with the watch while this one is being handled. A worker that finds more events than it can
+//! claim has also woken the next worker.
 
 use std::time::Duration;
 
@@ -21,32 +22,33 @@ use super::asymmetric::AsymmetricFence;
 use super::event_count::EventCount;
 use crate::sync::{AtomicU32, Ordering};
 
-/// Which of several waiters watches; empty where there are none.
+/// Which of several waiters has the watch; empty for a stage without workers.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// 1 while a waiter has the watch, else 0.
     is_taken: AtomicU32,
-    /// For each waiter, where it sleeps while it follows. No other thread sleeps there.
-    benches: Box<[EventCount]>,
+    /// For each waiter, the event count on which it parks while it follows. No other thread parks
+    /// there.
+    followers: Box<[EventCount]>,
 }
 
 impl Watch {
-    /// The watch of `count` waiters.
+    /// Creates the watch of `count` waiters.
     pub(crate) fn new(count: usize) -> Self {
-        let benches = (0..count).map(|_| EventCount::default()).collect();
-        Self { is_taken: AtomicU32::new(0), benches }
+        let followers = (0..count).map(|_| EventCount::default()).collect();
+        Self { is_taken: AtomicU32::new(0), followers }
     }
 
-    /// The turn of one waiter.
+    /// Returns the turn of one waiter.
     pub(crate) fn turn(&self, waiter: usize) -> Turn<'_> {
         Turn { watch: self, waiter }
     }
 
-    /// Wakes all followers, each of which has marked its event count, to check again. The caller has stored
-    /// what they must see and then run the light fence (O6).
+    /// Wakes all followers, which have marked their event counts, so that they check again. The
+    /// caller has stored what they must see and then run the light fence (O6).
     pub(crate) fn wake_all(&self) {
-        for bench in &self.benches {
-            bench.notify();
+        for follower in &self.followers {
+            follower.notify();
         }
     }
 
@@ -56,7 +58,7 @@ impl Watch {
     }
 }
 
-/// The part of one waiter in the watch.
+/// One waiter's access to the watch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn<'a> {
     watch: &'a Watch,
@@ -71,21 +73,21 @@ impl Turn<'_> {
         is_taken.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Sleeps while another waiter watches. Returns whether this one now has the watch. If not, `time_left`
-    /// has passed, it `is_over`, or the wake was spurious.
+    /// Parks while another waiter has the watch. Returns whether this one has the watch now. If
+    /// not, `time_left` has passed, it `is_over`, or the wake-up was spurious.
     pub(crate) fn follow(
         self,
         fence: AsymmetricFence,
         time_left: impl Fn() -> Option<Duration>,
         is_over: impl Fn() -> bool,
     ) -> bool {
-        let bench = &self.watch.benches[self.waiter];
+        let place = &self.watch.followers[self.waiter];
         loop {
-            bench.park(fence, &time_left, || is_over() || self.watch.is_vacant());
-            if bench.take_mark() {
+            place.park(fence, &time_left, || is_over() || self.watch.is_vacant());
+            if place.take_mark() {
                 return false;
             }
-            // A woken follower must make sure that some waiter watches.
+            // A woken follower must make sure that some waiter has the watch.
             if self.take_watch() {
                 return true;
             }
@@ -96,8 +98,8 @@ impl Turn<'_> {
     pub(crate) fn hand_on_watch(self, fence: AsymmetricFence) {
         // O29, Relaxed: ordered before the check for followers by the light fence.
         self.watch.is_taken.store(0, Ordering::Relaxed);
-        // O29: between the watch and the check for followers.
+        // O29: between the store of the watch and the check for followers.
         fence.light();
-        let _ = self.watch.benches.iter().any(EventCount::notify);
+        let _ = self.watch.followers.iter().any(EventCount::notify);
     }
 }

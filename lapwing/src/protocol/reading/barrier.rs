@@ -1,9 +1,10 @@
-//! Which events a stage may read next. Not here: how it waits (`wait`), how a slot is read (`ring_buffer`).
+//! Which events a stage may read next. Not here: how it waits for them (`wait`), and how a slot is
+//! read (`ring_buffer`).
 //!
 //! ```text
 //! P1 --> [ring] <-- a <--+
-//!           ^------ b <--+-- c        arrow: waits for. a and b wait for the publication, c for both of
-//!                                     them; only c gates P1
+//!           ^------ b <--+-- c        arrow: waits for. a and b wait for the publication, c for
+//!                                     both of them; only c gates P1
 //! ```
 
 use super::{cursor, upstream};
@@ -18,7 +19,7 @@ use crate::protocol::stamps::Span;
 /// The dependencies of one stage.
 #[derive(Debug)]
 pub(crate) struct Barrier {
-    /// The stages directly before it; empty for a first stage.
+    /// The stages directly upstream; empty for a first stage.
     upstream: Box<[StageIndex]>,
     /// The notices of the events, for a first stage of a ring whose events have them.
     notices: Option<Notices>,
@@ -36,14 +37,14 @@ impl Barrier {
         self.upstream.is_empty()
     }
 
-    /// The notices of the events, if they have them. A notice that shows proves that its event may be read;
-    /// one that does not show proves nothing.
+    /// Returns the notices of the events, if they have them. A notice that shows proves that its
+    /// event may be read. One that does not show proves nothing.
     #[inline]
     pub(super) fn notices(&self) -> Option<Notices> {
         self.notices
     }
 
-    /// The events that may be read from `next` on, below `limit`.
+    /// Returns the events that may be read from `next` on, below `limit`.
     #[inline]
     pub(crate) fn span(&self, control: &Control, next: Sequence, limit: Sequence) -> Span {
         let Some(stamps) = &control.stamps else {
@@ -57,7 +58,7 @@ impl Barrier {
         if limit > next { stamps.known_settled(next, limit) } else { Span::Empty }
     }
 
-    /// First sequence that may not be read, in a ring without stamps.
+    /// Returns the first sequence that may not be read, in a ring without stamps.
     #[inline]
     pub(super) fn end(&self, control: &Control) -> Sequence {
         if self.is_first() {
@@ -66,7 +67,8 @@ impl Barrier {
         upstream::end(control, &self.upstream).unwrap_or_else(|| cursor::end(control))
     }
 
-    /// The event count to sleep on until there is something to read at `next`; `None` to check again instead.
+    /// Returns the event count to park on until there is something to read at `next`; `None` to
+    /// check again instead.
     pub(crate) fn behind<'a>(
         &self,
         control: &'a Control,
@@ -76,7 +78,7 @@ impl Barrier {
     }
 }
 
-/// The wait of a stage for the sequence `next`.
+/// The wait of a stage for the event `next`.
 #[derive(Debug)]
 pub(crate) struct NextEvent<'a, A> {
     pub(crate) control: &'a Control,

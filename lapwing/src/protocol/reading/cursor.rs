@@ -1,12 +1,13 @@
-//! The cursor of a single producer: all events below it are published.
+//! The cursor of a single producer: every event below it is published.
 
 use crate::Sequence;
 use crate::protocol::control::Control;
 use crate::sync::Ordering;
 
-/// First sequence that the only producer has not published.
+/// Returns the first sequence that the only producer has not published.
 ///
-/// It may be past the end of a ring that is being closed: the caller checks for a close afterwards (O8).
+/// It may be past the end of a ring that is being closed, so the caller checks for a close
+/// afterwards (O8).
 #[inline]
 pub(super) fn end(control: &Control) -> Sequence {
     // O1, Acquire: pairs with the Release in `SingleClaims::publish`; brings the events.

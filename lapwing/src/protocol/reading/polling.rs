@@ -1,5 +1,9 @@
-//! How a reader finds its next events: polls that never wait, and the loop of a consumer that spins. Not
-//! here: how a consumer parks (`wait`).
+//! How a reader finds its next events: polls that never wait, and the tight loop of a consumer that
+//! spins. Not here: how a consumer parks (`wait`).
+//!
+//! A reader remembers what it has found (`known`). It does not load the cursor or an upstream word
+//! again until it has finished those events, since each load pulls the cache line from the thread
+//! that writes it.
 
 use std::ops::Range;
 
@@ -11,21 +15,21 @@ use crate::protocol::advice::ReadAdvice;
 use crate::protocol::stamps::Span;
 use crate::sync::pause;
 
-/// What a spinning consumer has seen of its next event.
+/// The result of one round of polls of a spinning consumer.
 #[derive(Debug)]
 pub(crate) enum Spun {
     /// These events may be read.
     Batch(Range<Sequence>),
-    /// Something has changed; a poll says what.
+    /// Something has changed; a poll shows what it is.
     Something,
-    /// Nothing, for a few microseconds.
+    /// Nothing was found for a few microseconds.
     Nothing,
 }
 
 impl<E, A: ReadAdvice> Reader<E, A> {
-    /// Number of events known to be readable. A word that says how far is published shows all of them at
-    /// once, and another load would pull its cache line from the producer. Of the stamps, only those of the
-    /// batch were loaded, so this loads the others.
+    /// Returns the number of events known to be readable. The cursor or the upstream words show all
+    /// readable events at once, and another load would pull their cache line from the producer.
+    /// Stamps are loaded only for one batch at a time, so this loads the others.
     pub(crate) fn available(&mut self) -> u64 {
         if self.ring.control.stamps.is_some() {
             return self.available_now();
@@ -33,28 +37,29 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.known.saturating_sub(self.next)
     }
 
-    /// As [`available`](Self::available), after a load of what is not known yet.
+    /// Returns the number of readable events, after a load of what is not known yet.
     pub(crate) fn available_now(&mut self) -> u64 {
         let from = self.known.max(self.next);
         if let Ok(Span::Events(end)) = self.look(from, self.next + self.ring.control.capacity) {
             self.known = end;
-            if self.last == LastLook::Lone {
+            if self.last == LastLook::Single {
                 self.last = LastLook::Part;
             }
         }
         self.known.saturating_sub(self.next)
     }
 
-    /// The next events, at most `max` and at most up to the wrap. Skips claims that were given up. Never
-    /// waits.
+    /// Returns the next events, at most `max` and at most up to the wrap. Skips abandoned claims.
+    /// Never waits.
     ///
     /// # Errors
     ///
-    /// [`PollError::Closed`] once the ring is closed and this stage has finished every event.
+    /// [`PollError::Empty`] if there is no event, [`PollError::Closed`] if the ring is closed and
+    /// this stage has finished every event, and [`PollError::Halted`] if the ring is halted.
     #[inline(always)]
     pub(crate) fn poll(&mut self, max: u64) -> Result<Range<Sequence>, PollError> {
-        if let Some(lone) = self.poll_lone() {
-            return Ok(lone);
+        if let Some(single) = self.poll_single() {
+            return Ok(single);
         }
         loop {
             let limit = self.limit(max);
@@ -69,7 +74,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
                     self.skip(end);
                     continue;
                 }
-                // All known events were known before.
+                // No new event was found, but some are still known.
                 _ if from > self.next => {}
                 _ => {
                     let is_told = matches!(self.last, LastLook::Nothing { is_told: true });
@@ -81,7 +86,8 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// The rest of what the last load showed, at most up to the wrap, if any is left and the ring is open.
+    /// Returns the rest of the known events, at most up to the wrap, if there are any and the ring
+    /// is open.
     #[inline]
     pub(crate) fn rest(&mut self) -> Option<Range<Sequence>> {
         let is_there = self.known > self.next && self.is_still_open();
@@ -89,35 +95,37 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         is_there.then(|| self.hand_out(rest))
     }
 
-    /// Returns `batch`, which is read next, and tells the advice of it.
+    /// Returns `batch`, which is read next, and tells the advice about it.
     #[inline]
     fn hand_out(&mut self, batch: Range<Sequence>) -> Range<Sequence> {
         self.advice.found(batch.start..self.known);
         batch
     }
 
-    /// First sequence beyond the next batch, if the batch may have at most `max` events.
+    /// Returns the first sequence beyond the next batch, if the batch may have at most `max`
+    /// events.
     #[inline]
     fn limit(&self, max: u64) -> Sequence {
         let longest = self.next + max.min(self.max_batch);
         self.ring.buffer.wrap_after(self.next).min(longest)
     }
 
-    /// First sequence that a load from `from` on need not show, for a batch that ends at `limit`.
+    /// Returns the end of the range of sequences that a load from `from` on is to show, for a batch
+    /// that ends at `limit`.
     ///
-    /// A word that says how far is published shows all readable events. It is not loaded again until these
-    /// are finished, since each load pulls its cache line from the producer. Stamps are loaded one by one,
-    /// none before it is needed.
+    /// The cursor and the upstream words show all readable events at once. They are not loaded
+    /// again until these events are finished, since each load pulls their cache line from the
+    /// producer. Stamps are loaded one by one, none before it is needed.
     #[inline]
     fn horizon(&self, from: Sequence, limit: Sequence) -> Sequence {
         let control = &self.ring.control;
         if from >= limit || control.stamps.is_some() { limit } else { from + control.capacity }
     }
 
-    /// Polls for the next event in a tight loop that does not check for a close, a stop or the time. Runs
-    /// after a [`poll`](Self::poll) that found nothing.
+    /// Polls for the next event in a tight loop that does not check for a close, a stop or the
+    /// time. Called after a failed [`poll`](Self::poll).
     ///
-    /// This sees a lone event sooner: what the loop has seen is the batch.
+    /// The loop sees a single event sooner than `poll` does. What it finds is the batch.
     #[inline(always)]
     pub(crate) fn spin(&mut self) -> Spun {
         let Self { ring, barrier, advice, next, .. } = self;
@@ -127,10 +135,10 @@ impl<E, A: ReadAdvice> Reader<E, A> {
             if advice.poll(next, || notices.show(next), |&is_shown| is_shown).is_none() {
                 return Spun::Nothing;
             }
-            self.poll_lone()
+            self.poll_single()
         } else if control.stamps.is_some() {
-            let look = || barrier.span(control, next, next + 1);
-            if advice.poll(next, look, |span| *span != Span::Empty).is_none() {
+            let poll_once = || barrier.span(control, next, next + 1);
+            if advice.poll(next, poll_once, |span| *span != Span::Empty).is_none() {
                 return Spun::Nothing;
             }
             None
@@ -150,8 +158,9 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         batch.map_or(Spun::Something, Spun::Batch)
     }
 
-    /// The events below `end`, as many as a batch may have. A load has just shown them to a reader that had
-    /// found nothing. `None` if the ring is not open, since they may not count.
+    /// Returns the events below `end`, as many as a batch may have. A load has just shown them to a
+    /// reader whose last poll failed. Returns `None` if the ring is not open, since the events may
+    /// not count.
     #[inline]
     fn poll_shown(&mut self, end: Sequence) -> Option<Range<Sequence>> {
         if end <= self.next || !self.is_still_open() {
@@ -163,16 +172,16 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         Some(batch)
     }
 
-    /// The next event alone, if its notice shows and the reader needs no more than one. The producer keeps
-    /// the cursor's cache line for the next event.
+    /// Returns the next event alone, if its notice shows and the reader needs no more than one. The
+    /// cursor is not loaded, so the producer keeps its cache line for the next event.
     #[inline]
-    fn poll_lone(&mut self) -> Option<Range<Sequence>> {
+    fn poll_single(&mut self) -> Option<Range<Sequence>> {
         let is_one_enough = self.expects_one && matches!(self.last, LastLook::Nothing { .. });
         if !is_one_enough || !self.barrier.notices()?.show(self.next) || !self.is_still_open() {
             return None;
         }
         self.known = self.next + 1;
-        self.last = LastLook::Lone;
+        self.last = LastLook::Single;
         Some(self.next..self.known)
     }
 
@@ -180,24 +189,25 @@ impl<E, A: ReadAdvice> Reader<E, A> {
     #[inline]
     fn is_still_open(&self) -> bool {
         let control = &self.ring.control;
-        // O8: between the load of the cursor, or of a notice, which follows it, and the check for a close.
+        // O8: between the load of the cursor, or of a notice that follows it, and the check for a
+        // close.
         control.fence.light();
         control.life.is_open()
     }
 
-    /// The next event, if the last load showed it.
+    /// Returns the next event, if it is known.
     #[inline]
     pub(crate) fn next_known(&self) -> Option<Range<Sequence>> {
         (self.known > self.next).then(|| self.next..self.next + 1)
     }
 
-    /// As [`look`](Self::look), but if the next event has a notice that does not show, the cursor is not
-    /// loaded and the producer keeps its cache line. Without notices, a reader that found nothing last time
-    /// tells the advice that it waits.
+    /// Returns the events that may be read from `from` on, below `limit`. If the next event has a
+    /// notice that does not show, the cursor is not loaded and the producer keeps its cache line.
+    /// Without notices, a reader whose last poll failed tells the advice that it waits.
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// [`PollError::Closed`] or [`PollError::Halted`], as of [`poll`](Self::poll).
     #[inline]
     fn look_ahead(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         match (self.barrier.notices(), self.last) {
@@ -214,11 +224,11 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.look(from, limit)
     }
 
-    /// The events that may be read from `from` on, below `limit`.
+    /// Returns the events that may be read from `from` on, below `limit`.
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// [`PollError::Closed`] or [`PollError::Halted`], as of [`poll`](Self::poll).
     #[inline]
     pub(crate) fn look(&self, from: Sequence, limit: Sequence) -> Result<Span, PollError> {
         let span = if from < limit {
@@ -229,7 +239,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         if self.is_still_open() { Ok(span) } else { self.at_the_end(span) }
     }
 
-    /// The part of `span` that counts in a ring that is no longer open.
+    /// Returns the part of `span` that counts in a ring that is no longer open.
     #[cold]
     fn at_the_end(&self, span: Span) -> Result<Span, PollError> {
         let life = &self.ring.control.life;

@@ -1,5 +1,6 @@
-//! The position of one stage in its ring: what it has finished, what it knows to be readable, and how it
-//! releases and leaves. Not here: the search for more events (`polling`), how it waits (`wait`).
+//! The position of one stage in its ring: what it has finished, what it knows to be readable, and
+//! how it releases events and leaves. Not here: how it finds more events (`polling`), and how it
+//! waits (`wait`).
 
 use std::fmt;
 use std::ops::Range;
@@ -15,45 +16,47 @@ use crate::protocol::ring::Ring;
 use crate::protocol::seats::Place;
 use crate::sync::Arc;
 
-/// Batch limit of a stage without one of its own.
+/// The batch limit of a stage that has no limit of its own.
 pub(crate) const UNLIMITED: u64 = u64::MAX >> 1;
 
 /// The reading end of one stage.
 ///
-/// It is aligned to a cache line. Otherwise one reader in four on a stack has its per-event fields across two
-/// lines. A lone event then took up to 50 % longer (`perf/results/experiments.md`, "An end that begins in the
-/// middle of a line").
+/// It is aligned to a cache line. Without that, the fields that each event uses lie in two cache
+/// lines for one reader in four on a stack. A single event then takes up to 50 % longer
+/// (E65 in `perf/results/experiments.md`).
 #[repr(align(64))]
 pub(crate) struct Reader<E, A> {
     pub(crate) ring: Ring<E>,
     pub(crate) stage: StageIndex,
-    /// Which consumer of this stage it is: a seat has one after another.
+    /// Which consumer of this stage it is, since a seat has one consumer after another.
     pub(crate) turn: u64,
-    /// `None` once it has left.
+    /// The stage or the seat; `None` once the reader has left it.
     place: Option<Place>,
     pub(crate) barrier: Barrier,
     /// The shared words of its stage.
     words: Arc<StageControl>,
-    /// The other stages that gate producers; `None` if other threads may always use its events too.
+    /// The other stages that gate producers; `None` if other threads may use this stage's events at
+    /// any time.
     beside: Option<Box<[StageIndex]>>,
-    /// The stages before this one that may skip events as failed.
+    /// The upstream stages that may skip events as failed.
     failing: Box<[StageIndex]>,
     /// First sequence that this stage had to finish.
     first: Sequence,
-    /// First sequence that this stage has not finished. The shared word follows it.
+    /// First sequence that this stage has not finished. The shared word is stored after it.
     pub(crate) next: Sequence,
     /// First sequence not known to be readable; nothing is known if it is at most `next`.
     pub(crate) known: Sequence,
-    /// The value of `next` when all known events were last finished.
+    /// The value of `next` when the stage last had no known event left.
     drained: Sequence,
-    /// End of the last given-up claims that it has released; [`DETACHED`] once its stage has been told.
+    /// End of the last abandoned claims that it has skipped; [`DETACHED`] once
+    /// [`take_passed`](Self::take_passed) has returned it.
     passed: Sequence,
-    /// Whether a poll after an empty one need not find more than one event, where events have notices.
+    /// Whether a poll after a failed one may return a single event, where events have notices.
     pub(crate) expects_one: bool,
     pub(crate) last: LastLook,
     /// Maximum number of events in a batch.
     pub(crate) max_batch: u64,
-    /// Number of given-up claims among those that it has released.
+    /// Number of abandoned claims among the sequences that it has released.
     pub(crate) given_up: u64,
     pub(crate) advice: A,
 }
@@ -61,20 +64,20 @@ pub(crate) struct Reader<E, A> {
 /// The result of the last load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLook {
-    /// Nothing: the reader waits for a lone event.
+    /// Nothing: the reader waits for a single event.
     Nothing {
         /// Whether a wait has ended since. A notice that does not show is then late.
         is_told: bool,
     },
-    /// One event, by its notice. There may be more.
-    Lone,
-    /// Fewer events than it could have shown: all that there were.
+    /// One event, shown by its notice. There may be more.
+    Single,
+    /// Fewer events than the load could have shown: all that there were.
     All,
-    /// As many events as it could show.
+    /// As many events as the load could show. There may be more.
     Part,
 }
 
-/// A batch that is drained: all events that the last load showed are finished.
+/// Describes a drained batch: every event that the last load showed is finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Drained {
     /// Whether it was at least a quarter of the ring, so that producers may be waiting for it.
@@ -84,7 +87,7 @@ pub(crate) struct Drained {
 }
 
 impl<E, A: ReadAdvice> Reader<E, A> {
-    /// The reader of the stage of `place`.
+    /// Creates the reader of the stage of `place`.
     pub(crate) fn new(ring: Ring<E>, place: Place, max_batch: u64, advice: A) -> Self {
         let (stage, turn) = (place.stage(), place.turn());
         let control = &ring.control;
@@ -111,7 +114,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// The wait for its next event.
+    /// Returns the wait for its next event.
     pub(crate) fn next_event(&self) -> NextEvent<'_, A> {
         NextEvent {
             control: &self.ring.control,
@@ -128,7 +131,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.next_event().is_over()
     }
 
-    /// Records that a wait has ended, for whatever reason.
+    /// Records that a wait has ended, for any reason.
     #[inline]
     pub(crate) fn tell(&mut self) {
         if let LastLook::Nothing { is_told } = &mut self.last {
@@ -136,7 +139,7 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         }
     }
 
-    /// Whether it is asked to leave.
+    /// Whether its consumer is asked to leave.
     #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
         self.words.is_stopping(self.turn)
@@ -147,41 +150,42 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         matches!(self.place, Some(Place::Seat(_)))
     }
 
-    /// Number of sequences that it has finished.
+    /// Returns the number of sequences that it has finished.
     pub(crate) fn processed(&self) -> u64 {
         self.next - self.first
     }
 
-    /// What its consumer is doing, for monitors.
+    /// Returns the record of what its consumer is doing, for monitors.
     #[inline]
     pub(crate) fn activity(&self) -> &Activity {
         &self.words.activity
     }
 
-    /// The events of `batch`.
+    /// Returns the events of `batch`.
     ///
     /// # Safety
     ///
-    /// The reader owns the right to read `batch`, which does not cross the wrap, for as long as the slice is
-    /// used (I2).
+    /// The reader owns the right to read `batch`, which does not cross the wrap, for as long as the
+    /// slice is used (I2).
     #[inline]
     pub(crate) unsafe fn events(&self, batch: Range<Sequence>) -> &[E] {
         // SAFETY: I2, by the caller.
         unsafe { self.ring.buffer.slice(batch) }
     }
 
-    /// What it has drained since the last call, if it knows of no further event.
+    /// Returns what it has drained since the last call, if it knows of no further event.
     #[inline]
     pub(crate) fn drained(&mut self) -> Option<Drained> {
         let events = self.next - self.drained;
-        if events == 0 || self.known > self.next || self.last == LastLook::Lone {
+        if events == 0 || self.known > self.next || self.last == LastLook::Single {
             return None;
         }
         self.drained = self.next;
         self.drained_of(events)
     }
 
-    /// Describes a drained batch of `events`, unless there may be more events than the last load could show.
+    /// Describes a drained batch of `events`. Returns `None` if there may be more events than the
+    /// last load could show.
     #[inline]
     pub(crate) fn drained_of(&self, events: u64) -> Option<Drained> {
         let is_late = events >= self.ring.control.capacity / 4;
@@ -193,13 +197,13 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         failures.expect("a stage that may skip events has room for their marks")
     }
 
-    /// Whether a stage before this one has skipped an event from `first` on.
+    /// Whether an upstream stage has skipped an event from `first` on.
     #[inline]
     pub(crate) fn may_have_failed(&self, first: Sequence) -> bool {
         self.failing.iter().any(|&stage| self.failures_of(stage).is_any_from(first))
     }
 
-    /// Whether a stage before this one has skipped `sequence`.
+    /// Whether an upstream stage has skipped `sequence`.
     pub(crate) fn has_failed(&self, sequence: Sequence) -> bool {
         self.failing.iter().any(|&stage| self.failures_of(stage).is_marked(sequence))
     }
@@ -224,30 +228,32 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.ring.control.advance_words(&self.words, self.stage, sequence);
     }
 
-    /// Acquires cache-line ownership of the events below `end` that no other stage still reads.
+    /// Acquires cache-line ownership of the events below `end` that no other stage is still
+    /// reading.
     #[inline(never)]
     fn acquire_lines(&self, end: Sequence) {
         let Some(beside) = &self.beside else { return };
         let events = self.next..end.min(self.ring.control.finished_by_all(beside));
         if !events.is_empty() {
             self.ring.buffer.watch_write(events.clone());
-            // SAFETY: I15: every other stage that gates producers has finished these events. This stage holds
-            // them until the caller stores its sequence, and no borrow of them is left.
+            // SAFETY: I15: every other stage that gates producers has finished these events. This
+            // stage holds them until the caller stores its sequence, and no borrow of them is left.
             unsafe { self.advice.acquire_lines(events) };
         }
     }
 
-    /// The next sequence, if polls have skipped given-up claims since the last batch and since the last call.
+    /// Returns the next sequence, if polls have skipped abandoned claims since the last batch and
+    /// since the last call.
     #[inline]
     pub(crate) fn take_passed(&mut self) -> Option<Sequence> {
-        // A later batch ends beyond them.
+        // A later batch ends beyond the skipped claims, so `passed` then differs from `next`.
         (self.passed == self.next).then(|| {
             self.passed = DETACHED;
             self.next
         })
     }
 
-    /// Releases everything below `end`, whose claims were given up.
+    /// Releases everything below `end`, whose claims were abandoned.
     #[cold]
     #[inline(never)]
     pub(super) fn skip(&mut self, end: Sequence) {
@@ -256,11 +262,11 @@ impl<E, A: ReadAdvice> Reader<E, A> {
         self.passed = end;
     }
 
-    /// Leaves the graph, or its seat, once.
+    /// Leaves the graph or the seat, once.
     pub(crate) fn leave(&mut self) {
         match self.place.take() {
             Some(Place::Graph(stage)) => self.ring.control.detach(stage),
-            // The guest leaves its seat when it is dropped, as it also does with this reader.
+            // Dropping the guest leaves its seat. A drop of this reader would do the same.
             Some(Place::Seat(guest)) => drop(guest),
             None => {}
         }

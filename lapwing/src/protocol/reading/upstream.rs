@@ -1,10 +1,11 @@
-//! The words of the stages before a stage: it may read what all of them have finished.
+//! What the upstream stages of a stage have finished: it may read the events that all of them have
+//! finished.
 
 use crate::Sequence;
 use crate::protocol::control::{Control, DETACHED, StageIndex};
 
-/// First sequence that not all of `stages` have finished. `None` if there are none, or if all of them and
-/// their ancestors have left: then publication decides.
+/// Returns the first sequence that not all of `stages` have finished. Returns `None` if there are
+/// no stages, or if all of them and their ancestors have left; the caller then uses publications.
 ///
 /// Each word brings its stage's writes (O3), and what that stage had acquired.
 #[inline]

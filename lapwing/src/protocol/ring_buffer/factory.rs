@@ -1,29 +1,29 @@
-//! The factory of the events of a ring. It makes each event in its slot, since a large event may not fit on
-//! the stack twice. Not here: the memory of the slots (`memory`).
+//! The factory of the events of a ring. It makes each event in its slot, since the stack may not
+//! hold a large event twice. Not here: the memory of the slots (`memory`).
 
 use std::ptr::NonNull;
 
-/// Makes the event of a slot.
+/// Makes the events of a ring, each in its slot.
 pub(crate) struct Factory<'env, E>(Box<dyn FnMut(usize, NonNull<E>) + 'env>);
 
 impl<'env, E> Factory<'env, E> {
-    /// A factory that writes what `make` returns for the index of each slot.
+    /// Creates a factory that writes what `make` returns for the index of each slot.
     pub(crate) fn of(mut make: impl FnMut(usize) -> E + 'env) -> Self {
         let make_in_place = move |index, slot: NonNull<E>| {
-            // SAFETY: I18: only `make` calls this, and its caller provides the slot. Nothing separates the
-            // call from the write, so the event is on the stack once.
+            // SAFETY: I18: only `make` calls this, and its caller provides the slot. Nothing
+            // separates the call from the write, so the event is on the stack once.
             unsafe { slot.write(make(index)) };
         };
         // SAFETY: I3: the closure has written an event.
         unsafe { Self::in_place(make_in_place) }
     }
 
-    /// A factory whose `make` writes each event where it is told to.
+    /// Creates a factory whose `make` writes each event to the place that it is given.
     ///
     /// # Safety
     ///
-    /// When `make` returns, an event is in the place that it was given (I3). That place is room for one event
-    /// and holds none yet (I18).
+    /// When `make` returns, the place that it was given holds an event (I3). That place is room for
+    /// one event and holds none before (I18).
     pub(crate) unsafe fn in_place(make: impl FnMut(usize, NonNull<E>) + 'env) -> Self {
         Self(Box::new(make))
     }

@@ -1,14 +1,15 @@
-//! Notices: a word on an event's own cache line that says that the event is published.
+//! Notices: a word next to an event, on the same cache line, that says that the event is published.
 //!
-//! A receiver that waits for a lone event loads a word that shows it, and then the event. These are two cache
-//! lines to fetch from the producer, or one if the word is next to the event. Events with notices are wider,
-//! and none is ever lent as `&mut`. Only the rings of channels use [`Noticed`] events.
+//! A receiver that waits for a single event loads a word that shows the publication, and then the
+//! event. That takes two cache lines from the producer, or one if the word is next to the event.
+//! Events with notices are wider, and none is ever lent as `&mut`. Only the rings of channels use
+//! [`Noticed`] events.
 //!
-//! A notice is stored after the cursor, so the cursor alone still decides what is published. A notice that
-//! shows proves that its event is published; one that does not show proves nothing.
+//! A notice is stored after the cursor, so the cursor alone still decides what is published. A
+//! notice that shows proves that its event is published. One that does not show proves nothing.
 //!
 //! ```text
-//! slot    | notice | event |        notice = low half of sequence + 1, of the last event noticed here
+//! slot   | notice | event |    notice = low half of sequence + 1, of the last event noticed here
 //! ```
 
 use std::ptr::NonNull;
@@ -17,24 +18,26 @@ use super::RingBuffer;
 use crate::Sequence;
 use crate::sync::{AtomicU32, Ordering};
 
-/// The word. One that was never given shows no event of the first lap.
+/// The notice of one slot. The default shows no event of the first lap.
 ///
-/// Half of a sequence is enough: the word shows this lap or the last one, and a lap is at most 2^30. This
-/// holds only if each event of the ring is given its notice.
+/// The low half of a sequence is enough: the word shows this lap or the last one, and a lap is at
+/// most 2^30. This holds only if each event of the ring is given its notice.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct Notice(AtomicU32);
 
 impl Notice {
-    /// Gives the notice of `sequence`. It is published, or will be together with an earlier event that has no
-    /// notice yet.
+    /// Gives the notice of `sequence`. Its event is published, or will be together with an earlier
+    /// event that has no notice yet.
     #[inline]
     pub(crate) fn give(&self, sequence: Sequence) {
-        // O30, Release: pairs with the Acquire in `shows`; carries the cursor, and with it the event.
+        // O30, Release: pairs with the Acquire in `shows`; carries the cursor, and with it the
+        // event.
         self.0.store(shown(sequence), Ordering::Release);
     }
 
-    /// Whether `sequence`, which the caller may have reached, is published.
+    /// Whether `sequence` is published: the first event that the caller does not know to be
+    /// published.
     #[inline]
     fn shows(&self, sequence: Sequence) -> bool {
         // O30, Acquire: pairs with the Release in `give`; brings the cursor, and with it the event.
@@ -42,18 +45,18 @@ impl Notice {
     }
 }
 
-/// The notice of `sequence`.
+/// Returns the notice of `sequence`.
 #[inline]
 fn shown(sequence: Sequence) -> u32 {
     (sequence as u32).wrapping_add(1)
 }
 
-/// An event with a notice in front of it, in a ring that begins at sequence 0.
+/// An event with a notice as its first field, in a ring that begins at sequence 0.
 ///
 /// # Safety
 ///
-/// The type is `repr(C)`, and its first field is a [`Notice`]. No mutable reference exists to one that is in
-/// a ring (I13).
+/// The type is `repr(C)`, and its first field is a [`Notice`]. No mutable reference to one in a
+/// ring exists (I13).
 pub(crate) unsafe trait Noticed {}
 
 /// The notices of a ring, for threads that may not access its events. The holder also holds the
@@ -68,18 +71,19 @@ pub(crate) struct Notices {
     stride: usize,
 }
 
-// SAFETY: I13: it points to an atomic word that threads share, which does not move (I4).
+// SAFETY: I13: it points to atomic words that threads share, which do not move (I4).
 unsafe impl Send for Notices {}
 // SAFETY: as for `Send` (I4, I13).
 unsafe impl Sync for Notices {}
 
 impl Notices {
-    /// The notices of the slots of `buffer`.
+    /// Returns the notices of the slots of `buffer`.
     pub(crate) fn of<E: Noticed>(buffer: &RingBuffer<E>) -> Self {
         Self { first: buffer.first.cast(), mask: buffer.mask, stride: size_of::<E>() }
     }
 
-    /// Whether `sequence`, which the caller has reached, is published.
+    /// Whether `sequence` is published: the first event that the caller does not know to be
+    /// published.
     #[inline]
     pub(crate) fn show(self, sequence: Sequence) -> bool {
         self.at(sequence).shows(sequence)
@@ -90,8 +94,8 @@ impl Notices {
         let offset = (sequence & self.mask) as usize * self.stride;
         // SAFETY: I4: the offset is within the `mask + 1` slots of `stride` bytes each.
         let notice = unsafe { self.first.byte_add(offset) };
-        // SAFETY: I13: a notice is there, and it is only shared; I4: it lives as long as the buffer, which
-        // the caller holds.
+        // SAFETY: I13: a notice is there, and it is only shared; I4: it lives as long as the
+        // buffer, which the caller holds.
         unsafe { notice.as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! Capacity, construction and drop of the storage.
+//! Tests of the storage: capacity, construction and drop.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,8 +39,8 @@ fn capacity_must_be_a_power_of_two_in_range() {
 }
 
 #[test]
-fn memory_that_cannot_be_had_is_an_error_before_the_factory_runs() {
-    // So many do not fit into an address space of 64 bits or 32 bits.
+fn memory_that_cannot_be_allocated_is_an_error_before_the_factory_runs() {
+    // So many slots do not fit into an address space of 64 bits or 32 bits.
     type Huge = [u8; 1 << 20];
     let made = ring_of::<Huge>(1 << 30, |_| unreachable!("no event may be made"));
     let bytes_per_slot = size_of::<Huge>();

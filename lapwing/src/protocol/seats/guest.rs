@@ -1,5 +1,5 @@
-//! A consumer's place: a stage of the graph, or a seat that it frees when it is dropped. Not here: the
-//! protocol of joining (`joining`).
+//! A consumer's place: a stage of the graph, or a seat, which is freed when the place is dropped.
+//! Not here: how a consumer joins (`joining`).
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::sync::Arc;
 pub(crate) enum Place {
     /// A stage of the graph.
     Graph(StageIndex),
-    /// A seat that it took in a running ring.
+    /// A seat that the consumer took in a running ring.
     Seat(Guest),
 }
 
@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Which consumer of its stage it is.
+    /// Returns which consumer of its stage it is.
     pub(crate) fn turn(&self) -> u64 {
         match self {
             Self::Graph(_) => ONLY_TURN,
@@ -36,11 +36,12 @@ impl Place {
     }
 }
 
-/// A consumer that took a seat. When dropped, it holds no producer back, and frees its seat and its name.
+/// A consumer that took a seat. When dropped, it stops holding producers back, and frees its seat
+/// and its name.
 pub(crate) struct Guest {
     control: Arc<Control>,
     joined: Joined,
-    /// Released after the seat.
+    /// The consumer's name, freed after the seat.
     name: TakenName,
 }
 
@@ -49,7 +50,8 @@ impl Guest {
     ///
     /// # Errors
     ///
-    /// As [`Control::join`].
+    /// [`SeatError`] if there is no free seat, if the ring does not hold the sequence `start`, or
+    /// if the ring is halted.
     pub(crate) fn join(
         control: &Arc<Control>,
         name: TakenName,
@@ -62,12 +64,12 @@ impl Guest {
         Ok(Self { control: Arc::clone(control), joined, name })
     }
 
-    /// Records that it has a handler, for monitors: it is not a poller.
+    /// Records that it has a handler and is not a poller, for monitors.
     pub(crate) fn has_handler(&self) {
         self.name.has_handler();
     }
 
-    /// Its first sequence.
+    /// Returns its first sequence.
     pub(crate) fn start(&self) -> Sequence {
         self.joined.start
     }

@@ -1,6 +1,6 @@
-//! How a consumer takes a seat while producers publish: where it may start so that it reads every event
-//! before it is overwritten, and how far producers may claim meanwhile. Not here: which consumers may join
-//! (`topology::seats`), when a producer reads the gate (`claims::gate`).
+//! How a consumer takes a seat while producers publish: where it may start so that it reads every
+//! event before it is overwritten, and how far producers may claim meanwhile. Not here: which
+//! consumers may join (`topology::seats`), and when a producer loads the gate (`claims::gate`).
 //!
 //! ```text
 //! producer at its limit               joining consumer
@@ -9,9 +9,9 @@
 //! load the seats again                load `granted`: it starts at most a lap below
 //! ```
 //!
-//! Either the producer sees the seat and stays within one lap of it, or the consumer sees `granted`. The
-//! consumer then starts after the events that the producer may overwrite (O15). A limit that a producer
-//! reuses was granted earlier, so it needs no second check.
+//! Either the producer sees the seat and stays within one lap of it, or the consumer sees
+//! `granted`. The consumer then starts after the events that the producer may overwrite (O15). A
+//! limit that a producer reuses was granted earlier, so it needs no second check.
 
 use crate::Sequence;
 use crate::error::{HaltCause, SeatError};
@@ -20,7 +20,7 @@ use crate::protocol::parking::event_count::EventCount;
 use crate::protocol::stamps::Span;
 use crate::sync::{Ordering, fence};
 
-/// Where a consumer starts that joins a running ring.
+/// Where a consumer that joins a running ring starts.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};
@@ -37,16 +37,18 @@ use crate::sync::{Ordering, fence};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartAt {
-    /// At the first event that is not published yet. The consumer gets each event published after the call.
+    /// At the first event that is not published yet. The consumer gets each event published after
+    /// the call.
     Now,
-    /// At the oldest event that the ring is certain to hold. An event that some consumer has not finished is
-    /// older only if a producer was about to overwrite it when that consumer joined.
+    /// At the oldest event that the ring is certain to hold. An event that some consumer has not
+    /// finished is older only if a producer was about to overwrite it when that consumer joined.
     Oldest,
-    /// At this sequence, if the ring is certain to hold it. It is at most that of [`Now`](Self::Now).
+    /// At this sequence, if the ring is certain to hold it. It must not be beyond that of
+    /// [`Now`](Self::Now).
     Sequence(Sequence),
 }
 
-/// A consumer in its seat.
+/// The seat that a consumer has taken.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Joined {
     pub(crate) seat: StageIndex,
@@ -56,39 +58,41 @@ pub(crate) struct Joined {
     pub(crate) start: Sequence,
 }
 
-/// The side of the producers.
+/// Operations of producers.
 impl Control {
-    /// The sequence of the slowest consumer, seats included; [`DETACHED`] if no consumer is left.
+    /// Returns the sequence of the slowest consumer, seats included; [`DETACHED`] if no consumer is
+    /// left.
     ///
-    /// The words are loaded at different moments. With seats, this may miss a consumer that joins while
-    /// another leaves; [`grant`](Self::grant) decides.
+    /// The words are loaded at different moments. With seats, this may miss a consumer that joins
+    /// while another leaves, so [`grant`](Self::grant) loads the seats again.
     #[inline]
     pub(crate) fn gate(&self) -> Sequence {
         let gate = self.finished_by_all(&self.gating);
         if self.seating.is_empty() { gate } else { gate.min(self.slowest_seat()) }
     }
 
-    /// The least sequence of the taken seats; [`DETACHED`] if all are free.
+    /// Returns the least sequence of the occupied seats; [`DETACHED`] if all are free.
     fn slowest_seat(&self) -> Sequence {
-        // No stage comes after a seat, so a free seat passes nothing on.
+        // No stage is downstream of a seat, so no stage waits for what a free seat waited for.
         self.seating.seats().map(|seat| self.sequence_of(seat)).min().unwrap_or(DETACHED)
     }
 
-    /// How far a producer may claim that found the gate one lap below `limit`. Less than `limit` if a
-    /// consumer is just joining.
+    /// Returns how far a producer may claim that found the gate one lap below `limit`. That is less
+    /// than `limit` if a consumer is just joining.
     pub(crate) fn grant(&self, limit: Sequence) -> Sequence {
         if self.seating.is_empty() {
             return limit;
         }
         self.seating.raise_granted(limit);
-        // O15: pairs with the fence in `sit_down`. Either the joining consumer sees `limit` and starts no
-        // more than a lap below it, or its sequence is seen here.
+        // O15: pairs with the fence in `sit_down`. Either the joining consumer sees `limit` and
+        // starts no more than a lap below it, or its sequence is seen here.
         fence(Ordering::SeqCst);
         limit.min(self.slowest_seat().saturating_add(self.capacity))
     }
 
-    /// The event count to sleep on until the gate has finished `sequence`, which it has not yet. A patient
-    /// producer waits for room behind the slow consumer instead. `None` to check again instead.
+    /// Returns the event count to park on until the gate has finished `sequence`, which it has not
+    /// yet. A patient producer waits for a quarter of the ring behind the slow consumer instead.
+    /// `None` means to check again instead.
     pub(crate) fn behind_gate(&self, sequence: Sequence, is_patient: bool) -> Option<&EventCount> {
         let is_behind = |&seat: &StageIndex| self.sequence_of(seat) <= sequence;
         let seat = self.seating.seats().find(is_behind);
@@ -100,13 +104,13 @@ impl Control {
     }
 }
 
-/// The side of a consumer that joins.
+/// Operations of a consumer that joins or leaves.
 impl Control {
     /// Takes a free seat for a consumer that begins at `start`.
     ///
     /// # Errors
     ///
-    /// [`SeatError`] if there is no seat, if `start` is a sequence that the ring does not hold, or
+    /// [`SeatError`] if there is no free seat, if the ring does not hold the sequence `start`, or
     /// if the ring is halted.
     pub(crate) fn join(&self, start: StartAt) -> Result<Joined, SeatError> {
         let wish = self.wish(start)?;
@@ -124,19 +128,20 @@ impl Control {
         if result.is_err() {
             self.leave_seat(seat);
         }
-        // O6: if the whole graph has left, a producer may have found no consumer behind and parked on the
-        // publication. A producer that parks later sees this seat (O7).
+        // O6: if the whole graph has left, a producer may have found no consumer behind and parked
+        // on the publication. A producer that parks later sees this seat (O7).
         self.published.wake_all();
         result.map(|start| Joined { seat, turn, start })
     }
 
-    /// Leaves `seat`, as [`detach`](Self::detach), and frees it.
+    /// Leaves `seat` and frees it. Halts the ring if this was the last consumer; see
+    /// [`detach`](Self::detach).
     pub(crate) fn leave_seat(&self, seat: StageIndex) {
         self.detach(seat);
         self.seating.free_seat(seat);
     }
 
-    /// The requested sequence, as far as the ring holds it now.
+    /// Returns the requested sequence, if the ring holds it at present.
     fn wish(&self, start: StartAt) -> Result<Sequence, SeatError> {
         let oldest = self.oldest();
         match start {
@@ -151,16 +156,16 @@ impl Control {
         }
     }
 
-    /// Starts to hold producers back at `seat`, from `wish` on. If `wish` has been overwritten and `start`
-    /// does not name a sequence, it starts at the oldest event instead.
+    /// Begins to hold producers back at `seat`, from `wish` on. If `wish` may have been overwritten
+    /// and `start` does not name a sequence, begins at the oldest event instead.
     fn sit_down(
         &self,
         seat: StageIndex,
         start: StartAt,
         wish: Sequence,
     ) -> Result<Sequence, SeatError> {
-        // O2, Release: pairs with the Acquire in `sequence_of`; carries that everything below is settled, and
-        // the reads of the last consumer in this seat.
+        // O2, Release: pairs with the Acquire in `sequence_of`; carries that everything below is
+        // settled, and the reads of the last consumer in this seat.
         self.stages[seat].sequence.store(wish, Ordering::Release);
         // O15: pairs with the fence in `grant`.
         fence(Ordering::SeqCst);
@@ -179,15 +184,16 @@ impl Control {
         Ok(oldest)
     }
 
-    /// The oldest sequence that no producer was allowed to overwrite. It never goes back.
+    /// Returns the oldest sequence that no producer was allowed to overwrite. It never goes back.
     fn oldest(&self) -> Sequence {
         self.seating.granted().saturating_sub(self.capacity)
     }
 
-    /// First sequence from `oldest` on that is not published, such that all before it are.
+    /// Returns the first unpublished sequence from `oldest` on, such that all events before it are
+    /// published.
     ///
-    /// With several producers, an earlier claim may be published later. If the only consumer started past it,
-    /// other producers could claim its slot again.
+    /// With several producers, an earlier claim may be published later. If the only consumer
+    /// started past it, other producers could claim its slot again.
     fn first_unpublished(&self, oldest: Sequence) -> Sequence {
         let claimed = self.claimed();
         let Some(stamps) = &self.stamps else {

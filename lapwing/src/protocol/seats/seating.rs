@@ -1,7 +1,8 @@
-//! The words that count the consumers, assign the seats and record how far producers were allowed to claim.
-//! Not here: how a consumer joins (`joining`), its sequence (`control`).
+//! The words that count the consumers, assign the seats, and record how far producers were allowed
+//! to claim. Not here: how a consumer joins (`joining`), and its sequence (`control`).
 //!
-//! A seat is a stage outside the graph. A consumer that joins later takes one, and frees it for the next.
+//! A seat is a stage outside the graph. A consumer that joins a running ring takes a free seat, and
+//! frees it for the next consumer when it leaves.
 
 use std::ops::Range;
 
@@ -10,16 +11,16 @@ use crate::description::StageIndex;
 use crate::padded::Padded;
 use crate::sync::{AtomicU64, Ordering};
 
-/// The consumers of a ring and its seats. The hot path reads none of it.
+/// The consumers of a ring and its seats. The hot path reads none of this.
 #[derive(Debug)]
 pub(crate) struct Seating {
-    /// First sequence that no producer has been allowed to claim. In a ring with seats, producers write it
-    /// when they read the gate; consumers that join read it.
+    /// First sequence that no producer has been allowed to claim. In a ring with seats, producers
+    /// write it when they load the gate; consumers that join read it.
     granted: Padded<AtomicU64>,
-    /// Number of consumers that have not left before the end. At 0 the ring is halted, and no consumer joins
-    /// any more.
+    /// Number of consumers, less those that left before the ring ended. At 0 the ring is halted,
+    /// and no consumer joins.
     consumers: AtomicU64,
-    /// For each seat, how often it was taken or freed: odd while it is taken.
+    /// For each seat, how often it was taken or freed: odd while it is occupied.
     turns: Box<[AtomicU64]>,
     /// Number of stages of the graph, which have the first indices.
     graph: StageIndex,
@@ -28,7 +29,7 @@ pub(crate) struct Seating {
 }
 
 impl Seating {
-    /// `count` seats with the indices from `first` on, beside a graph of `graph` stages.
+    /// Creates `count` seats with the indices from `first` on, beside a graph of `graph` stages.
     pub(crate) fn new(graph: usize, first: StageIndex, count: usize) -> Self {
         Self {
             granted: Padded(AtomicU64::new(0)),
@@ -39,13 +40,14 @@ impl Seating {
         }
     }
 
-    /// The words of all that read events: the stages of the graph and the seats, but not acknowledgements. A
-    /// group's word is what it has claimed, which is published.
+    /// Returns the words of everything that reads events: the stages of the graph and the seats,
+    /// but not acknowledgements. A group's word says what the group has claimed, which is
+    /// published.
     pub(crate) fn readers(&self) -> impl Iterator<Item = StageIndex> {
         (0..self.graph).chain(self.seats())
     }
 
-    /// The seats, as stages.
+    /// Returns the seats, as stages.
     pub(crate) fn seats(&self) -> Range<StageIndex> {
         self.first..self.first + self.turns.len()
     }
@@ -56,7 +58,7 @@ impl Seating {
         self.turns.is_empty()
     }
 
-    /// Number of free seats; a snapshot.
+    /// Returns the number of free seats; a snapshot.
     pub(crate) fn free(&self) -> usize {
         // O13, Relaxed: a snapshot; `take` decides.
         let is_free = |turn: &&AtomicU64| turn.load(Ordering::Relaxed).is_multiple_of(2);
@@ -68,8 +70,8 @@ impl Seating {
         self.seats().zip(&self.turns).find_map(|(seat, turn)| {
             // O13, Relaxed: a snapshot; the next line decides.
             let last = turn.load(Ordering::Relaxed);
-            // O16, Acquire: pairs with the Release in `free_seat`; brings all that the last consumer did
-            // here. Relaxed: another consumer has it.
+            // O16, Acquire: pairs with the Release in `free_seat`; brings all that the last
+            // consumer did here. Relaxed on failure: another consumer has taken the seat.
             let swap =
                 |next| turn.compare_exchange(last, next, Ordering::Acquire, Ordering::Relaxed);
             let is_taken = last.is_multiple_of(2) && swap(last + 1).is_ok();
@@ -77,13 +79,13 @@ impl Seating {
         })
     }
 
-    /// Frees a seat that the caller has taken and that holds no producer back any more.
+    /// Frees a seat that the caller has taken and that no longer holds producers back.
     pub(crate) fn free_seat(&self, seat: StageIndex) {
         // O16, Release: pairs with the Acquire in `take`; carries the end of this consumer's reads.
         self.turns[seat - self.first].fetch_add(1, Ordering::Release);
     }
 
-    /// Counts one more consumer; false if the last one has left, which halts the ring.
+    /// Counts one more consumer. Returns false if the last one has left, which halts the ring.
     pub(crate) fn add_consumer(&self) -> bool {
         // O14, Relaxed: a count in one modification order, which ends at 0.
         let mut consumers = self.consumers.load(Ordering::Relaxed);
@@ -102,27 +104,28 @@ impl Seating {
         false
     }
 
-    /// Counts one consumer less; true if it was the last one.
+    /// Counts one consumer less. Returns true if it was the last one.
     pub(crate) fn remove_consumer(&self) -> bool {
-        // O14, Relaxed: as in `add_consumer`.
+        // O14, Relaxed: a count in one modification order, which ends at 0.
         self.consumers.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
     /// Whether a consumer is left or is just joining.
     pub(crate) fn has_consumers(&self) -> bool {
-        // O14, Relaxed: a thread that saw all consumers gone also sees the count at 0. Each consumer was
-        // taken off the count before its sequence said that it had left (O2).
+        // O14, Relaxed: a thread that saw all consumers gone also sees the count at 0. Each
+        // consumer was taken off the count before its sequence said that it had left (O2).
         self.consumers.load(Ordering::Relaxed) > 0
     }
 
-    /// Records for joining consumers that producers may claim below `limit`.
+    /// Records that producers may claim below `limit`, for joining consumers.
     pub(crate) fn raise_granted(&self, limit: Sequence) {
-        // O15, Release: pairs with the Acquire in `granted`; carries that everything a lap below is settled.
-        // The caller runs a full fence before it loads the seats.
+        // O15, Release: pairs with the Acquire in `granted`; carries that everything a lap below is
+        // settled. The caller runs a full fence before it loads the seats.
         self.granted.fetch_max(limit, Ordering::Release);
     }
 
-    /// First sequence that no producer was allowed to claim, as far as the caller can know.
+    /// Returns the first sequence that no producer was allowed to claim, as far as the caller can
+    /// know.
     pub(crate) fn granted(&self) -> Sequence {
         // O15, Acquire: pairs with the Release in `raise_granted`.
         self.granted.load(Ordering::Acquire)

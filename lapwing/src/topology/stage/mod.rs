@@ -1,5 +1,5 @@
-//! A stage as a program writes it: a name, settings (`options`), and a verb (`verbs`, `worker_verbs`) that says what the
-//! stage does. Not here: where it stands (`position`).
+//! A stage as a program writes it: a name, settings (`options`), and a verb (`verbs`,
+//! `worker_verbs`) that says what the stage does. Not here: the place of a stage (`position`).
 
 mod options;
 mod settings;
@@ -14,28 +14,30 @@ pub use workers::Workers;
 
 use super::graph::{Graph, StageId};
 
-/// A stage: its name, its settings, and then what it does with events.
+/// A stage: its name, its settings, and a verb that says what it does with events.
 ///
-/// [`stage`](crate::Builder::stage) of a builder, a [side](crate::graph::Side::stage), a
-/// [chain](crate::graph::Chain::stage) or a [graph](crate::graph::Graph::stage) begins one. Settings such as
-/// [`wait`](Self::wait) may follow, and a verb ends it: it says what the stage does, and returns what the stage was
-/// begun on. `P` is that [position](crate::graph::Position); a verb that changes events exists only where a stage is
-/// [alone](crate::graph::Alone).
+/// 1. [`stage`](crate::Builder::stage) of a [`Builder`](crate::Builder) begins a stage. A
+///    [side](crate::graph::Side::stage), a [chain](crate::graph::Chain::stage) and a
+///    [graph](crate::graph::Graph::stage) have the same call.
+/// 2. Settings such as [`wait`](Self::wait) may follow.
+/// 3. A verb ends the stage and returns what the stage was begun on, for the next stage.
 ///
 /// | what gets the events | reads: `&E` | changes: `&mut E` |
 /// |---|---|---|
 /// | a closure, event by event | [`read`](Self::read) | [`write`](Self::write) |
 /// | a closure, batch by batch | [`read_batch`](Self::read_batch) | [`write_batch`](Self::write_batch) |
 /// | an [`EventHandler`](crate::EventHandler) | [`read_handler`](Self::read_handler) | [`write_handler`](Self::write_handler) |
-/// | one that is made on the stage's thread | [`read_local`](Self::read_local) | [`write_local`](Self::write_local) |
-/// | a [`Poller`](crate::Poller) of yours | [`poller`](Self::poller) | [`poller_mut`](Self::poller_mut) |
+/// | an `EventHandler` made on the thread of the stage | [`read_local`](Self::read_local) | [`write_local`](Self::write_local) |
+/// | a [`Poller`](crate::Poller), which you poll | [`poller`](Self::poller) | [`poller_mut`](Self::poller_mut) |
 /// | several [`Workers`](crate::graph::Workers) | [`workers`](Self::workers), then [`read`](crate::graph::Workers::read) | [`workers`](Self::workers), then [`write`](crate::graph::Workers::write) |
 ///
-/// ```
-/// use lapwing::Disruptor;
-/// use lapwing::wait::Blocking;
+/// `P` is the [place](crate::graph::Position) of the stage. A verb that changes events exists only
+/// where a stage is [alone](crate::graph::Alone) with them.
 ///
-/// let (producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
+/// ```
+/// use lapwing::{Disruptor, wait::Blocking};
+///
+/// let (_producer, consumers) = Disruptor::single_producer(1024, || 0_u64)
 ///     .stage("enrich").write(|event, _, _| *event += 1)
 ///     .stage("risk")
 ///         .wait(Blocking::default())
@@ -43,21 +45,19 @@ use super::graph::{Graph, StageId};
 ///         .read(|event, _, _| assert!(*event > 0))
 ///     .build()?;
 /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["enrich", "risk"]);
-/// # drop(producer);
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 ///
-/// [`Stage::new`] makes a stage without a place, for settings that are kept in a variable, and for a
-/// [seat](crate::graph::Seats::take). It has no verbs. A `&str` or a `String` is one with that name and no settings.
+/// [`Stage::new`] makes a stage without a place. Use it to keep settings in a variable, and to take
+/// a [seat](crate::graph::Seats::take). Such a stage has no verbs. A `&str` or a `String` converts
+/// to a stage with that name and no settings.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage};
 ///
 /// let risk = Stage::new("risk").max_batch(64);
-/// let ring = Disruptor::single_producer(1024, || 0_u64);
-/// let (producer, consumers) = ring.stage(risk).read(|_, _, _| {}).build()?;
-/// # drop((producer, consumers));
-/// # Ok::<(), lapwing::error::BuildError>(())
+/// let ring = Disruptor::single_producer(1024, || 0_u64).stage(risk).read(|_, _, _| {});
+/// assert!(ring.build().is_ok());
 /// ```
 ///
 /// ```compile_fail,E0599
@@ -69,21 +69,23 @@ pub struct Stage<P = Unplaced> {
     pub(super) position: P,
 }
 
-/// The position of a [`Stage`] that is not part of a graph: [`Stage::new`] makes it, and `stage` of a builder, a side, a
-/// chain or a graph gives it its place.
+/// The position of a [`Stage`] that has no place yet. [`Stage::new`] makes such a stage. `stage` of
+/// a builder, a side, a chain or a graph gives it its place.
 ///
 /// ```
-/// use lapwing::{Stage, graph::Unplaced};
+/// use lapwing::{Disruptor, Stage, graph::Unplaced};
 ///
 /// let stage: Stage<Unplaced> = Stage::new("risk");
-/// # let _ = stage;
+/// assert!(Disruptor::single_producer(8, || 0_u64).stage(stage).poller().build().is_ok());
 /// ```
 #[derive(Debug)]
 pub struct Unplaced(());
 
 impl Stage {
-    /// A stage with this name, which is also its thread's, and no place yet. Names are unique in a graph, not empty,
-    /// and have no NUL; [`build`](crate::Builder::build) checks it.
+    /// Makes a stage without a place. Its thread has the same name.
+    ///
+    /// Names are unique in a graph, are not empty, and contain no NUL;
+    /// [`build`](crate::Builder::build) checks that.
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::BuildError};
@@ -95,15 +97,18 @@ impl Stage {
         Self { settings: Settings::new(name.into()), position: Unplaced(()) }
     }
 
-    /// The same stage, at its place.
+    /// The same stage at its place.
     pub(super) fn at<P>(self, position: P) -> Stage<P> {
         Stage { settings: self.settings, position }
     }
 }
 
 impl<E> Stage<&mut Graph<'_, E>> {
-    /// A stage that this one comes after: it gets each event when that stage has finished it. Only a stage of a
-    /// [`Graph`] has this call; elsewhere the place says what a stage comes after. An id of another graph is
+    /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
+    /// Several calls add several dependencies.
+    ///
+    /// Only a stage of a [`Graph`] has this call. Elsewhere, the place determines the dependencies.
+    /// An id of another graph causes
     /// [`BuildError::UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
     /// ```
@@ -115,12 +120,12 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// graph.stage("both").after(left).after(right).poller();
     /// let ring = Disruptor::single_producer(8, || 0).graph(graph);
     /// let (mut producer, mut consumers) = ring.build()?;
-    /// # let mut left = consumers.take_poller("left")?;
-    /// # let mut right = consumers.take_poller("right")?;
-    /// # let mut both = consumers.take_poller("both")?;
+    /// let mut left = consumers.take_poller("left")?;
+    /// let mut right = consumers.take_poller("right")?;
+    /// let mut both = consumers.take_poller("both")?;
     /// producer.publish(|event| *event = 7)?;
     /// left.poll()?.consume_all();
-    /// assert!(both.poll().is_err());
+    /// assert!(both.poll().is_err()); // "right" has not consumed the event
     /// right.poll()?.consume_all();
     /// assert_eq!(both.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

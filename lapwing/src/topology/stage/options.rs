@@ -1,4 +1,4 @@
-//! What a stage may be asked to be, apart from what it does: waiting, CPU, batches, failures.
+//! The settings of a stage, apart from what it does: waiting, thread, CPU, batches, failures.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::unshared::Unshared;
 use crate::wait::WaitStrategy;
 
 impl<P> Stage<P> {
-    /// How this stage waits, instead of the ring's [default](crate::Builder::wait).
+    /// Sets how this stage waits, instead of the [default](crate::Builder::wait) of the ring.
     ///
     /// ```
     /// use lapwing::{Disruptor, wait::BusySpin};
@@ -26,15 +26,18 @@ impl<P> Stage<P> {
         self
     }
 
-    /// The CPU that [`start`](crate::Consumers::start) pins the stage's thread to, as the system
-    /// numbers them, from 0; where it cannot, `start` returns
-    /// [`StartError::Pin`](crate::error::StartError::Pin). Pinning is for Linux. Of a [group](crate::graph::Workers), this is the
-    /// CPU of the first worker.
+    /// Pins the thread of the stage to a CPU when it [starts](crate::Consumers::start). For a
+    /// [group](crate::graph::Workers), this is the CPU of the first worker.
     ///
-    /// Stages of one thread that ask for different CPUs are
-    /// [`PlacementError::TwoPins`](crate::error::PlacementError::TwoPins); [`Placement`](crate::graph::Placement) puts one that
-    /// asks beside no other unless told to. A poller has no thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
+    /// `cpu` is the number that the operating system uses, from 0. If the thread cannot be pinned,
+    /// `start` returns [`StartError::Pin`](crate::error::StartError::Pin). Pinning is supported on
+    /// Linux only.
+    ///
+    /// Stages on one thread must not ask for different CPUs:
+    /// [`PlacementError::TwoPins`](crate::error::PlacementError::TwoPins).
+    /// [`Placement`](crate::graph::Placement) puts a pinned stage on the thread of another stage
+    /// only if told to. A poller has no thread, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::StartError};
@@ -42,7 +45,7 @@ impl<P> Stage<P> {
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("hot").pin(usize::MAX).read(|_, _, _| {})
     ///     .build()?;
-    /// let error = consumers.start().unwrap_err(); // no machine has that many
+    /// let error = consumers.start().unwrap_err(); // no machine has that many CPUs
     /// assert!(matches!(error, StartError::Pin { cpu: usize::MAX, .. }));
     /// # Ok::<(), lapwing::error::BuildError>(())
     /// ```
@@ -51,44 +54,31 @@ impl<P> Stage<P> {
         self
     }
 
-    /// The thread of this name runs the stage, and every other stage of the ring that names it:
-    /// [`start`](crate::Consumers::start) makes one thread for all of them, and they take turns, a
-    /// batch of at most 16 KiB of events each; one that pauses before it tries again holds up no other. For
-    /// stages that work on the same data. [`Placement`](crate::graph::Placement) says it from outside of the graph, and
-    /// spreads the stages that say nothing.
+    /// Runs the stage on the thread with this name, together with every other stage of the ring
+    /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them.
     ///
-    /// Such a thread waits by the strategy of its first stage. A stage's own name is that of its
-    /// thread, if nothing else is said; so naming that one joins it. Stages that are run one by one
-    /// are grouped by you: [`Consumer::run_together`](crate::consumer::Consumer::run_together). A poller has no
-    /// thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
+    /// Use it for stages that work on the same data. The stages of a thread take turns: in each
+    /// turn, a stage handles a batch of at most 16 KiB of events. A stage that pauses before it
+    /// retries an event does not hold up the others. The thread waits by the strategy of its first
+    /// stage.
+    ///
+    /// By default, the thread of a stage has the name of the stage, so naming that thread joins it.
+    /// [`Placement`](crate::graph::Placement) does the same from outside of the graph, and
+    /// distributes the stages that name no thread. Consumers that you run yourself are not grouped
+    /// by this setting; use [`Consumer::run_together`](crate::consumer::Consumer::run_together). A
+    /// poller has no thread, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
-    /// use std::sync::{Arc, Mutex};
     /// use lapwing::Disruptor;
     ///
-    /// /// Holds money back before the match, gives the rest free after it.
-    /// #[derive(Default)]
-    /// struct Risk { held: u64, free: u64 }
-    ///
-    /// let risk = Arc::new(Mutex::new(Risk::default())); // locked once a batch, by one thread only
-    /// let (before, after) = (Arc::clone(&risk), Arc::clone(&risk));
-    /// let (mut orders, consumers) = Disruptor::single_producer(64, || 0_u64)
-    ///     .stage("hold").on_thread("risk").read_batch(move |orders, _| {
-    ///         before.lock().unwrap().held += orders.iter().sum::<u64>();
-    ///     })
+    /// let (_orders, consumers) = Disruptor::single_producer(64, || 0_u64)
+    ///     .stage("hold").on_thread("risk").read(|_, _, _| {})
     ///     .stage("match").read(|_, _, _| {})
-    ///     .stage("free").on_thread("risk").read_batch(move |orders, _| {
-    ///         after.lock().unwrap().free += orders.iter().sum::<u64>();
-    ///     })
+    ///     .stage("free").on_thread("risk").read(|_, _, _| {})
     ///     .build()?;
-    /// let running = consumers.start()?; // two threads: "risk" and "match"
-    /// for price in 1..=100 {
-    ///     orders.publish(|order| *order = price)?;
-    /// }
-    /// running.shutdown()?;
-    /// let risk = risk.lock().unwrap();
-    /// assert_eq!((risk.held, risk.free), (5050, 5050));
+    /// let threads: Vec<_> = consumers.threads().collect();
+    /// assert_eq!(threads, [("risk", vec!["hold", "free"]), ("match", vec!["match"])]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn on_thread(mut self, thread: impl Into<String>) -> Self {
@@ -96,11 +86,14 @@ impl<P> Stage<P> {
         self
     }
 
-    /// The stage waits for files, the network or whatever else is not the ring: it keeps a thread of its own
-    /// under every [`Placement`](crate::graph::Placement), and each worker does, of a group. That somebody else is
-    /// put on its thread is [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). A poller has
-    /// no thread: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
+    /// Declares that the handler blocks on something other than the ring, such as a file or the
+    /// network. The stage then has a thread of its own under every
+    /// [`Placement`](crate::graph::Placement). In a group, each worker has one.
+    ///
+    /// Placing another stage on that thread is an error:
+    /// [`PlacementError::BlockingShares`](crate::error::PlacementError::BlockingShares). A poller
+    /// has no thread, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};
@@ -120,16 +113,16 @@ impl<P> Stage<P> {
         self
     }
 
-    /// Longest wait before [`on_timeout`](crate::EventHandler::on_timeout) is called, again after
-    /// each further one.
+    /// Calls [`on_timeout`](crate::EventHandler::on_timeout) of the handler each time that the
+    /// stage has waited this long for an event.
     ///
-    /// Closures and pollers have no such call: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting). A handler that does not define `on_timeout` is not told
-    /// either, and no error says so.
+    /// Closures and pollers have no `on_timeout`, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for them. No error is reported
+    /// for an `EventHandler` that does not define `on_timeout`; the setting has no effect there.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
-    /// use lapwing::{Disruptor, EventHandler, Sequence, Stage};
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
     /// struct Watchdog(mpsc::Sender<Sequence>);
     ///
@@ -141,12 +134,12 @@ impl<P> Stage<P> {
     /// }
     ///
     /// let (alarm, alarms) = mpsc::channel();
-    /// let stage = Stage::new("watchdog").timeout(Duration::from_millis(1));
-    /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).stage(stage).read_handler(Watchdog(alarm)).build()?;
+    /// let stage = Disruptor::single_producer(8, || 0).stage("watchdog");
+    /// let ring = stage.timeout(Duration::from_millis(1)).read_handler(Watchdog(alarm));
+    /// let (_producer, consumers) = ring.build()?;
     /// let running = consumers.start()?;
     /// assert_eq!((alarms.recv()?, alarms.recv()?), (0, 0)); // nothing is published
-    /// running.shutdown()?;
+    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -154,15 +147,23 @@ impl<P> Stage<P> {
         self
     }
 
-    /// Most events of a batch, at least 1; [`build`](crate::Builder::build) checks it.
+    /// Sets the greatest number of events in a batch, at least 1; [`build`](crate::Builder::build)
+    /// checks it.
     ///
-    /// By default it is half of the ring for the handler of a stage alone, a third if there are two stages, and a quarter
-    /// if there are more, in a ring of 32 KiB or less, for a worker, and for whoever takes a [seat](crate::graph::Seats). With
-    /// several producers it is a quarter for any handler, and 4096 events at most; but as above for events of 32 to 64
-    /// bytes that fill 1 MiB by then. For a poller it is the whole ring.
+    /// A stage releases its events batch by batch. With shorter batches, downstream stages and
+    /// producers follow more closely. Each release costs the transfer of a cache line. By default,
+    /// the last line of this table that fits applies:
     ///
-    /// A stage lets go of its events by the batch, so a shorter one lets stages downstream and
-    /// producers follow more closely, and costs a cache line each.
+    /// | consumer | longest batch |
+    /// |---|---|
+    /// | a handler | 1/2 of the ring if the graph has one stage, 1/3 if it has two, 1/4 if it has more |
+    /// | a handler, if the ring has at most 32 KiB | 1/4 of the ring |
+    /// | a handler, if the ring has several producers | 1/4 of the ring, at most 4096 events |
+    /// | a worker, or a consumer in a [seat](crate::graph::Seats) | 1/4 of the ring |
+    /// | a poller | the whole ring |
+    ///
+    /// The third line does not apply if an event has 32 to 64 bytes and the batch by the first two
+    /// lines has 1 MiB or more.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -180,16 +181,21 @@ impl<P> Stage<P> {
         self
     }
 
-    /// Events count as finished only once somebody has
-    /// [acknowledged](crate::consumer::Acknowledger::acknowledge) them, besides being handled: until then they
-    /// hold back producers and the stages after this one. Who does so is
-    /// [taken](crate::Consumers::take_acknowledger) by the stage's name before the start.
+    /// Makes events count as finished only after they are both handled and
+    /// [acknowledged](crate::consumer::Acknowledger::acknowledge). Until then, they hold back
+    /// producers and downstream stages.
     ///
-    /// A stage that leaves the graph, since it was [stopped](crate::consumer::StopHandle) or its policy says so,
-    /// holds nobody back any more: what it has handled goes on to the stages after it, acknowledged or
-    /// not. And a [shutdown](crate::Running::shutdown) waits for stages, not for acknowledgements that no
-    /// stage waits for: after it, [`Acknowledger::acknowledged`](crate::consumer::Acknowledger::acknowledged)
-    /// says how far those of a last stage are.
+    /// The program [takes](crate::Consumers::take_acknowledger) the acknowledger by the name of the
+    /// stage before the start.
+    ///
+    /// A stage leaves the graph if it is [stopped](crate::consumer::StopHandle) or if its failure
+    /// policy says so. It then holds back no other stage: the events that it has handled go on to
+    /// downstream stages, acknowledged or not.
+    ///
+    /// A [shutdown](crate::Running::shutdown) waits for stages. It does not wait for
+    /// acknowledgements that no stage waits for. After it,
+    /// [`Acknowledger::acknowledged`](crate::consumer::Acknowledger::acknowledged) says how far the
+    /// acknowledgements of a last stage are.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -213,10 +219,12 @@ impl<P> Stage<P> {
         self
     }
 
-    /// What to do when the handler returns an error; without a policy it halts the ring.
+    /// Sets what to do when the handler returns an error. Without a policy, an error halts the
+    /// ring.
     ///
-    /// A handler that returns `()` or an [`Action`](crate::Action) returns no error, and a poller has no handler: there
-    /// [`build`](crate::Builder::build) returns [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
+    /// A handler that returns `()` or an [`Action`](crate::Action) returns no error, and a poller
+    /// has no handler. For these, [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
     ///
     /// ```
     /// use lapwing::{Action, Disruptor};
@@ -231,10 +239,10 @@ impl<P> Stage<P> {
     /// for text in ["7", "eight", "9"] {
     ///     producer.publish(|line| line.push_str(text))?;
     /// }
-    /// drop(producer);
+    /// drop(producer); // closes the ring
     /// let finished = consumers.into_iter().next().unwrap().run();
     /// assert_eq!(finished.skipped(), 1);
-    /// # drop(finished);
+    /// drop(finished);
     /// assert_eq!(sum, 16);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -243,12 +251,13 @@ impl<P> Stage<P> {
         self
     }
 
-    /// What to do when the handler panics; without a policy it halts the ring. A panic of `on_start`
-    /// always does. The handler, and with `&mut E` the event, are as the panic left them. For a call
-    /// between batches, such as `on_timeout`, no event is skipped.
+    /// Sets what to do when the handler panics. Without a policy, a panic halts the ring. A panic
+    /// of `on_start` always does.
     ///
-    /// A poller has no handler: there [`build`](crate::Builder::build) returns
-    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting).
+    /// The handler is in the state in which the panic left it. So is the event, if the stage
+    /// changes events. If a call between batches panics, such as `on_timeout`, no event is skipped.
+    /// A poller has no handler, so [`build`](crate::Builder::build) returns
+    /// [`UnusedSetting`](crate::error::BuildError::UnusedSetting) for it.
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Retries};
@@ -261,7 +270,7 @@ impl<P> Stage<P> {
     ///     })
     ///     .build()?;
     /// producer.publish(|event| *event = 7)?;
-    /// drop(producer);
+    /// drop(producer); // closes the ring
     /// let finished = consumers.into_iter().next().unwrap().run();
     /// assert_eq!((finished.processed(), finished.skipped()), (1, 0));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,4 @@
-//! What a stage is asked to be, apart from what it does, as the graph keeps it.
+//! The settings of a stage, as the graph keeps them.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     pub(crate) pin: Option<usize>,
     pub(crate) thread: Option<String>,
     pub(crate) is_blocking: bool,
-    /// The stage whose thread is its own as well, whichever that is.
+    /// The stage whose thread it shares, whichever thread that is.
     pub(crate) beside: Option<usize>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) max_batch: Option<usize>,

@@ -1,5 +1,5 @@
-//! What a stage may be: a closure, a handler or a poller, reading or writing. A verb puts the stage at its place.
-//! Not here: a stage of several workers (`workers`).
+//! The verbs of a stage: a closure, a handler or a poller, reading or writing. A verb adds the
+//! stage at its place. Not here: a stage of several workers (`workers`).
 
 use std::any::Any;
 
@@ -12,7 +12,7 @@ use crate::consumer::{
 use crate::topology::graph::{Abilities, Body, Part};
 use crate::topology::position::{Alone, Position};
 
-/// Stages that read. Threads share what is read, so events must be `Sync`:
+/// Stages that read. Several threads may read an event at the same time, so events must be `Sync`:
 ///
 /// ```compile_fail,E0277
 /// use std::cell::Cell;
@@ -23,24 +23,29 @@ use crate::topology::position::{Alone, Position};
 /// ```
 /// use std::cell::Cell;
 /// let ring = lapwing::Disruptor::single_producer(8, || Cell::new(0));
-/// let _ = ring.stage("a").write(|event, _, _| event.set(1)); // alone with the event
+/// let ring = ring.stage("a").write(|event, _, _| event.set(1)); // alone with the event
+/// assert!(ring.build().is_ok());
 /// ```
 impl<'env, P: Position<'env>> Stage<P> {
-    /// Reads event by event: `on_event(event, sequence, end_of_batch)`.
+    /// Reads events one by one with a closure: `on_event(event, sequence, end_of_batch)`.
     ///
-    /// What the closure owns (`move`) lies with its stage, on cache lines that no other thread writes to. What it
-    /// borrows lies where its owner has it: two counters side by side on one stack, each written by a stage of its
-    /// own, share a line, for which the two threads contend at each event. `#[repr(align(128))]` keeps them apart, or
-    /// an [`EventHandler`] that owns what it counts and is [handed back](crate::Report::take).
+    /// What the closure owns (`move`) lies on cache lines that no other thread writes. What it
+    /// borrows lies where its owner put it. Two counters that lie side by side on a stack share a
+    /// cache line. If two stages write them, the two threads contend for that line at each event
+    /// (false sharing). To avoid it, use `#[repr(align(128))]`, or an [`EventHandler`] that owns
+    /// its counter and is [handed back](crate::Report::take).
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
-    ///     .stage("check").read(|event, _sequence, _end_of_batch| assert_eq!(*event, 7))
+    ///     .stage("check").read(|event, sequence, _end_of_batch| assert_eq!(*event, sequence))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// let running = consumers.start()?;
+    /// for number in 0..10 {
+    ///     producer.publish(|event| *event = number)?;
+    /// }
+    /// assert_eq!(running.shutdown()?.stages().next().unwrap().processed(), 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read<R: IntoAction + 'env>(
@@ -53,18 +58,22 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| PerEvent::new(on_event), nothing)
     }
 
-    /// Reads batch by batch: `on_batch(events, first_sequence)`. A batch ends at the end of the ring, where the
-    /// next one begins. Of large events a handler that goes through [`Events`](crate::consumer::Events) sees more a second.
+    /// Reads events batch by batch with a closure: `on_batch(events, first_sequence)`.
+    ///
+    /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
+    /// the first slot. With large events, a handler that iterates over
+    /// [`Events`](crate::consumer::Events) has a higher throughput.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("check").read_batch(|events, _first_sequence| {
     ///         assert!(events.iter().all(|event| *event == 7));
     ///     })
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -78,12 +87,11 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| PerBatch::new(on_batch), nothing)
     }
 
-    /// Reads with a handler, to be [handed back](crate::Report::take).
+    /// Reads events with a handler. [`Report::take`](crate::Report::take) hands it back at the end.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
-    /// #[derive(Default)]
     /// struct Sum(u64);
     ///
     /// impl EventHandler<u64> for Sum {
@@ -93,7 +101,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     /// }
     ///
     /// let (mut producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum::default()).build()?;
+    ///     Disruptor::single_producer(8, || 0).stage("sum").read_handler(Sum(0)).build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
     /// let Sum(total) = running.shutdown()?.take("sum")?;
@@ -109,27 +117,26 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| WholeLife::new(handler), itself)
     }
 
-    /// Reads with a handler that is made and dropped on the stage's thread: it need not be `Send`.
+    /// Reads events with a handler that is made and dropped on the thread of the stage. The handler
+    /// need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence};
+    /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
     /// struct Local(Rc<u64>); // cannot be sent to another thread
-    /// # impl EventHandler<u64> for Local {
-    /// #     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
-    /// #         assert_eq!(*event, *self.0);
-    /// #     }
-    /// # }
+    ///
+    /// impl EventHandler<u64> for Local {
+    ///     fn on_event(&mut self, event: &u64, _: Sequence, _: bool) {
+    ///         assert_eq!(*event, *self.0);
+    ///     }
+    /// }
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
-    ///     .stage("local").read_local(|| {
-    ///         assert_eq!(std::thread::current().name(), Some("local"));
-    ///         Local(Rc::new(7))
-    ///     })
+    ///     .stage("local").read_local(|| Local(Rc::new(7)))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -142,11 +149,13 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Shared, _, R>(|| WholeLife::new(make()), nothing)
     }
 
-    /// Leaves the events to a [`Poller`](crate::Poller) that reads, to be [taken](crate::Consumers::take_poller) by the
-    /// stage's name.
+    /// Leaves the events to a [`Poller`](crate::Poller), which the program
+    /// [takes](crate::Consumers::take_poller) by the name of the stage and polls on a thread of its
+    /// choice.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
     /// let mut ticks = consumers.take_poller("ticks")?;
@@ -163,7 +172,7 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.position.place(self.settings, part)
     }
 
-    /// Puts the stage at its place, with a handler that its thread makes.
+    /// Adds the stage at its place, with a handler that its thread makes.
     fn add<A: Access, H: Work<P::Event, A> + 'env, R: IntoAction>(
         self,
         make: impl FnOnce() -> H + Send + 'env,
@@ -178,8 +187,8 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 }
 
-/// Stages that change events. No other stage has the event meanwhile, so it need not be `Sync`, and stages side by
-/// side have none of these verbs:
+/// Stages that change events. No other stage has the event at the same time, so events need not be
+/// `Sync`. Stages side by side have none of these verbs:
 ///
 /// ```compile_fail,E0277
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -187,20 +196,22 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// ```
 ///
 /// ```
-/// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
+/// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").read(|event, _, _| assert!(*event < 9)));
+/// assert!(ring.build().is_ok());
 /// ```
 impl<'env, P: Position<'env>> Stage<P> {
-    /// Changes event by event: `on_event(event, sequence, end_of_batch)`.
+    /// Changes events one by one with a closure: `on_event(event, sequence, end_of_batch)`.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("double").write(|event, _, _| *event *= 2)
-    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14)) // of a published 7
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -214,11 +225,14 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| PerEvent::new(on_event), nothing)
     }
 
-    /// Changes batch by batch: `on_batch(events, first_sequence)`. A batch ends at the end of the ring, where the next
-    /// one begins.
+    /// Changes events batch by batch with a closure: `on_batch(events, first_sequence)`.
+    ///
+    /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
+    /// the first slot.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("stamp").write_batch(|events, first_sequence| {
     ///         for (sequence, event) in (first_sequence..).zip(events) {
@@ -227,8 +241,8 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     })
     ///     .stage("check").read(|event, sequence, _| assert_eq!(*event, sequence))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish_batch(3, |_| {})?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -242,7 +256,8 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| PerBatch::new(on_batch), nothing)
     }
 
-    /// Changes events with a handler, to be [handed back](crate::Report::take).
+    /// Changes events with a handler. [`Report::take`](crate::Report::take) hands it back at the
+    /// end.
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
@@ -257,10 +272,10 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
     ///     .stage("scale").write_handler(Scale(2))
-    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14)) // of a published 7
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 14))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -273,25 +288,27 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| WholeLife::new(handler), itself)
     }
 
-    /// Changes events with a handler that is made and dropped on the stage's thread: it need not be `Send`.
+    /// Changes events with a handler that is made and dropped on the thread of the stage. The
+    /// handler need not be `Send`.
     ///
     /// ```
     /// use std::rc::Rc;
-    /// # use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
+    /// use lapwing::{Disruptor, EventHandler, Sequence, consumer::Exclusive};
     ///
     /// struct Add(Rc<u64>); // cannot be sent to another thread
-    /// # impl EventHandler<u64, Exclusive> for Add {
-    /// #     fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
-    /// #         *event += *self.0;
-    /// #     }
-    /// # }
+    ///
+    /// impl EventHandler<u64, Exclusive> for Add {
+    ///     fn on_event(&mut self, event: &mut u64, _: Sequence, _: bool) {
+    ///         *event += *self.0;
+    ///     }
+    /// }
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0)
     ///     .stage("add").write_local(|| Add(Rc::new(1)))
-    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 8)) // of a published 7
+    ///     .stage("check").read(|event, _, _| assert_eq!(*event, 8))
     ///     .build()?;
-    /// # let running = consumers.start()?;
-    /// # producer.publish(|event| *event = 7)?;
+    /// let running = consumers.start()?;
+    /// producer.publish(|event| *event = 7)?;
     /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -304,17 +321,19 @@ impl<'env, P: Position<'env>> Stage<P> {
         self.add::<Exclusive, _, R>(|| WholeLife::new(make()), nothing)
     }
 
-    /// Leaves the events to a [`Poller`](crate::Poller) that changes them, to be
-    /// [taken](crate::Consumers::take_poller_mut) by the stage's name.
+    /// Leaves the events to a [`Poller`](crate::Poller) that changes them. The program
+    /// [takes](crate::Consumers::take_poller_mut) it by the name of the stage and polls on a thread
+    /// of its choice.
     ///
     /// ```
-    /// # use lapwing::Disruptor;
+    /// use lapwing::Disruptor;
+    ///
     /// let (mut producer, mut consumers) =
     ///     Disruptor::single_producer(8, String::new).stage("lines").poller_mut().build()?;
     /// let mut lines = consumers.take_poller_mut("lines")?;
     /// producer.publish(|line| line.push_str("first"))?;
     /// for (_, line) in lines.poll()?.iter_mut() {
-    ///     assert_eq!(std::mem::take(line), "first"); // taken out of the ring
+    ///     assert_eq!(std::mem::take(line), "first"); // moved out of the ring
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -346,12 +365,12 @@ where
     Consumer::new(name, (pin, thread), processor)
 }
 
-/// A closure or a handler of the thread's own: nothing to hand back.
+/// Hands back nothing: for a closure, or a handler that belongs to its thread.
 pub(super) fn nothing<H>(_: H) -> Option<Box<dyn Any + Send>> {
     None
 }
 
-/// A handler, handed back as it is.
+/// Hands back the handler itself.
 pub(super) fn itself<H: Send + 'static, R>(work: WholeLife<H, R>) -> Option<Box<dyn Any + Send>> {
     Some(Box::new(work.0))
 }

@@ -1,5 +1,5 @@
-//! How many workers share the events of a stage, by which keys, and on which CPUs, as a program writes it. Not here: what
-//! they do (`worker_verbs`).
+//! The settings of a worker group: how many workers share the events of a stage, by which keys, and
+//! on which CPUs. Not here: what the workers do (`worker_verbs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use crate::topology::position::Position;
 use crate::topology::team::Team;
 
 impl<'env, P: Position<'env>> Stage<P> {
-    /// Has a group of `workers`, `1..=64`, share the events: each event goes to one of them.
-    /// [`build`](crate::Builder::build) checks the number. Settings of the stage stand before this call, those of the
-    /// group after it.
+    /// Makes the stage a group of `workers`, `1..=64`, that share the events: each event goes to
+    /// one worker. [`build`](crate::Builder::build) checks the number.
+    ///
+    /// Settings of the stage come before this call, settings of the group after it.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
@@ -27,47 +28,42 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 }
 
-/// A stage whose events several workers share, from [`Stage::workers`]: each event goes to exactly one of them. Settings
-/// such as [`by_key`](Self::by_key) may follow, and a verb ends it, as it does a [`Stage`]. A verb calls `make` for each
-/// worker, with the worker's number, 0 for the first.
+/// A stage whose events are shared by several workers, from [`Stage::workers`]. Each event goes to
+/// exactly one worker.
 ///
-/// A worker claims some of the events that are there, its fair share, and gives way to nobody until it
-/// has handled them. Which worker gets which event, and in what order events are finished, is left to
-/// chance, unless they are told apart [by key](Self::by_key). The stages after the group wait for all of them: they see each event once it is finished,
-/// and in order.
+/// Settings such as [`by_key`](Self::by_key) may follow, and a verb ends the stage. The verb calls
+/// `make` once for each worker, with the number of the worker, from 0.
 ///
-/// A worker may claim several events at once even while another one is idle: how many goes by how long its events took so
-/// far. It handles them one after the other, so events that wait for each other, such as the parts of something that all
-/// have to be under way, need [`max_batch(1)`](Stage::max_batch).
-///
-/// Workers are consumers of their own. They have a thread and a handler each, with the stage's name and
-/// a number, such as "price-0", by which the report gives account of them and hands handlers back. What
-/// the [`Stage`] says holds for each of them: how it waits, its longest batch, its timeout, and its
-/// policies, of which each worker has a [clone of its own](crate::consumer::FailurePolicy).
-///
-/// A worker that [stops](crate::Action::Stop) leaves what it has claimed and not finished to the
-/// others, the event that it stopped at included. When the last one leaves, the ring halts, and that
-/// one's outcome says so.
+/// - **Order.** Which worker gets an event, and in which order events are finished, is not
+///   determined, except [by key](Self::by_key). Stages downstream of the group wait for all of its
+///   workers. They see each event after it is finished, and in order.
+/// - **Share.** A worker claims a fair share of the available events and handles them one after the
+///   other. How many it claims depends on how long its events took so far. Other workers, even idle
+///   ones, take over claimed events only when a worker leaves. If events wait for each other, for
+///   example parts that must all be under way, set [`max_batch(1)`](Stage::max_batch).
+/// - **Names and settings.** Each worker is a consumer with its own thread and handler. Its name is
+///   that of the stage and a number, such as "price-0". The report lists workers, and hands back
+///   handlers, by these names. The settings of the [`Stage`] apply to each worker: strategy,
+///   longest batch, timeout and failure policies. Each worker has its [own
+///   clone](crate::consumer::FailurePolicy) of a policy.
+/// - **Leaving.** A worker that [stops](crate::Action::Stop) leaves its claimed, unfinished events
+///   to the others, including the event at which it stopped. If the last worker leaves, the ring
+///   halts, and the outcome of that worker says so.
 ///
 /// ```
 /// use lapwing::Disruptor;
 ///
-/// #[derive(Default)]
-/// struct Order { quantity: u64, unit_price: u64, price: u64 }
-///
-/// let (mut orders, consumers) = Disruptor::single_producer(64, Order::default)
-///     .stage("price").workers(4).write(|_worker| {
-///         |order, _, _| order.price = order.quantity * order.unit_price
-///     })
-///     .stage("book").read(|order, sequence, _| assert_eq!(order.price, sequence * 3))
+/// let (mut orders, consumers) = Disruptor::single_producer(64, || (0_u64, 0_u64))
+///     .stage("price").workers(4).write(|_worker| |order, _, _| order.1 = 3 * order.0)
+///     .stage("book").read(|order, sequence, _| assert_eq!(*order, (sequence, 3 * sequence)))
 ///     .build()?;
 /// let running = consumers.start()?; // the threads "price-0" to "price-3", and "book"
 /// for quantity in 0..1000 {
-///     orders.publish(|order| (order.quantity, order.unit_price) = (quantity, 3))?;
+///     orders.publish(|order| order.0 = quantity)?;
 /// }
 /// let report = running.shutdown()?;
-/// let of_workers = report.stages().filter(|stage| stage.name().starts_with("price-"));
-/// assert_eq!(of_workers.map(|worker| worker.processed()).sum::<u64>(), 1000);
+/// let workers = report.stages().filter(|stage| stage.name().starts_with("price-"));
+/// assert_eq!(workers.map(|worker| worker.processed()).sum::<u64>(), 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a stage is added by a verb, such as `read`"]
@@ -77,21 +73,24 @@ pub struct Workers<P, E> {
 }
 
 impl<P, E> Workers<P, E> {
-    /// Most workers that the group may be [resized](crate::lifecycle::WorkerGroup::resize) to as the ring runs.
-    /// Each has its thread from the start; those that are not to work sleep. As many as there are at
-    /// the start by default.
+    /// Sets the greatest number of workers that the group may be
+    /// [resized](crate::lifecycle::WorkerGroup::resize) to while the ring runs. By default, that is
+    /// the number at the start.
+    ///
+    /// Every worker has its thread from the start. Workers that are not needed are
+    /// parked, whatever the strategy of the stage.
     ///
     /// ```
     /// use lapwing::Disruptor;
     ///
-    /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("work").workers(1).up_to(3).read(|_| |_, _, _| {})
     ///     .build()?;
-    /// let running = consumers.start()?; // three threads, two of which sleep
+    /// let running = consumers.start()?; // three threads, two of them parked
     /// let work = running.workers("work").unwrap();
     /// work.resize(3)?;
-    /// # producer.publish(|event| *event = 7)?;
-    /// running.shutdown()?;
+    /// assert_eq!(work.size(), 3);
+    /// # running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn up_to(mut self, max: usize) -> Self {
@@ -99,75 +98,66 @@ impl<P, E> Workers<P, E> {
         self
     }
 
-    /// Events with the same key go to the same worker, one after another in their order. Different keys
-    /// are spread over the workers and may share one.
+    /// Sends events with the same key to the same worker, in their order. Several keys may share a
+    /// worker.
     ///
     /// The first worker that finds events without an owner calls `key` for each of them, before any
-    /// worker handles them: so a handler may change what the key was made of. A batch of a worker is a run
-    /// of events that are its own, so it is short where keys change with each event.
+    /// worker handles them. A handler may therefore change the fields that `key` reads. A batch of
+    /// a worker is a run of its own events, so it is short if the key changes with each event.
     ///
     /// # What `key` may do
     ///
-    /// One worker at a time routes, and holds the routing lock of the group while it calls `key`. The
-    /// other workers handle what is routed already, and get nothing more until `key` returns. So `key` should be
-    /// a short computation. In particular:
+    /// One worker at a time assigns events, and holds the routing lock of the group while it calls
+    /// `key`. The other workers handle the events that are already assigned, and get no others
+    /// until `key` returns. So `key` should be a short computation:
     ///
-    /// - It may publish to its own ring while there is room. A publication that could only go on after
-    ///   `key` has returned is an error, [`PublishError::WouldDeadlock`](crate::error::PublishError::WouldDeadlock),
-    ///   as in a handler.
-    /// - It must not wait by other means for an event that is not routed yet, nor for the end of the ring.
-    ///   The library cannot detect that, and the group would stand still for ever.
-    /// - It may resize the group; that takes effect when the current events are routed.
+    /// - It may publish to its own ring while there are free slots. If the publication could only
+    ///   go on after `key` has returned, it fails with
+    ///   [`PublishError::WouldDeadlock`](crate::error::PublishError::WouldDeadlock), as it does in
+    ///   a handler.
+    /// - It must not wait in another way for an event that is not assigned yet, or for the end of
+    ///   the ring. The library cannot detect that, and the group would block forever.
+    /// - It may resize the group. The new size applies once the current events are assigned.
     ///
-    /// # When keys change hands
+    /// # When keys move to another worker
     ///
-    /// A [resize](crate::lifecycle::WorkerGroup::resize) gives keys to other workers. None of them gets an event
-    /// before all that were given out earlier are finished, so the order of each key holds; for that
-    /// moment the group waits for its slowest worker.
+    /// A [resize](crate::lifecycle::WorkerGroup::resize) assigns some keys to other workers. No
+    /// worker gets an event of the new assignment before all events of the old one are finished, so
+    /// the order of each key holds. During that time, the group waits for its slowest worker.
     ///
-    /// **What a handler keeps for a key does not move by itself:** the new worker of a key begins without
-    /// it, so an average per key would silently begin anew. Handlers that implement
-    /// [`HandOver`](crate::consumer::HandOver) move it; they are added by
+    /// **The state that a handler keeps for a key does not move by itself.** The new worker of a
+    /// key begins without it: an average per key, for example, would restart silently. Handlers
+    /// that implement [`HandOver`](crate::consumer::HandOver) move their state. Add them by
     /// [`read_keyed_handlers`](Self::read_keyed_handlers).
     ///
-    /// A worker that [stops](crate::Action::Stop) leaves its events to another one, in their order, the
-    /// event that it stopped at included. Later events of its keys go to those that are left. If `key`
-    /// panics, the ring halts, whatever the stage's policy says, since nobody knows whose the event is;
-    /// the outcome of the worker that asked for it is
-    /// [`Panicked`](crate::consumer::Outcome::Panicked), with the event's sequence.
+    /// A worker that [stops](crate::Action::Stop) leaves its events to another one in their order,
+    /// including the event at which it stopped. Later events of its keys go to the remaining
+    /// workers.
+    ///
+    /// If `key` panics, the ring halts, whatever the failure policy says, since the owner of the
+    /// event is not known. The outcome of the worker that called `key` is
+    /// [`Panicked`](crate::consumer::Outcome::Panicked), with the sequence of the event.
     ///
     /// ```
-    /// use std::collections::HashMap;
+    /// use std::collections::HashSet;
     /// use lapwing::{Disruptor, EventHandler, Sequence};
     ///
     /// #[derive(Default)]
-    /// struct Trade { account: u64, amount: u64 }
+    /// struct Accounts(HashSet<u64>); // of this worker, so it needs no lock
     ///
-    /// /// Each account is in one of these, which needs no lock.
-    /// #[derive(Default)]
-    /// struct Balances(HashMap<u64, u64>);
-    ///
-    /// impl EventHandler<Trade> for Balances {
-    ///     fn on_event(&mut self, trade: &Trade, _: Sequence, _: bool) {
-    ///         *self.0.entry(trade.account).or_default() += trade.amount;
-    ///     }
+    /// impl EventHandler<u64> for Accounts {
+    ///     fn on_event(&mut self, account: &u64, _: Sequence, _: bool) { self.0.insert(*account); }
     /// }
     ///
-    /// let (mut trades, consumers) = Disruptor::single_producer(64, Trade::default)
-    ///     .stage("balances")
-    ///     .workers(2)
-    ///     .by_key(|trade| trade.account)
-    ///     .read_handlers(|_worker| Balances::default())
-    ///     .build()?;
+    /// let stage = Disruptor::single_producer(64, || 0_u64).stage("accounts").workers(2);
+    /// let ring = stage.by_key(|account| *account).read_handlers(|_worker| Accounts::default());
+    /// let (mut trades, consumers) = ring.build()?;
     /// let running = consumers.start()?;
-    /// for amount in 1..=100 {
-    ///     trades.publish(|trade| (trade.account, trade.amount) = (amount % 10, amount))?;
-    /// }
+    /// (0..100).try_for_each(|trade| trades.publish(|account| *account = trade % 10).map(drop))?;
     /// let mut report = running.shutdown()?;
-    /// let Balances(left) = report.take("balances-0")?;
-    /// let Balances(right) = report.take("balances-1")?;
-    /// assert_eq!(left.len() + right.len(), 10); // no account is in both
-    /// assert_eq!(left.values().chain(right.values()).sum::<u64>(), 5050);
+    /// let Accounts(left) = report.take("accounts-0")?;
+    /// let Accounts(right) = report.take("accounts-1")?;
+    /// assert!(left.is_disjoint(&right) && left.len() + right.len() == 10);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn by_key(mut self, key: impl Fn(&E) -> u64 + Send + Sync + 'static) -> Self {
@@ -175,9 +165,11 @@ impl<P, E> Workers<P, E> {
         self
     }
 
-    /// The CPUs that the workers are pinned to, the first worker to the first, as by
-    /// [`Stage::pin`](crate::Stage::pin). A worker that there is no CPU for is not pinned; the stage's
-    /// own is for the first worker, where none is said here.
+    /// Sets the CPUs that the workers are pinned to: the first worker to the first CPU, and so on,
+    /// as [`Stage::pin`](crate::Stage::pin) does for a stage.
+    ///
+    /// A worker without a CPU in the list is not pinned. If the list is empty, the CPU of the stage
+    /// applies to the first worker.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -16,18 +16,18 @@ use crate::spy::{Spy, publish, value_of};
 
 for_each_setup! {
     b02_last_event_of_a_batch_arrives_without_another,
-    b03a_asking_for_room_publishes_nothing,
-    b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing,
-    b11_batch_larger_than_the_ring_is_an_error_and_no_wait,
+    b03a_query_of_free_slots_publishes_nothing,
+    b03b_second_claim_that_reads_the_gate_publishes_nothing,
+    b11_batch_larger_than_the_ring_is_an_error_without_a_wait,
     b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun,
-    b14a_thread_that_publishes_to_two_rings_mixes_nothing_up,
+    b14a_thread_that_publishes_to_two_rings_keeps_them_apart,
     b14b_two_threads_that_publish_batches_end,
-    b15a_event_is_not_overwritten_before_its_reader_has_let_go,
+    b15a_event_is_not_overwritten_before_its_reader_releases_it,
     b15b_every_event_of_several_producers_arrives,
-    b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early,
-    b16a_event_is_whole_when_it_is_seen,
+    b15c_end_of_a_batch_releases_all_after_an_early_release,
+    b16a_event_is_whole_when_it_is_visible,
     b16b_sequence_of_a_claim_is_that_of_its_event,
-    b25_panic_of_a_fill_shows_nobody_what_it_left,
+    b25_panic_of_a_fill_exposes_no_partial_event,
     b27_fill_that_publishes_and_halts_waits_for_no_lock,
     b27_publishing_under_a_lock_that_the_handler_wants_ends,
 }
@@ -51,16 +51,16 @@ fn b02_last_event_of_a_batch_arrives_without_another<K: Kind>(setup: Setup<K>) {
     });
 }
 
-/// Before 3.3.7: `hasAvailableCapacity` between a claim and its publication wrote the cursor. A
-/// single producer cannot be asked while its claim lives; one that was refused has published as
-/// little.
-fn b03a_asking_for_room_publishes_nothing<K: Kind>(setup: Setup<K>) {
+/// Before 3.3.7, `hasAvailableCapacity` wrote the cursor if it was called between a claim and its
+/// publication. The claim of a single producer borrows the producer, so the call is impossible
+/// here. A call that is refused must not publish either.
+fn b03a_query_of_free_slots_publishes_nothing<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(4);
     let is_refused = |producer: &mut Producer<u64, K::Sequencer>| {
         assert_eq!(producer.free_slots(), 3);
         assert_eq!(producer.try_claim_batch(4).err(), Some(BatchError::Full));
         let timed = producer.publish_batch_timeout(4, MOMENT, |_| unreachable!());
-        // In vain, if this thread holds the claim that is in the way.
+        // Fails if this thread holds the claim.
         let in_vain = if K::IS_MULTI { BatchError::WouldDeadlock } else { BatchError::TimedOut };
         assert_eq!(timed, Err(in_vain));
     };
@@ -77,9 +77,9 @@ fn b03a_asking_for_room_publishes_nothing<K: Kind>(setup: Setup<K>) {
     assert_eq!(poller.poll().unwrap().len(), 1);
 }
 
-/// 3.3.7 to 4.0 (issue 477): a second claim that finds the ring full by what it last knew writes
-/// the cursor, and the first one is seen before it is published.
-fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(setup: Setup<K>) {
+/// 3.3.7 to 4.0 (issue 477): a second claim that finds the ring full by its cached gate writes the
+/// cursor, and the first claim is seen before it is published.
+fn b03b_second_claim_that_reads_the_gate_publishes_nothing<K: Kind>(setup: Setup<K>) {
     let (is_published, handled) = (AtomicBool::new(true), AtomicU64::new(0));
     let (mut producer, consumers) = setup
         .ring(4, || 0_u64)
@@ -94,8 +94,7 @@ fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(set
     thread::scope(|scope| {
         let running = consumers.start_scoped(scope).unwrap();
         for round in 0..5 {
-            // All but one slot of a lap, so that the claim after the next one has to look at the
-            // gate.
+            // All but one slot of a lap, so that the claim after the next one reads the gate.
             producer.publish_batch(3, |_| {}).unwrap();
             wait_until(|| handled.load(SeqCst) == 5 * round + 3);
             is_published.store(false, SeqCst);
@@ -119,8 +118,8 @@ fn b03b_second_claim_that_has_to_look_at_the_gate_publishes_nothing<K: Kind>(set
     });
 }
 
-/// Before 2018 (issue 236): `next(n)` with more than the ring has parked for ever.
-fn b11_batch_larger_than_the_ring_is_an_error_and_no_wait<K: Kind>(setup: Setup<K>) {
+/// Before 2018 (issue 236): `next(n)` for more than the capacity parked for ever.
+fn b11_batch_larger_than_the_ring_is_an_error_without_a_wait<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
         setup.ring(4, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
     let running = consumers.start().unwrap();
@@ -133,7 +132,7 @@ fn b11_batch_larger_than_the_ring_is_an_error_and_no_wait<K: Kind>(setup: Setup<
     assert_eq!(spy.sequences(), (0..8).collect::<Vec<_>>());
 }
 
-/// 3.0: a gating sequence ahead of the cursor let the producer overwrite what nobody had read.
+/// 3.0: a gating sequence ahead of the cursor let the producer overwrite unread events.
 fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>(setup: Setup<K>) {
     let stage = Stage::new("journal").acknowledged();
     let (mut producer, mut consumers) = setup.ring(4, || 0).stage(stage).poller().build().unwrap();
@@ -142,13 +141,13 @@ fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>
     publish(&mut producer, 0..2);
     let ahead = AcknowledgeError { sequence: 3, published: 2 };
     assert_eq!(disk.acknowledge(3), Err(ahead));
-    disk.acknowledge(2).unwrap(); // ahead of the stage, not of the cursor
+    disk.acknowledge(2).unwrap(); // above the stage's sequence, but not above the cursor
     publish(&mut producer, 2..4);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
     journal.poll().unwrap().consume(usize::MAX);
     publish(&mut producer, 4..6);
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
-    // A ring that does not begin at 0: LMAX has `claim` and had `resetTo`.
+    // A ring that does not begin at 0. LMAX has `claim` and had `resetTo` for this.
     let ring = setup.ring(4, || 0).first_sequence(1_000).stage("all").poller();
     let (mut producer, mut consumers) = ring.build().unwrap();
     let _holds = consumers.take_poller("all").unwrap();
@@ -156,8 +155,8 @@ fn b13_stage_cannot_be_ahead_of_the_cursor_and_let_the_producer_overrun<K: Kind>
     assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
 }
 
-/// 2.x: claims of several producers went through a `static` that all rings shared.
-fn b14a_thread_that_publishes_to_two_rings_mixes_nothing_up<K: Kind>(setup: Setup<K>) {
+/// 2.x: the claims of several producers went through a `static` that all rings shared.
+fn b14a_thread_that_publishes_to_two_rings_keeps_them_apart<K: Kind>(setup: Setup<K>) {
     let (mut large, mut from_large) = setup.ring_with_poller(8);
     let (mut small, mut from_small) = setup.ring_with_poller(2);
     for round in 0..9 {
@@ -186,8 +185,8 @@ fn publish_batches<S: Sequencer>(producer: &mut Producer<u64, S>, batches: u64) 
     }
 }
 
-/// 2.x: two threads that published batches waited for each other. A single producer goes from
-/// thread to thread.
+/// 2.x: two threads that published batches deadlocked. A single producer moves from thread to
+/// thread.
 fn b14b_two_threads_that_publish_batches_end<K: Kind>(setup: Setup<K>) {
     let batches = setup.events(100);
     let mut sum = 0;
@@ -215,7 +214,7 @@ fn b14b_two_threads_that_publish_batches_end<K: Kind>(setup: Setup<K>) {
 }
 
 /// 1.0: the wrap was off by one.
-fn b15a_event_is_not_overwritten_before_its_reader_has_let_go<K: Kind>(setup: Setup<K>) {
+fn b15a_event_is_not_overwritten_before_its_reader_releases_it<K: Kind>(setup: Setup<K>) {
     for capacity in [1, 2, 4] {
         let (mut producer, mut poller) = setup.ring_with_poller(capacity as usize);
         publish(&mut producer, 0..capacity);
@@ -259,7 +258,7 @@ fn b15b_every_event_of_several_producers_arrives<K: Kind>(setup: Setup<K>) {
 }
 
 /// 1.0: with a handler that released early, the end of the batch was not released.
-fn b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early<K: Kind>(setup: Setup<K>) {
+fn b15c_end_of_a_batch_releases_all_after_an_early_release<K: Kind>(setup: Setup<K>) {
     for early in 0..4 {
         let release = move |_: &u64, sequence: Sequence, _: bool| match sequence % 4 == early {
             true => Action::ReleaseNow,
@@ -277,8 +276,8 @@ fn b15c_end_of_a_batch_lets_go_of_all_though_some_was_released_early<K: Kind>(se
     }
 }
 
-/// 3.x: the fence of `Sequence.set` stood behind its store. The models of O1, O3 and O4 prove it.
-fn b16a_event_is_whole_when_it_is_seen<K: Kind>(setup: Setup<K>) {
+/// 3.x: the fence of `Sequence.set` was after its store. The models of O1, O3 and O4 cover it.
+fn b16a_event_is_whole_when_it_is_visible<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 16])
         .stage("first")
@@ -297,7 +296,7 @@ fn b16a_event_is_whole_when_it_is_seen<K: Kind>(setup: Setup<K>) {
     running.shutdown().unwrap();
 }
 
-/// 4.0 in the making: `addAndGet` returned the value before.
+/// A development version of 4.0: `addAndGet` returned the previous value.
 fn b16b_sequence_of_a_claim_is_that_of_its_event<K: Kind>(setup: Setup<K>) {
     let ring =
         setup.ring(8, || 0).stage("all").read(|event, sequence, _| assert_eq!(*event, sequence));
@@ -318,8 +317,8 @@ fn b16b_sequence_of_a_claim_is_that_of_its_event<K: Kind>(setup: Setup<K>) {
     running.shutdown().unwrap();
 }
 
-/// To this day: what a translator leaves when it throws is published.
-fn b25_panic_of_a_fill_shows_nobody_what_it_left<K: Kind>(setup: Setup<K>) {
+/// Open: a translator that throws publishes what it has written.
+fn b25_panic_of_a_fill_exposes_no_partial_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) = setup
         .ring(2, || [0_u64; 2])
@@ -343,7 +342,7 @@ fn b25_panic_of_a_fill_shows_nobody_what_it_left<K: Kind>(setup: Setup<K>) {
 }
 
 /// log4j (issue 4009 of log4j2): `publish` took the lock of the wait strategy, and user code ran
-/// under another.
+/// under another lock.
 fn b27_fill_that_publishes_and_halts_waits_for_no_lock<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) =
         setup.ring(8, || 0).stage("spy").read_handler(Spy::default()).build().unwrap();
@@ -377,7 +376,7 @@ fn b27_publishing_under_a_lock_that_the_handler_wants_ends<K: Kind>(setup: Setup
         let running = consumers.start_scoped(scope).unwrap();
         for round in 0..5 {
             let lock = log.lock().unwrap();
-            // There is room: it waits for nobody.
+            // A slot is free, so the call does not wait.
             publish(&mut producer, 8 * round..8 * (round + 1));
             drop(lock);
             wait_until(|| handled.load(SeqCst) == 8 * (round + 1));

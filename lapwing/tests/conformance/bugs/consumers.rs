@@ -1,4 +1,4 @@
-//! Defects of the graph: who holds whom back, and who is told what.
+//! Defects of the graph: which consumer holds back which thread, and what each is notified of.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -17,17 +17,17 @@ use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
     b06a_stages_that_have_not_started_hold_their_events,
-    b06b_every_stage_that_none_comes_after_holds_the_producer,
+    b06b_every_last_stage_gates_the_producer,
     b06c_stage_that_is_named_twice_runs_once,
     b07_poller_sees_a_ring_that_is_exactly_full,
     b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun,
     b10_wait_that_makes_no_progress_announces_no_batch,
     b12_consumers_that_leave_at_the_same_time_free_the_producer,
-    b24_stage_that_never_runs_hangs_no_producer,
+    b24_stage_that_never_runs_blocks_no_producer,
     b26_stages_of_equal_handlers_are_told_apart,
 }
 
-/// Before 3.3.6 (issues 155, 172): sequences were gating only once their processors had started.
+/// Before 3.3.6 (issues 155, 172): sequences gated only once their processors had started.
 fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)
@@ -45,8 +45,8 @@ fn b06a_stages_that_have_not_started_hold_their_events<K: Kind>(setup: Setup<K>)
     }
 }
 
-/// 2.8 and 3.1: consumers of the DSL were missing among the gating sequences.
-fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Setup<K>) {
+/// 2.8 and 3.1: consumers of the DSL were missing from the gating sequences.
+fn b06b_every_last_stage_gates_the_producer<K: Kind>(setup: Setup<K>) {
     for held in ["alone", "short", "long"] {
         let mut graph = Graph::new();
         graph.stage("alone").poller();
@@ -69,7 +69,7 @@ fn b06b_every_stage_that_none_comes_after_holds_the_producer<K: Kind>(setup: Set
     }
 }
 
-/// Issue 262: a processor that was named by `after` was registered and started again.
+/// Issue 262: a processor that was named by `after` was registered and started twice.
 fn b06c_stage_that_is_named_twice_runs_once<K: Kind>(setup: Setup<K>) {
     let mut graph = Graph::new();
     let first = graph.stage("first").read_handler(Spy::default());
@@ -87,7 +87,7 @@ fn b06c_stage_that_is_named_twice_runs_once<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// Issue 84: the poller asked for the wrong sequence and saw nothing of a full ring.
+/// Issue 84: the poller read the wrong sequence and saw nothing of a full ring.
 fn b07_poller_sees_a_ring_that_is_exactly_full<K: Kind>(setup: Setup<K>) {
     for capacity in [1, 2, 4, 8] {
         let (mut producer, mut poller) = setup.ring_with_poller(capacity as usize);
@@ -102,9 +102,9 @@ fn b07_poller_sees_a_ring_that_is_exactly_full<K: Kind>(setup: Setup<K>) {
     }
 }
 
-/// Before 3.3.5 (issues 291, 505): for want of a fence, a producer did not see who had just joined,
-/// and overwrote what that was about to read. The model of O15 proves it; here is a ring so small
-/// that the producer looks at the gate all the time.
+/// Before 3.3.5 (issues 291, 505): a fence was missing, so a producer did not see a consumer that
+/// had just joined, and overwrote its next event. The model of O15 covers it. The ring of this test
+/// is so small that the producer reads the gate all the time.
 fn b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun<K: Kind>(setup: Setup<K>) {
     for capacity in [1, 2] {
         let mut all = Contiguous::default();
@@ -126,7 +126,7 @@ fn b08_consumer_that_joins_beside_a_fast_producer_is_not_overrun<K: Kind>(setup:
     }
 }
 
-/// Issue 259: a wait that ended without an event was announced as a batch of none.
+/// Issue 259: a wait that ended without an event was announced as a batch of size 0.
 fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) {
     let waits = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&waits);
@@ -147,8 +147,8 @@ fn b10_wait_that_makes_no_progress_announces_no_batch<K: Kind>(setup: Setup<K>) 
     assert!(spy.0.iter().any(|call| matches!(call, Call::Timeout(_))));
 }
 
-/// 2.10: two sequences that were removed at the same time, or one that was not there, broke the
-/// group. Here who leaves is dropped, which happens once.
+/// 2.10: removing two sequences at the same time, or an absent one, broke the group. Here a
+/// consumer leaves by being dropped, which happens once.
 fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: Setup<K>) {
     for _ in 0..setup.events(40) {
         let (mut producer, mut consumers) = setup
@@ -168,16 +168,16 @@ fn b12_consumers_that_leave_at_the_same_time_free_the_producer<K: Kind>(setup: S
             for poller in leaving {
                 scope.spawn(move || drop(poller));
             }
-            publish(&mut producer, 2..4); // waits for the last of them
+            publish(&mut producer, 2..4); // waits for the last one that leaves
         });
         assert_eq!(producer.try_publish(|_| {}), Err(TryPublishError::Full));
         assert_eq!(stays.poll().unwrap().as_slice(), [value_of(2), value_of(3)]);
     }
 }
 
-/// To this day: a processor that is added after the start gates the producer, and nobody starts it.
-/// Here a stage is added before there is a ring, and one that goes without having run halts it.
-fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
+/// Open: a processor that is added after the start gates the producer and is never started. Here a
+/// stage is added before the ring exists, and a stage that is dropped before it ran halts the ring.
+fn b24_stage_that_never_runs_blocks_no_producer<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(2, || 0).side_by_side(|side| {
         side.stage("runs")
             .read(|_, _, _| {})
@@ -195,14 +195,14 @@ fn b24_stage_that_never_runs_hangs_no_producer<K: Kind>(setup: Setup<K>) {
         let runs = scope.spawn(|| runs.run());
         publish(&mut producer, 0..2);
         let blocked = scope.spawn(move || producer.publish(|_| {}).unwrap_err());
-        drop(consumers); // and with it the stage that never ran
+        drop(consumers); // also drops the stage that never ran
         assert_eq!(blocked.join().unwrap(), PublishError::Halted(HaltCause::StageDropped));
         assert_eq!(*runs.join().unwrap().outcome(), Outcome::Halted);
     });
 }
 
-/// To this day: handlers are looked up by identity, so that one that is registered twice is found
-/// once. Here a handler belongs to its stage, and stages are told apart by their names.
+/// Open: handlers are looked up by identity, so one that is registered twice is found once. Here a
+/// handler belongs to its stage, and stages differ by name.
 fn b26_stages_of_equal_handlers_are_told_apart<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(4, || 0).stage("spy").read_handler(Spy::default());
     let twice = ring.stage("spy").read_handler(Spy::default()).build();

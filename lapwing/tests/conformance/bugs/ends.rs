@@ -15,18 +15,18 @@ use crate::spy::{Spy, publish, values};
 
 for_each_setup! {
     b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown,
-    b17a_shutdown_ends_though_the_last_claims_were_given_up,
+    b17a_shutdown_ends_although_the_last_claims_were_given_up,
     b17b_shutdown_waits_for_no_stage_that_has_died,
-    b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock,
-    b17f_rings_that_many_threads_make_at_the_same_time_live_and_end,
+    b17e_time_limit_of_a_shutdown_uses_a_monotonic_clock,
+    b17f_rings_that_many_threads_build_at_the_same_time_work,
     b18_events_are_not_lost_to_stages_that_have_not_begun,
     b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down,
-    b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake,
+    b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake,
     b20b_halt_is_seen_by_a_stage_that_begins_late,
 }
 
-/// Before 3.4.2: a halt in the middle of a start was lost, or the handler was told of one without
-/// the other.
+/// Before 3.4.2: a halt in the middle of a start was lost, or the handler got only one of the two
+/// calls.
 fn b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown<K: Kind>(setup: Setup<K>) {
     for round in 0..setup.events(60) {
         let (_producer, consumers) = setup
@@ -45,7 +45,7 @@ fn b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown<K: Kind>(se
             let threads: Vec<_> =
                 consumers.into_iter().map(|consumer| scope.spawn(move || consumer.run())).collect();
             (0..round % 4).for_each(|_| thread::yield_now());
-            drop(never_runs); // halts the ring, somewhere in the start of the others
+            drop(never_runs); // halts the ring at some moment in the start of the others
             for thread in threads {
                 let mut finished = thread.join().unwrap();
                 assert_eq!(*finished.outcome(), Outcome::Halted);
@@ -55,9 +55,8 @@ fn b09_halt_while_stages_start_gives_each_one_start_and_one_shutdown<K: Kind>(se
     }
 }
 
-/// Issue 42: the drain compared positions by `!=`, and one that had gone past the end drained for
-/// ever.
-fn b17a_shutdown_ends_though_the_last_claims_were_given_up<K: Kind>(setup: Setup<K>) {
+/// Issue 42: the drain compared positions with `!=`. A position past the end drained for ever.
+fn b17a_shutdown_ends_although_the_last_claims_were_given_up<K: Kind>(setup: Setup<K>) {
     for given_up in 0..4 {
         let (mut producer, consumers) = setup
             .ring(4, || 0)
@@ -79,7 +78,7 @@ fn b17a_shutdown_ends_though_the_last_claims_were_given_up<K: Kind>(setup: Setup
     }
 }
 
-/// Issue 50: a shutdown waited for a consumer that would never come.
+/// Issue 50: a shutdown waited for a consumer that had died.
 fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     let (mut producer, consumers) = setup
@@ -102,8 +101,8 @@ fn b17b_shutdown_waits_for_no_stage_that_has_died<K: Kind>(setup: Setup<K>) {
     assert!(failed.report().stages().skip(1).all(|stage| *stage.outcome() == Outcome::Halted));
 }
 
-/// Before 4.0: the time limit was taken from the clock on the wall, which can be set.
-fn b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock<K: Kind>(setup: Setup<K>) {
+/// Before 4.0: the time limit used the wall clock, which can be set.
+fn b17e_time_limit_of_a_shutdown_uses_a_monotonic_clock<K: Kind>(setup: Setup<K>) {
     let ring = setup.ring(4, || 0).stage("holds").poller().stage("after").read(|_, _, _| {});
     let (mut producer, mut consumers) = ring.build().unwrap();
     let holds = consumers.take_poller("holds").unwrap();
@@ -118,9 +117,8 @@ fn b17e_time_limit_of_a_shutdown_is_one_of_a_steady_clock<K: Kind>(setup: Setup<
     assert_eq!(report.stages().next().unwrap().processed(), 2);
 }
 
-/// Issue 370: two threads that made their first ring waited for each other in the initialiser of a
-/// `static`.
-fn b17f_rings_that_many_threads_make_at_the_same_time_live_and_end<K: Kind>(setup: Setup<K>) {
+/// Issue 370: two threads that made their first ring deadlocked in the initialiser of a `static`.
+fn b17f_rings_that_many_threads_build_at_the_same_time_work<K: Kind>(setup: Setup<K>) {
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -135,8 +133,8 @@ fn b17f_rings_that_many_threads_make_at_the_same_time_live_and_end<K: Kind>(setu
     });
 }
 
-/// To this day (issue 517): a shutdown passes over processors that do not run yet, and halts them
-/// before they do.
+/// Open (issue 517): a shutdown ignores processors that do not run yet, and halts them before they
+/// do.
 fn b18_events_are_not_lost_to_stages_that_have_not_begun<K: Kind>(setup: Setup<K>) {
     for _ in 0..setup.events(60) {
         let (mut producer, consumers) = setup
@@ -159,8 +157,8 @@ fn b18_events_are_not_lost_to_stages_that_have_not_begun<K: Kind>(setup: Setup<K
     }
 }
 
-/// To this day: a processor that was halted before it ran counts as running for ever, and the
-/// shutdown spins.
+/// Open: a processor that is halted before it runs counts as running for ever, and the shutdown
+/// spins.
 fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(setup: Setup<K>) {
     for _ in 0..setup.events(30) {
         let (mut producer, consumers) = setup
@@ -175,7 +173,7 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
         let running = consumers.start().unwrap();
         running.halt();
         wait_until(|| running.is_finished());
-        assert!(running.backlog().is_empty(), "nobody is at work");
+        assert!(running.backlog().is_empty(), "no stage is running");
         assert_eq!(producer.publish(|_| {}), Err(PublishError::Halted(HaltCause::Requested)));
         let mut report = running.shutdown().unwrap_err().into_report();
         for name in ["first", "second"] {
@@ -184,9 +182,9 @@ fn b19_ring_that_was_halted_before_its_stages_began_can_be_shut_down<K: Kind>(se
     }
 }
 
-/// To this day (issue 417): processors of a group share a barrier, and the alert that halts one of
-/// them keeps the others from their events.
-fn b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake<K: Kind>(setup: Setup<K>) {
+/// Open (issue 417): the processors of a group share a barrier. The alert that halts one of them
+/// keeps the others from their events.
+fn b20a_stage_that_stops_leaves_its_siblings_parked_and_able_to_wake<K: Kind>(setup: Setup<K>) {
     let handled = [AtomicU64::new(0), AtomicU64::new(0)];
     let (mut producer, consumers) = setup
         .ring(4, || 0)
@@ -211,8 +209,8 @@ fn b20a_stage_that_stops_leaves_its_siblings_asleep_and_able_to_wake<K: Kind>(se
     });
 }
 
-/// To this day: a processor that begins clears the alert of the barrier that it shares, and one
-/// that has not seen it yet never will.
+/// Open: a processor that starts clears the alert of the shared barrier. A processor that has not
+/// seen the alert by then never sees it.
 fn b20b_halt_is_seen_by_a_stage_that_begins_late<K: Kind>(setup: Setup<K>) {
     let (mut producer, consumers) = setup
         .ring(4, || 0)

@@ -1,5 +1,5 @@
-//! B01 to B27: a test for each defect that LMAX has or had, which fails with it. Where the types
-//! make a defect impossible to write down, the test shows what can be written instead.
+//! B01 to B27: a test for each defect that LMAX has or had. If the types rule the defect out, the
+//! test shows the closest possible code.
 
 mod claims;
 mod consumers;

@@ -16,8 +16,8 @@ use crate::setup::{Kind, Setup};
 use crate::spy::{Call, Spy, publish, value_of, values};
 
 for_each_setup! {
-    b01_one_event_and_then_silence_reaches_its_consumer,
-    b01_one_free_slot_and_then_silence_reaches_its_producer,
+    b01_single_event_wakes_its_consumer,
+    b01_single_free_slot_wakes_its_producer,
     b21a_panic_of_a_wait_skips_no_event,
     b21b_panic_of_on_timeout_skips_no_event,
     b22a_event_does_not_wait_for_the_timeout_and_calls_none,
@@ -25,12 +25,12 @@ for_each_setup! {
     b23_halt_ends_a_wait_in_its_first_phase,
 }
 
-/// An hour: whoever waits for its end hangs.
+/// An hour: a test that waits for its end hangs.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Up to 2.10 (issues 119, 246): the publisher did not wake a consumer that was about to wait, and
-/// the event came when the next one did.
-fn b01_one_event_and_then_silence_reaches_its_consumer<K: Kind>(setup: Setup<K>) {
+/// Up to 2.10 (issues 119, 246): the publisher did not wake a consumer that was about to wait. The
+/// event arrived only with the next one.
+fn b01_single_event_wakes_its_consumer<K: Kind>(setup: Setup<K>) {
     let handled = AtomicU64::new(0);
     let (mut producer, consumers) = setup
         .ring(4, || 0)
@@ -49,7 +49,7 @@ fn b01_one_event_and_then_silence_reaches_its_consumer<K: Kind>(setup: Setup<K>)
     });
 }
 
-fn b01_one_free_slot_and_then_silence_reaches_its_producer<K: Kind>(setup: Setup<K>) {
+fn b01_single_free_slot_wakes_its_producer<K: Kind>(setup: Setup<K>) {
     let (mut producer, mut poller) = setup.ring_with_poller(1);
     let published = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -68,8 +68,8 @@ fn b01_one_free_slot_and_then_silence_reaches_its_producer<K: Kind>(setup: Setup
     });
 }
 
-/// To this day (sofa-jraft 410): what a wait throws is taken for a failure of the next event, which
-/// is then skipped, although it may not even be published.
+/// Open (sofa-jraft 410): an exception of a wait is treated as a failure of the next event, which
+/// is skipped although it may not be published.
 fn b21a_panic_of_a_wait_skips_no_event<K: Kind>(setup: Setup<K>) {
     quiet_panics();
     for action in [Action::Skip, Action::Continue, Action::Retry(Duration::ZERO)] {
@@ -103,7 +103,7 @@ fn b21a_panic_of_a_wait_skips_no_event<K: Kind>(setup: Setup<K>) {
     drop(producer);
 }
 
-/// Panics at its first timeout of each event.
+/// Panics at the first timeout of each event.
 struct Impatient {
     spy: Spy,
     timeouts: mpsc::Sender<Sequence>,
@@ -137,8 +137,8 @@ fn b21b_panic_of_on_timeout_skips_no_event<K: Kind>(setup: Setup<K>) {
     assert_eq!(report.stages().next().unwrap().skipped(), 0);
 }
 
-/// To this day, `LiteTimeoutBlocking`: an event that came as the consumer went to sleep was slept
-/// over until the timeout, which was then reported as one.
+/// Open, `LiteTimeoutBlocking`: an event that came while the consumer went to sleep was seen only
+/// at the timeout, which was then reported.
 fn b22a_event_does_not_wait_for_the_timeout_and_calls_none<K: Kind>(setup: Setup<K>) {
     let handled = Arc::new(AtomicU64::new(0));
     let counts = Arc::clone(&handled);
@@ -164,14 +164,14 @@ fn b22a_event_does_not_wait_for_the_timeout_and_calls_none<K: Kind>(setup: Setup
     assert!(!spy.0.iter().any(|call| matches!(call, Call::Timeout(_))));
 }
 
-/// To this day: a wait that is woken late throws without a look whether its event is there by now.
+/// Open: a wait that is woken late throws without a last poll for the event.
 fn b22b_event_that_comes_as_the_timeout_ends_is_not_a_timeout<K: Kind>(setup: Setup<K>) {
     let slot = Arc::new(Mutex::new(None));
     let producer_in_wait = Arc::clone(&slot);
     let overslept = move || {
         let start = Instant::now();
         wait_until(|| start.elapsed() > MOMENT);
-        // Another thread publishes, after the deadline and before this one looks again.
+        // Another thread publishes after the deadline, before this one polls again.
         let Some(mut producer) = producer_in_wait.lock().unwrap().take() else { return true };
         publish(&mut producer, 0..1);
         true
@@ -186,7 +186,7 @@ fn b22b_event_that_comes_as_the_timeout_ends_is_not_a_timeout<K: Kind>(setup: Se
     assert_eq!(poller.wait_timeout(limit).err(), Some(WaitTimeoutError::Closed));
 }
 
-/// To this day: `PhasedBackoff` does not look for an alert while it spins and yields.
+/// Open: `PhasedBackoff` does not check for an alert while it spins and yields.
 fn b23_halt_ends_a_wait_in_its_first_phase<K: Kind>(setup: Setup<K>) {
     halt_ends_waits::<K>(setup.ring(4, || 0));
     for (spin, yielding) in [(HOUR, Duration::ZERO), (Duration::ZERO, HOUR)] {

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""A preprocessor of mdBook for links that leave the book, such as ../perf/METHOD.md.
+
+A code host shows such files, the HTML pages do not have them. With `git-repository-url` in docs/book.toml the links lead
+to the repository. Without it, they become text with the path.
+"""
+import json
+import posixpath
+import re
+import sys
+
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+
+
+def outside(link, page):
+    """The path in the repository that `link` of `page` points to, if that is not in the book."""
+    path, _, anchor = link.partition("#")
+    if not path or "://" in link:
+        return None
+    target = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), path))
+    return None if target.startswith("docs/") else target + ("#" + anchor if anchor else "")
+
+
+def rewrite(text, page, repository):
+    """The text of `page` with its links to other parts of the repository changed."""
+    def replace(match):
+        target = outside(match[3], page)
+        if target is None:
+            return match[0]
+        if repository:
+            return f"{match[1]}[{match[2]}]({repository}/blob/HEAD/{target})"
+        path = target.partition("#")[0]
+        return match[2] if path in match[2] else f"{match[2]} (`{path}`)"
+
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    return "".join(part if part.startswith("```") else LINK.sub(replace, part) for part in parts)
+
+
+def visit(items, repository):
+    for item in items:
+        chapter = item.get("Chapter") if isinstance(item, dict) else None
+        if chapter:
+            chapter["content"] = rewrite(chapter["content"], chapter["path"] or "", repository)
+            visit(chapter["sub_items"], repository)
+
+
+def main():
+    if sys.argv[1:2] == ["supports"]:
+        return
+    context, book = json.load(sys.stdin)
+    html = context["config"].get("output", {}).get("html", {})
+    visit(book["items"], html.get("git-repository-url", "").rstrip("/"))
+    json.dump(book, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+//! The book about Lapwing. Each chapter is the documentation of a module here, so `cargo test` compiles and runs
+//! every Rust code block of the book.
+//!
+//! Chapters are listed in `SUMMARY.md` for readers and in [`CHAPTERS`] for the tests.
+
+/// Includes each chapter as the documentation of a module, and lists the paths.
+macro_rules! chapters {
+    ($($name:ident: $path:literal,)*) => {
+        /// Paths of the chapters, relative to the folder of the book.
+        pub const CHAPTERS: &[&str] = &[$($path),*];
+
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!($path)]
+            mod $name {}
+        )*
+    };
+}
+
+chapters! {
+    introduction: "README.md",
+    getting_started: "getting-started.md",
+    concepts: "concepts.md",
+    choosing: "choosing.md",
+    recipes: "recipes/README.md",
+    logger: "recipes/logger.md",
+    market_data: "recipes/market-data.md",
+    telemetry_by_key: "recipes/telemetry-by-key.md",
+    request_and_answer: "recipes/request-and-answer.md",
+    durable_journal: "recipes/durable-journal.md",
+    async_program: "recipes/async.md",
+    static_logger: "recipes/static-logger.md",
+    testing_handlers: "recipes/testing-handlers.md",
+    operations: "operations.md",
+    migration: "migration.md",
+    reliability: "reliability.md",
+    performance: "performance.md",
+    paper: "paper.md",
+    decisions: "decisions/README.md",
+    decision_01: "decisions/01-sequences-are-next-indices.md",
+    decision_02: "decisions/02-consumers-are-values.md",
+    decision_03: "decisions/03-graphs-and-exclusivity.md",
+    decision_04: "decisions/04-claims-by-compare-and-swap.md",
+    decision_05: "decisions/05-stamps-apart-from-events.md",
+    decision_06: "decisions/06-publishers-pay-nothing.md",
+    decision_07: "decisions/07-protocol-apart-from-tuning.md",
+    decision_08: "decisions/08-cache-lines-and-ab-tests.md",
+    decision_09: "decisions/09-single-events.md",
+    decision_10: "decisions/10-the-default-wait-strategy.md",
+    decision_11: "decisions/11-parking-and-waking.md",
+    decision_12: "decisions/12-closing-counts.md",
+    decision_13: "decisions/13-no-producer-waits-for-its-own-thread.md",
+    decision_14: "decisions/14-seats-for-consumers-that-join.md",
+    decision_15: "decisions/15-worker-groups.md",
+    decision_16: "decisions/16-outcomes-of-handlers.md",
+    decision_17: "decisions/17-placement-beside-the-graph.md",
+    decision_18: "decisions/18-channels.md",
+    decision_19: "decisions/19-taps.md",
+    decision_20: "decisions/20-monitors-look-only.md",
+    decision_21: "decisions/21-few-dependencies.md",
+    decision_22: "decisions/22-turns-on-a-full-ring.md",
+    zh_getting_started: "zh/getting-started.md",
+    zh_concepts: "zh/concepts.md",
+    zh_paper: "zh/paper.md",
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::CHAPTERS;
+
+    /// The page that lists the chapters, and is not one itself.
+    const SUMMARY: &str = "SUMMARY.md";
+
+    fn book() -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    }
+
+    fn read(page: &str) -> String {
+        fs::read_to_string(book().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+    }
+
+    /// Every Markdown file below `folder`, relative to the book.
+    fn pages(folder: &Path) -> BTreeSet<String> {
+        let mut pages = BTreeSet::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pages.extend(self::pages(&path));
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                let page = path.strip_prefix(book()).unwrap();
+                pages.insert(page.to_str().unwrap().replace('\\', "/"));
+            }
+        }
+        pages
+    }
+
+    /// The text of a page without its code blocks and code spans.
+    fn prose(text: &str) -> String {
+        let mut is_code = false;
+        let mut prose = String::new();
+        for line in text.lines() {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code {
+                let outside = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+                prose.push_str(&outside);
+                prose.push('\n');
+            }
+        }
+        prose
+    }
+
+    /// The targets of the links and images of a page.
+    fn links(page: &str) -> Vec<String> {
+        let text = prose(&read(page));
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        targets.map(str::to_owned).collect()
+    }
+
+    /// The anchors that a code host and mdBook give to the headings of a page.
+    fn anchors(page: &Path) -> BTreeSet<String> {
+        let text = fs::read_to_string(page).unwrap();
+        let mut is_code = false;
+        let mut anchors = BTreeSet::new();
+        for line in text.lines() {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code && line.starts_with('#') {
+                let heading = line.trim_start_matches('#').trim().to_lowercase();
+                let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+                anchors.insert(heading.chars().filter(kept).collect::<String>().replace(' ', "-"));
+            }
+        }
+        anchors
+    }
+
+    #[test]
+    fn every_page_is_in_the_summary_and_tested() {
+        let mut pages = pages(&book());
+        assert!(pages.remove(SUMMARY));
+        let listed: Vec<_> = links(SUMMARY);
+        let summary: BTreeSet<_> = listed.iter().cloned().collect();
+        assert_eq!(listed.len(), summary.len(), "a page is in {SUMMARY} twice");
+        let tested = CHAPTERS.iter().map(|page| (*page).to_owned()).collect();
+        for (list, listed) in [(SUMMARY, summary), ("lib.rs", tested)] {
+            let missing: Vec<_> = pages.difference(&listed).collect();
+            let unknown: Vec<_> = listed.difference(&pages).collect();
+            assert!(missing.is_empty(), "not in {list}: {missing:?}");
+            assert!(unknown.is_empty(), "in {list}, and no file: {unknown:?}");
+        }
+    }
+
+    #[test]
+    fn links_between_files_point_to_files_and_headings() {
+        let mut broken = Vec::new();
+        for page in pages(&book()) {
+            let folder = book().join(&page).parent().unwrap().to_owned();
+            for link in links(&page).iter().filter(|link| !link.contains("://")) {
+                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let target = if file.is_empty() { book().join(&page) } else { folder.join(file) };
+                let is_page = target.extension().is_some_and(|extension| extension == "md");
+                if !target.exists() {
+                    broken.push(format!("{page}: no file for {link}"));
+                } else if !anchor.is_empty() && is_page && !anchors(&target).contains(anchor) {
+                    broken.push(format!("{page}: no heading for {link}"));
+                }
+            }
+        }
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+
+    #[test]
+    fn choosing_has_the_headings_that_the_library_links_to() {
+        let anchors = anchors(&book().join("choosing.md"));
+        for anchor in ["channels", "full-ring"] {
+            assert!(anchors.contains(anchor), "choosing.md: no heading for #{anchor}");
+        }
+    }
+}

@@ -23,7 +23,7 @@ pub(super) fn entry() -> Entry {
     Entry::fastest_of(each.into())
 }
 
-/// How both ends of a ring wait.
+/// The wait of both ends of a ring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// Spins.

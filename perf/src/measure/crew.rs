@@ -61,7 +61,7 @@ pub(crate) enum RunError {
     /// A program in another language failed.
     #[error("{0}")]
     Foreign(String),
-    /// The contender refused to be built.
+    /// The contender could not be built.
     #[error("cannot build the contender: {0}")]
     Build(String),
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::order::Order;
 use crate::load::paced::Clock;
 
-/// The end that is given to.
+/// The sending end.
 pub(super) trait Outlet<T>: Send {
     /// Hands over `message`, or returns it if the hand-off is full.
     ///
@@ -16,7 +16,7 @@ pub(super) trait Outlet<T>: Send {
     fn offer(&mut self, message: T) -> Result<(), T>;
 }
 
-/// The end that is taken from.
+/// The receiving end.
 pub(super) trait Inlet<T>: Send {
     /// Passes at most `most` available messages to `each`, and returns the number of polled
     /// messages. An inlet of a shared ring also polls those of other receivers.

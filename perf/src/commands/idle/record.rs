@@ -37,7 +37,7 @@ pub(super) struct Idle {
     ring: usize,
     /// Intended events per second.
     pub(super) offered_per_second: u32,
-    /// Whether every answer of every run was right. A wrong one has no record.
+    /// Whether every answer of every run was right. A row with a wrong answer has no record.
     verified: bool,
     /// CPU time of the process without its sender, in percent of one CPU: the median of the runs.
     pub(super) cpu_percent: Option<f64>,
@@ -67,7 +67,7 @@ pub(super) struct LoneEvent {
     /// The placement of its consumers on threads. Only Lapwing has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) placement: Option<String>,
-    /// Those that waited, side by side.
+    /// The number of parallel waiting consumers.
     pub(super) consumers: usize,
     /// The number of working threads.
     pub(super) threads: usize,

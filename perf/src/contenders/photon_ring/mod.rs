@@ -30,10 +30,10 @@ use super::roster::Entry;
 
 /// The name of both kinds of ring.
 const NAME: &str = "photon-ring";
-/// The fewest slots of a ring.
+/// The minimum number of slots of a ring.
 pub(super) const FEWEST_SLOTS: usize = 2;
 
-/// How both ends of a ring wait.
+/// The wait of both ends of a ring.
 #[derive(Clone, Copy, Debug)]
 enum Wait {
     /// A strategy of the crate for empty readers; full senders spin.

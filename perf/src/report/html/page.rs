@@ -54,7 +54,7 @@ pub(crate) struct Figure {
     caption: String,
     /// The picture, for the page.
     svg: String,
-    /// The picture, for its own file.
+    /// The picture, for a separate file.
     #[serde(skip)]
     pub(crate) standalone: String,
 }

@@ -18,7 +18,7 @@ use crate::report::html::records::Speed;
 const STREAM: &str = "stream";
 /// The same in a ring's memory.
 const RING_STREAM: &str = "ring-stream";
-/// Two bare words there and back.
+/// Round trips over two bare words.
 const EXCHANGE: &str = "exchange";
 /// The exchange over two bare words, measured in the rounds of `lapwing ping-pong`.
 const BARE: &str = "bare";

@@ -260,10 +260,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// Each stage that has a handler gets a thread with its name, and a group gets one for each
     /// worker, unless a [`Placement`](crate::graph::Placement) says otherwise.
     ///
-    /// To get results out of handlers, let them own the results
-    /// ([`read_handler`](crate::Stage::read_handler)) and take the handlers at the end
-    /// ([`Report::take`](crate::Report::take)). Or let closures borrow, with
-    /// [`start_scoped`](Self::start_scoped).
+    /// A closure that borrows needs [`start_scoped`](Self::start_scoped). With `move`, which rustc
+    /// suggests instead, a closure changes its own copy of a number. To get results out of handlers,
+    /// use [`read_handler`](crate::Stage::read_handler) and [`Report::take`](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -83,7 +83,7 @@ pub(crate) struct Load {
     pub(crate) capacity: usize,
     /// The payload.
     pub(crate) payload: Payload,
-    /// How long.
+    /// The run time and whether sends are timed.
     pub(crate) timing: Timing,
 }
 
@@ -107,7 +107,7 @@ pub(super) trait Library: Copy {
 }
 
 impl ChannelName {
-    /// Those of a full comparison.
+    /// The channels of a full comparison.
     pub(crate) const ALL: [Self; 9] = [
         Self::Lapwing,
         Self::StdMpsc,

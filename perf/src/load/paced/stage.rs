@@ -14,8 +14,8 @@ use crate::measure::crew::Finish;
 /// The time from the release of the sender to its first event. The stages are ready by then.
 pub(super) const LEAD: Duration = Duration::from_millis(1);
 
-/// How long before an event is due a sleeping sender wakes. The system wakes a thread later than
-/// requested.
+/// The time before a due event at which a sleeping sender wakes. The system wakes a thread later
+/// than requested.
 const SHORTLY: Duration = Duration::from_micros(100);
 
 /// Sends letters at their times.

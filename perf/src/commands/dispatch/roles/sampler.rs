@@ -49,7 +49,7 @@ fn add_one(counter: &AtomicU64) {
 /// Counts the orders in flight.
 #[derive(Debug)]
 pub(in crate::commands::dispatch) struct Sampler<'a> {
-    /// Those of each strategy.
+    /// The flights of each strategy.
     flights: &'a [CachePadded<Flight>],
     /// The interval between two samples.
     period: u64,

@@ -46,11 +46,12 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
             }
         }
     }
-    let mut closing = vec![loads.to_string(), String::new(), lone.to_string()];
-    let absent = missing.iter();
-    closing.extend(
-        absent.map(|Missing { contender, reason }| format!("not run: {contender}: {reason}")),
-    );
+    let mut closing = vec![
+        table::fitted(loads, &["sender CPU %", "involuntary/s", "p99 ns", "wait"]),
+        String::new(),
+        table::fitted(lone, &["wait"]),
+    ];
+    closing.extend(table::absences(missing));
     closing.push(
         "CPU %: of one CPU, the whole process without its sender; wake-ups: how often the other threads \
          went to sleep; involuntary: how often they lost the CPU or yielded it; p50 and p99 from when an event was to be sent to its end"

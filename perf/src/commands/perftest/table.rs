@@ -35,9 +35,12 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
         round_trips.add_row(round_trip(segment));
     });
 
-    let mut lines = vec![tests.to_string()];
+    let mut lines = vec![table::fitted(
+        tests,
+        &["threads", "CPUs", "min .. max", "note", "events/batch", "shape"],
+    )];
     if has_round_trips {
-        lines.push(format!("\n{round_trips}"));
+        lines.push(format!("\n{}", table::fitted(round_trips, &["count", "min", "99.9 %"])));
         lines.push(
             "round-trip-corrected: as LMAX counts, with those that were not sent meanwhile"
                 .to_owned(),

@@ -1,8 +1,9 @@
-//! The threads of one run. They start together, and the clock runs from their release until the last one is done.
+//! The threads of one run. They start together, and the clock runs from the start of the first one to the end of the last.
 
 use std::error::Error;
 use std::process;
-use std::sync::{Barrier, mpsc};
+use std::sync::Barrier;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
@@ -51,39 +52,39 @@ impl<'a> Crew<'a> {
     ///
     /// A thread panicked.
     pub(crate) fn run(self) -> Result<Run, Failure> {
-        let (start, (ended, ends)) = (Barrier::new(self.0.len() + 1), mpsc::channel());
+        let (start, (done, times)) = (Barrier::new(self.0.len()), mpsc::channel());
         thread::scope(|scope| {
             let mut threads = Vec::with_capacity(self.0.len());
             for job in self.0 {
-                let (start, ended) = (&start, ended.clone());
+                let (start, done) = (&start, done.clone());
                 let thread = Builder::new().spawn_scoped(scope, move || {
                     start.wait();
+                    let started_at = Instant::now();
                     let answers = job();
-                    let _unread = ended.send(Instant::now());
+                    let _unread = done.send((started_at, Instant::now()));
                     answers
                 });
                 // The threads that have started wait for all others.
                 threads.push(thread.unwrap_or_else(|error| give_up(&error.to_string())));
             }
-            drop(ended);
-            start.wait();
-            let started_at = Instant::now();
-            let mut ended_at = started_at;
-            for _ in &threads {
-                match ends.recv_timeout(PATIENCE) {
-                    Ok(end) => ended_at = ended_at.max(end),
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break, // a thread panicked
-                    Err(mpsc::RecvTimeoutError::Timeout) => {
-                        give_up("a run does not come to its end")
-                    }
-                }
+            drop(done);
+            let (mut started_at, mut ended_at) = wait_for(&times)?;
+            for _ in 1..threads.len() {
+                let (start, end) = wait_for(&times)?;
+                (started_at, ended_at) = (started_at.min(start), ended_at.max(end));
             }
-            let answers = threads.into_iter().map(|thread| thread.join());
-            let answers =
-                answers.collect::<Result<Vec<_>, _>>().map_err(|_| "a thread panicked")?;
-            Ok(Run { started_at, ended_at, answers: answers.concat() })
+            let answers = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
+            Ok(Run { started_at, ended_at, answers: answers.collect() })
         })
     }
+}
+
+/// Waits until a thread has come to its end: when it started, and when it ended.
+fn wait_for(times: &Receiver<(Instant, Instant)>) -> Result<(Instant, Instant), Failure> {
+    times.recv_timeout(PATIENCE).map_err(|error| match error {
+        RecvTimeoutError::Timeout => give_up("a run does not come to its end"),
+        RecvTimeoutError::Disconnected => "a thread panicked".into(),
+    })
 }
 
 /// Ends the program while threads are waiting.

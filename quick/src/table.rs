@@ -1,6 +1,7 @@
 //! What is printed: a head, a row as soon as it is measured, and how to read them. A wide table has a column for each
 //! contender. A narrow one has Lapwing and the best rival.
 
+use std::collections::BTreeSet;
 use std::env::consts::{ARCH, OS};
 use std::io;
 use std::num::NonZeroUsize;
@@ -108,29 +109,20 @@ pub(crate) fn introduction() -> String {
 
 /// What stands below the table: notes, how to read it, the command of the laboratory.
 pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
-    let mut lines = vec![String::new()];
-    lines.extend(
-        rows.iter()
-            .flatten()
-            .filter_map(|cell| cell.as_ref().err())
-            .map(|why| format!("not run: {why}")),
-    );
-    for (number, contender) in
-        contenders.iter().enumerate().filter(|(_, one)| one.settings.len() > 1)
-    {
-        let waits =
-            rows.iter().filter_map(|row| row[number].as_ref().ok()).map(|figures| figures.wait);
-        lines.push(format!(
-            "{} waits, row by row: {}",
-            contender.name,
-            waits.collect::<Vec<_>>().join(", ")
-        ));
-    }
-    lines.push(
-        "How to read: medians; M/s is best high, ns best low; * is the best; above 1 Lapwing is ahead.".to_owned(),
-    );
-    lines.push(format!("All benchmarks and 15 rivals: {LABORATORY} --help   (builds for minutes)"));
-    lines.join("\n")
+    let absent = rows.iter().flatten().filter_map(|cell| cell.as_ref().err());
+    let notes = absent.map(|reason| format!("not run: {reason}\n")).collect::<String>();
+    let several = contenders.iter().enumerate().filter(|(_, one)| one.settings.len() > 1);
+    let waits = several.map(|(number, contender)| {
+        let figures = rows.iter().filter_map(|row| row[number].as_ref().ok());
+        let waits = figures.map(|figures| figures.wait).collect::<BTreeSet<_>>();
+        format!("{} {}", contender.name, Vec::from_iter(waits).join(", "))
+    });
+    let waits = waits.collect::<Vec<_>>().join("; ");
+    format!(
+        "\n{notes}Fastest waits: {waits}\n\
+         How to read: medians; M/s is best high, ns best low; * is the best; above 1 Lapwing is ahead.\n\
+         All benchmarks and 15 rivals: {LABORATORY} --help   (builds for minutes)"
+    )
 }
 
 impl Figures {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
-use crate::graphs::Checksum;
+use crate::graphs::{Checksum, Event};
 
 /// The longest time that a run may take. A library that loses an event, or a thread that panics, leaves other threads
 /// waiting; the program ends then.
@@ -44,6 +44,21 @@ impl<'a> Crew<'a> {
     /// Adds a thread that computes a checksum.
     pub(crate) fn add_consumer(&mut self, job: impl FnOnce() -> Checksum + Send + 'a) {
         self.0.push(Box::new(|| vec![job()]));
+    }
+
+    /// Adds a thread that sends each event by `call` and takes what comes back, and one that sends each back by `echo`.
+    pub(crate) fn add_round_trips(
+        &mut self,
+        events: u32,
+        mut call: impl FnMut(Event) -> Event + Send + 'a,
+        mut echo: impl FnMut() + Send + 'a,
+    ) {
+        self.add_consumer(move || {
+            let mut sum = Checksum::default();
+            (0..events).for_each(|number| call(Event::new(number, 0)).consume(&mut sum));
+            sum
+        });
+        self.add(move || (0..events).for_each(|_| echo()));
     }
 
     /// Runs every job on a thread of its own. The answers are in the order in which the consumers were added.

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 /// Producers of the sequencer, and consumers of the multicast.
 pub(crate) const SEVERAL: usize = 3;
 /// The bits that the side-by-side stages of the diamond set in an event.
-pub(crate) const FIZZ: u64 = 1 << 62;
-pub(crate) const BUZZ: u64 = 1 << 63;
+const FIZZ: u64 = 1 << 62;
+const BUZZ: u64 = 1 << 63;
 
 /// A graph of the Disruptor paper, or a single event to another thread and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,45 +37,14 @@ pub(crate) struct Load {
 
 /// An event of eight bytes: a number of 32 bits, and above it the producer, or bits that stages set.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Event(pub(crate) u64);
+pub(crate) struct Event(u64);
 
-impl Event {
-    #[inline]
-    pub(crate) fn new(number: u32, producer: usize) -> Self {
-        Self(u64::from(number) | (producer as u64) << 32)
-    }
-
-    #[inline]
-    pub(crate) fn number(self) -> u32 {
-        self.0 as u32 // the low half
-    }
-
-    #[inline]
-    pub(crate) fn producer(self) -> usize {
-        (self.0 >> 32) as usize
-    }
-}
-
-/// The same eight bytes in a slot that one stage changes while another one reads it. Relaxed accesses suffice: the ring
-/// orders the stages.
+/// The same in a slot that one stage changes while another one reads it. Relaxed suffices: the ring orders the stages.
 #[derive(Debug, Default)]
 pub(crate) struct SharedEvent {
-    pub(crate) number: AtomicU32,
-    pub(crate) fizz: AtomicBool,
-    pub(crate) buzz: AtomicBool,
-}
-
-impl SharedEvent {
-    #[inline]
-    pub(crate) fn write(&mut self, number: u32) {
-        *self.number.get_mut() = number;
-    }
-
-    /// As the function of this name, of what the sides have left.
-    #[inline]
-    pub(crate) fn fizz_buzz(&self) -> u64 {
-        fizz_buzz(self.number.load(Relaxed), self.fizz.load(Relaxed), self.buzz.load(Relaxed))
-    }
+    number: AtomicU32,
+    is_fizz: AtomicBool,
+    is_buzz: AtomicBool,
 }
 
 /// What a consumer computes over the events that it sees: a checksum for each producer, in which order counts. A lost,
@@ -92,48 +61,123 @@ impl Default for Checksum {
 
 impl Checksum {
     /// Adds a word of the only producer.
-    #[inline]
-    pub(crate) fn add(&mut self, word: impl Into<u64>) {
-        self.0[0] = self.0[0].rotate_left(5) ^ word.into();
-    }
-
-    /// Adds an event of one of several producers. That of an unknown one is damaged, and missing in the checksums.
-    #[inline]
-    pub(crate) fn add_by_producer(&mut self, event: Event) {
-        if let Some(sum) = self.0.get_mut(event.producer()) {
-            *sum = sum.rotate_left(5) ^ u64::from(event.number());
-        }
+    fn add(&mut self, word: u64) {
+        self.0[0] = self.0[0].rotate_left(5) ^ word;
     }
 }
 
-/// What the first step of the pipeline makes of a number.
-#[inline]
-pub(crate) fn step_one(number: u32) -> u32 {
+// The work of the stages. Every one of them adds what it sees to its checksum.
+impl Event {
+    pub(crate) fn new(number: u32, producer: usize) -> Self {
+        Self(u64::from(number) | (producer as u64) << 32)
+    }
+
+    pub(crate) fn number(self) -> u32 {
+        self.0 as u32 // the low half
+    }
+
+    /// The consumer of one producer.
+    pub(crate) fn consume(&self, sum: &mut Checksum) {
+        sum.add(self.0);
+    }
+
+    /// The consumer of several producers. An event of an unknown one is damaged, and missing in the checksums.
+    pub(crate) fn consume_by_producer(&self, sum: &mut Checksum) {
+        if let Some(sum) = sum.0.get_mut((self.0 >> 32) as usize) {
+            *sum = sum.rotate_left(5) ^ self.0;
+        }
+    }
+
+    /// The first step of the pipeline.
+    pub(crate) fn step_one(&mut self, sum: &mut Checksum) {
+        self.consume(sum);
+        *self = Self::new(one(self.number()), 0);
+    }
+
+    /// The second step of the pipeline.
+    pub(crate) fn step_two(&mut self, sum: &mut Checksum) {
+        self.consume(sum);
+        *self = Self::new(two(self.number()), 0);
+    }
+
+    /// The first side of the diamond.
+    pub(crate) fn fizz(&mut self, sum: &mut Checksum) {
+        self.consume(sum);
+        self.0 |= bit(FIZZ, is_fizz(self.number()));
+    }
+
+    /// The second side of the diamond.
+    pub(crate) fn buzz(&mut self, sum: &mut Checksum) {
+        self.consume(sum);
+        self.0 |= bit(BUZZ, is_buzz(self.number()));
+    }
+
+    /// The end of the diamond. Events that are not copies of one event change the checksum.
+    pub(crate) fn join(self, other: Self, sum: &mut Checksum) {
+        let mismatch = self.number() ^ other.number();
+        sum.add((self.0 | other.0).wrapping_add(mismatch.into()));
+    }
+}
+
+impl SharedEvent {
+    pub(crate) fn write(&mut self, number: u32) {
+        *self.number.get_mut() = number;
+    }
+
+    /// The end of the pipeline.
+    pub(crate) fn consume(&self, sum: &mut Checksum) {
+        self.see(sum);
+    }
+
+    pub(crate) fn step_one(&self, sum: &mut Checksum) {
+        self.number.store(one(self.see(sum)), Relaxed);
+    }
+
+    pub(crate) fn step_two(&self, sum: &mut Checksum) {
+        self.number.store(two(self.see(sum)), Relaxed);
+    }
+
+    pub(crate) fn fizz(&self, sum: &mut Checksum) {
+        self.is_fizz.store(is_fizz(self.see(sum)), Relaxed);
+    }
+
+    pub(crate) fn buzz(&self, sum: &mut Checksum) {
+        self.is_buzz.store(is_buzz(self.see(sum)), Relaxed);
+    }
+
+    pub(crate) fn join(&self, sum: &mut Checksum) {
+        let bits = bit(FIZZ, self.is_fizz.load(Relaxed)) | bit(BUZZ, self.is_buzz.load(Relaxed));
+        sum.add(u64::from(self.number.load(Relaxed)) | bits);
+    }
+
+    /// The number, which is added to `sum`.
+    fn see(&self, sum: &mut Checksum) -> u32 {
+        let number = self.number.load(Relaxed);
+        sum.add(number.into());
+        number
+    }
+}
+
+/// What the steps of the pipeline make of a number.
+fn one(number: u32) -> u32 {
     number.rotate_left(7) ^ number
 }
 
-/// What the second step of the pipeline makes of a number.
-#[inline]
-pub(crate) fn step_two(number: u32) -> u32 {
+fn two(number: u32) -> u32 {
     number.wrapping_mul(0x9E37_79B1).wrapping_add(number)
 }
 
-/// Whether the first side of the diamond sets its bit.
-#[inline]
-pub(crate) fn is_fizz(number: u32) -> bool {
+/// Whether the sides of the diamond set their bits.
+fn is_fizz(number: u32) -> bool {
     number.is_multiple_of(3)
 }
 
-/// Whether the second side of the diamond sets its bit.
-#[inline]
-pub(crate) fn is_buzz(number: u32) -> bool {
+fn is_buzz(number: u32) -> bool {
     number.is_multiple_of(5)
 }
 
-/// A number of the diamond with the bits of both sides.
-#[inline]
-pub(crate) fn fizz_buzz(number: u32, fizz: bool, buzz: bool) -> u64 {
-    u64::from(number) | if fizz { FIZZ } else { 0 } | if buzz { BUZZ } else { 0 }
+fn bit(bit: u64, is_set: bool) -> u64 {
+    if is_set { bit } else { 0 }
 }
 
 /// How many of `events` each producer of the sequencer publishes.
@@ -153,30 +197,35 @@ impl Graph {
 
     /// The checksum of every consumer, by a plain loop on one thread.
     pub(crate) fn expected(self, events: u32) -> Vec<Checksum> {
-        let over = |word: fn(u32) -> u64| {
-            let mut sum = Checksum::default();
-            (0..events).for_each(|number| sum.add(word(number)));
-            sum
-        };
-        match self {
-            Self::Unicast | Self::RoundTrip => vec![over(u64::from)],
-            Self::Multicast => vec![over(u64::from); SEVERAL],
-            Self::Pipeline => vec![
-                over(u64::from),
-                over(|number| step_one(number).into()),
-                over(|number| step_two(step_one(number)).into()),
-            ],
-            Self::Diamond => {
-                let joined = |number| fizz_buzz(number, is_fizz(number), is_buzz(number));
-                vec![over(u64::from), over(u64::from), over(joined)]
-            }
-            Self::Sequencer => {
-                let mut sum = Checksum::default();
-                for (producer, share) in shares(events) {
-                    (0..share).for_each(|number| sum.add_by_producer(Event::new(number, producer)));
+        let mut sums = vec![Checksum::default(); self.consumers()];
+        match (self, sums.as_mut_slice()) {
+            (Self::Pipeline, [first, second, third]) => {
+                for mut event in (0..events).map(|number| Event::new(number, 0)) {
+                    event.step_one(first);
+                    event.step_two(second);
+                    event.consume(third);
                 }
-                vec![sum]
+            }
+            (Self::Diamond, [fizz, buzz, joined]) => {
+                for event in (0..events).map(|number| Event::new(number, 0)) {
+                    let (mut left, mut right) = (event, event);
+                    left.fizz(fizz);
+                    right.buzz(buzz);
+                    left.join(right, joined);
+                }
+            }
+            (Self::Sequencer, [sum]) => {
+                for (producer, share) in shares(events) {
+                    let events = (0..share).map(|number| Event::new(number, producer));
+                    events.for_each(|event| event.consume_by_producer(sum));
+                }
+            }
+            (_, sums) => {
+                let mut sum = Checksum::default();
+                (0..events).for_each(|number| Event::new(number, 0).consume(&mut sum));
+                sums.fill(sum);
             }
         }
+        sums
     }
 }

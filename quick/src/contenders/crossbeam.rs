@@ -24,7 +24,6 @@ impl Arcs for Queues {
 }
 
 impl Sender for Arc<ArrayQueue<Event>> {
-    #[inline]
     fn send(&mut self, event: Event) {
         let backoff = Backoff::new();
         while self.push(event).is_err() {
@@ -34,7 +33,6 @@ impl Sender for Arc<ArrayQueue<Event>> {
 }
 
 impl Receiver for Arc<ArrayQueue<Event>> {
-    #[inline]
     fn take(&mut self) -> Event {
         let backoff = Backoff::new();
         loop {

@@ -1,7 +1,6 @@
 //! The crate `disruptor`: one ring for the whole graph, and a thread of the crate's own for each handler. A handler gets
 //! `&E`, so what stages change is an atomic in the event.
 
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,7 +26,6 @@ pub(super) enum Wait {
 }
 
 impl WaitStrategy for Wait {
-    #[inline]
     fn wait_for(&self, sequence: Sequence) {
         match self {
             Self::BusySpin => BusySpin.wait_for(sequence),
@@ -48,33 +46,20 @@ pub(super) fn run(wait: Wait, graph: Graph, Load { events, slots }: Load) -> Res
     let (mut crew, ring) = (Crew::default(), build_single_producer(slots, Event::default, wait));
     match graph {
         Graph::Unicast => {
-            let handler = line.handler(|sum, event: &Event| sum.add(event.number()));
-            add_producer(&mut crew, wait, ring.handle_events_with(handler).build(), events, write);
+            let ring = ring.handle_events_with(line.handler(Event::consume));
+            add_producer(&mut crew, wait, ring.build(), events, write);
         }
         Graph::Pipeline => {
-            let producer = build_single_producer(slots, SharedEvent::default, wait)
-                .handle_events_with(line.handler(|sum, event: &SharedEvent| {
-                    let number = event.number.load(Relaxed);
-                    sum.add(number);
-                    event.number.store(graphs::step_one(number), Relaxed);
-                }))
-                .and_then()
-                .handle_events_with(line.handler(|sum, event: &SharedEvent| {
-                    let number = event.number.load(Relaxed);
-                    sum.add(number);
-                    event.number.store(graphs::step_two(number), Relaxed);
-                }))
-                .and_then()
-                .handle_events_with(
-                    line.handler(|sum, event: &SharedEvent| sum.add(event.number.load(Relaxed))),
-                )
-                .build();
-            add_producer(&mut crew, wait, producer, events, SharedEvent::write);
+            let ring = build_single_producer(slots, SharedEvent::default, wait);
+            let ring = ring.handle_events_with(line.handler(SharedEvent::step_one)).and_then();
+            let ring = ring.handle_events_with(line.handler(SharedEvent::step_two)).and_then();
+            let ring = ring.handle_events_with(line.handler(SharedEvent::consume));
+            add_producer(&mut crew, wait, ring.build(), events, SharedEvent::write);
         }
         Graph::Sequencer => {
-            let handler = line.handler(|sum, event: &Event| sum.add_by_producer(*event));
             let ring = build_multi_producer(slots, Event::default, wait);
-            let producer = ring.handle_events_with(handler).build();
+            let ring = ring.handle_events_with(line.handler(Event::consume_by_producer));
+            let producer = ring.build();
             for (number, share) in graphs::shares(events) {
                 let write = move |event: &mut Event, value| *event = Event::new(value, number);
                 add_producer(&mut crew, wait, producer.clone(), share, write);
@@ -82,28 +67,16 @@ pub(super) fn run(wait: Wait, graph: Graph, Load { events, slots }: Load) -> Res
         }
         Graph::Multicast => {
             let ring = (0..SEVERAL).fold(ring.with_multi_consumer(), |ring, _| {
-                ring.handle_events_with(line.handler(|sum, event: &Event| sum.add(event.number())))
+                ring.handle_events_with(line.handler(Event::consume))
             });
             add_producer(&mut crew, wait, ring.build(), events, write);
         }
         Graph::Diamond => {
-            let producer = build_single_producer(slots, SharedEvent::default, wait)
-                .handle_events_with(line.handler(|sum, event: &SharedEvent| {
-                    let number = event.number.load(Relaxed);
-                    sum.add(number);
-                    event.fizz.store(graphs::is_fizz(number), Relaxed);
-                }))
-                .handle_events_with(line.handler(|sum, event: &SharedEvent| {
-                    let number = event.number.load(Relaxed);
-                    sum.add(number);
-                    event.buzz.store(graphs::is_buzz(number), Relaxed);
-                }))
-                .and_then()
-                .handle_events_with(
-                    line.handler(|sum, event: &SharedEvent| sum.add(event.fizz_buzz())),
-                )
-                .build();
-            add_producer(&mut crew, wait, producer, events, SharedEvent::write);
+            let ring = build_single_producer(slots, SharedEvent::default, wait);
+            let ring = ring.handle_events_with(line.handler(SharedEvent::fizz));
+            let ring = ring.handle_events_with(line.handler(SharedEvent::buzz)).and_then();
+            let ring = ring.handle_events_with(line.handler(SharedEvent::join));
+            add_producer(&mut crew, wait, ring.build(), events, SharedEvent::write);
         }
         Graph::RoundTrip => return round_trip(wait, events, slots),
     }
@@ -117,26 +90,20 @@ fn round_trip(wait: Wait, events: u32, slots: usize) -> Result<Run, Failure> {
         (ring.build(), poller)
     };
     let ((mut there, mut arrivals), (mut back, mut returns)) = (ring(), ring());
+    let call = move |sent: Event| {
+        there.publish(|event| *event = sent);
+        next(&mut returns, wait)
+    };
+    let echo = move || {
+        let arrived = next(&mut arrivals, wait);
+        back.publish(|event| *event = arrived);
+    };
     let mut crew = Crew::default();
-    crew.add_consumer(move || {
-        let mut sum = Checksum::default();
-        for number in 0..events {
-            there.publish(|event| write(event, number));
-            sum.add(next(&mut returns, wait).number());
-        }
-        sum
-    });
-    crew.add(move || {
-        for _ in 0..events {
-            let arrived = next(&mut arrivals, wait);
-            back.publish(|event| *event = arrived);
-        }
-    });
+    crew.add_round_trips(events, call, echo);
     crew.run()
 }
 
 /// Waits for the next event. There is never more than one.
-#[inline]
 fn next(poller: &mut EventPoller<Event, SingleProducerBarrier>, wait: Wait) -> Event {
     loop {
         match poller.poll() {
@@ -152,7 +119,6 @@ fn next(poller: &mut EventPoller<Event, SingleProducerBarrier>, wait: Wait) -> E
 }
 
 /// Writes the event `number` of the only producer.
-#[inline]
 fn write(event: &mut Event, number: u32) {
     *event = Event::new(number, 0);
 }
@@ -189,13 +155,13 @@ impl FinishLine {
     /// share a cache line.
     fn handler<E>(
         &mut self,
-        mut work: impl FnMut(&mut Checksum, &E) + Send + 'static,
+        mut work: impl FnMut(&E, &mut Checksum) + Send + 'static,
     ) -> impl FnMut(&E, Sequence, bool) + Send + 'static {
         let (end, receiver) = mpsc::channel();
         self.handlers.push(receiver);
         let (mut sum, last) = (Checksum::default(), self.last);
         move |event, sequence, end_of_batch| {
-            work(&mut sum, event);
+            work(event, &mut sum);
             if end_of_batch && sequence == last {
                 let _unread = end.send((Instant::now(), sum));
             }

@@ -1,11 +1,9 @@
 //! Lapwing with its default settings: one ring for the whole graph, and a stage for each consumer. Events are written and
 //! read in place.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use crossbeam_utils::CachePadded;
-use lapwing::producer::Sequencer;
-use lapwing::{Consumers, Disruptor, Poller, Producer, SingleProducer, consumer};
+use lapwing::producer::{Sequencer, Single};
+use lapwing::{Builder, Consumers, Disruptor, Poller, Producer, SingleProducer, consumer};
 
 use crate::crew::{Crew, Failure, Run};
 use crate::graphs::{self, Checksum, Event, Graph, Load, SEVERAL, SharedEvent};
@@ -34,75 +32,47 @@ fn over_one_ring(
     Load { events, slots }: Load,
     [one, two, three]: &mut [CachePadded<Checksum>; SEVERAL],
 ) -> Result<Run, Failure> {
-    let mut crew = Crew::default();
     let ring = Disruptor::single_producer(slots, Event::default);
     match graph {
         Graph::Unicast => {
-            let ring = ring.stage("consumer").read(|event, _, _| one.add(event.number()));
-            let (producer, consumers) = ring.build()?;
-            add_producer(&mut crew, producer, events, write);
-            finish(crew, consumers)
+            let ring = ring.stage("consumer").read(|event, _, _| event.consume(one));
+            finish(ring, events, write)
         }
         Graph::Pipeline => {
-            let ring = ring
-                .stage("step-1")
-                .write(|event, _, _| {
-                    one.add(event.number());
-                    *event = Event::new(graphs::step_one(event.number()), 0);
-                })
-                .stage("step-2")
-                .write(|event, _, _| {
-                    two.add(event.number());
-                    *event = Event::new(graphs::step_two(event.number()), 0);
-                })
-                .stage("step-3")
-                .read(|event, _, _| three.add(event.number()));
-            let (producer, consumers) = ring.build()?;
-            add_producer(&mut crew, producer, events, write);
-            finish(crew, consumers)
+            let ring = ring.stage("step-1").write(|event, _, _| event.step_one(one));
+            let ring = ring.stage("step-2").write(|event, _, _| event.step_two(two));
+            let ring = ring.stage("step-3").read(|event, _, _| event.consume(three));
+            finish(ring, events, write)
         }
         Graph::Sequencer => {
             let ring = Disruptor::multi_producer(slots, Event::default);
-            let ring = ring.stage("consumer").read(|event, _, _| one.add_by_producer(*event));
+            let ring = ring.stage("consumer").read(|event, _, _| event.consume_by_producer(one));
             let (producer, consumers) = ring.build()?;
+            let mut crew = Crew::default();
             for (number, share) in graphs::shares(events) {
                 let write = move |event: &mut Event, value| *event = Event::new(value, number);
                 add_producer(&mut crew, producer.clone(), share, write);
             }
             drop(producer); // only the threads keep the ring open
-            finish(crew, consumers)
+            add_consumers(&mut crew, consumers);
+            crew.run()
         }
         Graph::Multicast => {
             let ring = ring.side_by_side(|side| {
-                let side = side.stage("consumer-1").read(|event, _, _| one.add(event.number()));
-                let side = side.stage("consumer-2").read(|event, _, _| two.add(event.number()));
-                side.stage("consumer-3").read(|event, _, _| three.add(event.number()))
+                let side = side.stage("consumer-1").read(|event, _, _| event.consume(one));
+                let side = side.stage("consumer-2").read(|event, _, _| event.consume(two));
+                side.stage("consumer-3").read(|event, _, _| event.consume(three))
             });
-            let (producer, consumers) = ring.build()?;
-            add_producer(&mut crew, producer, events, write);
-            finish(crew, consumers)
+            finish(ring, events, write)
         }
         Graph::Diamond => {
-            let ring = Disruptor::single_producer(slots, SharedEvent::default)
-                .side_by_side(|side| {
-                    side.stage("fizz")
-                        .read(|event, _, _| {
-                            let number = event.number.load(Relaxed);
-                            one.add(number);
-                            event.fizz.store(graphs::is_fizz(number), Relaxed);
-                        })
-                        .stage("buzz")
-                        .read(|event, _, _| {
-                            let number = event.number.load(Relaxed);
-                            two.add(number);
-                            event.buzz.store(graphs::is_buzz(number), Relaxed);
-                        })
-                })
-                .stage("join")
-                .read(|event, _, _| three.add(event.fizz_buzz()));
-            let (producer, consumers) = ring.build()?;
-            add_producer(&mut crew, producer, events, SharedEvent::write);
-            finish(crew, consumers)
+            let ring = Disruptor::single_producer(slots, SharedEvent::default);
+            let ring = ring.side_by_side(|side| {
+                let side = side.stage("fizz").read(|event, _, _| event.fizz(one));
+                side.stage("buzz").read(|event, _, _| event.buzz(two))
+            });
+            let ring = ring.stage("join").read(|event, _, _| event.join(three));
+            finish(ring, events, SharedEvent::write)
         }
         Graph::RoundTrip => unreachable!("it has two rings"),
     }
@@ -116,26 +86,20 @@ fn round_trip(Load { events, slots }: Load) -> Result<Run, Failure> {
         Ok((producer, consumers.take_poller("receiver")?))
     };
     let ((mut there, mut arrivals), (mut back, mut returns)) = (ring()?, ring()?);
+    let call = move |sent: Event| {
+        there.publish(|event| *event = sent).expect(OPEN);
+        next(&mut returns)
+    };
+    let echo = move || {
+        let arrived = next(&mut arrivals);
+        back.publish(|event| *event = arrived).expect(OPEN);
+    };
     let mut crew = Crew::default();
-    crew.add_consumer(move || {
-        let mut sum = Checksum::default();
-        for number in 0..events {
-            there.publish(|event| write(event, number)).expect(OPEN);
-            sum.add(next(&mut returns).number());
-        }
-        sum
-    });
-    crew.add(move || {
-        for _ in 0..events {
-            let arrived = next(&mut arrivals);
-            back.publish(|event| *event = arrived).expect(OPEN);
-        }
-    });
+    crew.add_round_trips(events, call, echo);
     crew.run()
 }
 
 /// Waits for the next event. There is never more than one.
-#[inline]
 fn next(poller: &mut Poller<Event>) -> Event {
     let mut batch = poller.wait().expect(OPEN);
     let event = batch.as_slice()[0];
@@ -144,7 +108,6 @@ fn next(poller: &mut Poller<Event>) -> Event {
 }
 
 /// Writes the event `number` of the only producer.
-#[inline]
 fn write(event: &mut Event, number: u32) {
     *event = Event::new(number, 0);
 }
@@ -163,10 +126,22 @@ fn add_producer<'a, E: Send + Sync + 'a, S: Sequencer + Send + 'a>(
     });
 }
 
-/// Runs the producers of `crew`, and a thread for each consumer until the ring is drained.
-fn finish<'a, E>(mut crew: Crew<'a>, consumers: Consumers<'a, E>) -> Result<Run, Failure> {
+/// Adds a thread for each consumer, which ends when the ring is drained.
+fn add_consumers<'a, E>(crew: &mut Crew<'a>, consumers: Consumers<'a, E>) {
     for consumer in consumers {
         crew.add(move || assert_eq!(*consumer.run().outcome(), consumer::Outcome::Drained));
     }
+}
+
+/// Runs a `ring` whose only producer publishes the events `0..events`.
+fn finish<'a, E: Send + Sync + 'a>(
+    ring: Builder<'a, E, Single>,
+    events: u32,
+    write: impl Fn(&mut E, u32) + Send + 'a,
+) -> Result<Run, Failure> {
+    let (producer, consumers) = ring.build()?;
+    let mut crew = Crew::default();
+    add_producer(&mut crew, producer, events, write);
+    add_consumers(&mut crew, consumers);
     crew.run()
 }

@@ -18,7 +18,6 @@ pub(super) enum Wait {
 
 impl Wait {
     /// Waits once.
-    #[inline]
     fn once(self, backoff: &Backoff) {
         match self {
             Self::Spin => hint::spin_loop(),
@@ -51,7 +50,6 @@ impl Arcs for Wait {
 }
 
 impl Sender for SendEnd {
-    #[inline]
     fn send(&mut self, event: Event) {
         let backoff = Backoff::new();
         while self.0.push(event).is_err() {
@@ -61,7 +59,6 @@ impl Sender for SendEnd {
 }
 
 impl Receiver for ReceiveEnd {
-    #[inline]
     fn take(&mut self) -> Event {
         let backoff = Backoff::new();
         loop {
@@ -72,7 +69,6 @@ impl Receiver for ReceiveEnd {
         }
     }
 
-    #[inline]
     fn receive(&mut self, mut each: impl FnMut(Event)) -> usize {
         let backoff = Backoff::new();
         loop {

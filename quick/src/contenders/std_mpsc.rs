@@ -20,14 +20,12 @@ impl Arcs for Channels {
 }
 
 impl Sender for SyncSender<Event> {
-    #[inline]
     fn send(&mut self, event: Event) {
         Self::send(self, event).expect("the receiver takes every event");
     }
 }
 
 impl Receiver for mpsc::Receiver<Event> {
-    #[inline]
     fn take(&mut self) -> Event {
         self.recv().expect("the sender sends every event")
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Do the library and its examples compile with the oldest compiler that Cargo.toml promises (`rust-version`)?
+# Do the library, its examples and the quick evaluation compile with the oldest compiler that Cargo.toml promises (`rust-version`)?
 # The laboratory in perf/ makes no such promise: it takes what its rivals need, and says so in its Cargo.toml.
 # Needs rustup and that toolchain; where neither is to be had, says so and exits with 77.
 set -euo pipefail
@@ -22,4 +22,4 @@ if ! rustup run "$version" rustc --version >/dev/null 2>&1; then
 fi
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-msrv"
-cargo "+$version" check --locked --package lapwing --package lapwing-examples
+cargo "+$version" check --locked --package lapwing --package lapwing-examples --package lapwing-quick

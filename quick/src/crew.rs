@@ -1,6 +1,7 @@
 //! The threads of one run. They start together, and the clock runs from the start of the first one to the end of the last.
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::process;
 use std::sync::Barrier;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -104,6 +105,6 @@ fn wait_for(times: &Receiver<(Instant, Instant)>) -> Result<(Instant, Instant), 
 
 /// Ends the program while threads are waiting.
 fn give_up(reason: &str) -> ! {
-    eprintln!("lapwing-quick: {reason}");
+    let _unread = writeln!(io::stderr(), "lapwing-quick: {reason}");
     process::exit(1)
 }

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The bar: the row, how far it is, what runs, and how long it still takes.
-const TEMPLATE: &str = "{prefix} [{bar:30}] {percent:>3} %, {eta} left: {msg}";
+/// The bar: the row, how far the evaluation is, since when it runs, and what runs.
+const TEMPLATE: &str = "{prefix} [{bar:30}] {percent:>3} %, {elapsed}: {msg}";
 
 /// Progress of the evaluation.
 pub(crate) struct Progress(Option<ProgressBar>);

@@ -100,8 +100,8 @@ pub(crate) fn introduction() -> String {
     let cpus = available_parallelism().map_or(1, NonZeroUsize::get);
     format!(
         "Lapwing {} and four other libraries on {cpus} CPUs, {OS} {ARCH}. This takes about a minute.\n\
-         Rows: the five graphs of the Disruptor paper, 8-byte events, 65,536 slots; one event to another\n\
-         thread and back, half of the time; a multicast over 1,024 slots beside two busy threads of another\n\
+         Five graphs of the Disruptor paper: 8-byte events, 65,536 slots. One event, one way: half of its\n\
+         time to another thread and back. Busy CPUs: 1,024 slots, beside two busy threads of another\n\
          process. Every run checks its answer.\n",
         env!("CARGO_PKG_VERSION")
     )

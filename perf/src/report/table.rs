@@ -53,25 +53,46 @@ pub(crate) fn fitted(table: Table, least_needed: &[&str]) -> String {
 
 /// [`fitted`], within so many columns.
 fn within(columns: usize, mut table: Table, least_needed: &[&str]) -> String {
-    let mut left_out = Vec::new();
-    for name in least_needed {
-        if table.lines().all(|line| line.chars().count() <= columns) {
+    let fits = |table: &Table| table.lines().all(|line| line.chars().count() <= columns);
+    let header = table.header().into_iter().flat_map(|row| row.cell_iter());
+    let header = header.map(Cell::content).collect::<Vec<_>>();
+    let index = |name: &&str| header.iter().position(|content| content == name);
+    let mut hidden = Vec::new();
+    for index in least_needed.iter().filter_map(index) {
+        if fits(&table) {
             break;
         }
-        let header = table.header().into_iter().flat_map(|row| row.cell_iter());
-        let index = header.map(Cell::content).position(|content| content == *name);
-        if let Some(column) = index.and_then(|index| table.column_mut(index)) {
-            column.set_constraint(ColumnConstraint::Hidden);
-            left_out.push(*name);
+        set_hidden(&mut table, index, true);
+        hidden.push(index);
+    }
+    // A narrow column may fit in the place of a wide one.
+    for position in (0..hidden.len()).rev() {
+        set_hidden(&mut table, hidden[position], false);
+        if fits(&table) {
+            hidden.remove(position);
+        } else {
+            set_hidden(&mut table, hidden[position], true);
         }
     }
-    if left_out.is_empty() {
+    if hidden.is_empty() {
         return table.to_string();
     }
-    let left_out = left_out.join(", ");
+    let left_out =
+        hidden.iter().map(|index| header[*index].as_str()).collect::<Vec<_>>().join(", ");
     format!(
         "{table}\nleft out, for {columns} columns (COLUMNS=200 shows them, --json has them): {left_out}"
     )
+}
+
+/// Hides a column of `table`, or shows it.
+fn set_hidden(table: &mut Table, index: usize, is_hidden: bool) {
+    if let Some(column) = table.column_mut(index) {
+        if is_hidden {
+            column.set_constraint(ColumnConstraint::Hidden);
+        } else {
+            column.remove_constraint();
+        }
+    }
 }
 
 /// The columns of the terminal, or of the output.
@@ -81,7 +102,7 @@ fn columns() -> usize {
     terminal.or_else(asked_for).unwrap_or(COLUMNS)
 }
 
-/// What stands below a table for each of those who are `missing`.
+/// What stands below a table for each contender that is `missing`.
 pub(crate) fn absences(missing: &[Missing]) -> impl Iterator<Item = String> {
     missing.iter().map(|Missing { contender, reason }| format!("not run: {contender}: {reason}"))
 }
@@ -151,6 +172,8 @@ mod tests {
         let text = within(30, table(), &["no such column", "range", "rate"]);
         assert!(text.contains("100") && !text.contains("101.2"), "{text}");
         assert!(text.ends_with("--json has them): range"), "{text}");
+        let text = within(30, table(), &["rate", "range"]);
+        assert!(text.contains("100") && text.ends_with("--json has them): range"), "{text}");
         assert!(within(1, table(), &["range"]).contains("lapwing"), "{text}");
     }
 }

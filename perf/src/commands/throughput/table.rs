@@ -14,7 +14,7 @@ const COLUMNS: usize = 9;
 /// Whose strategies are compared with each other.
 const OWN: &str = "lapwing";
 
-/// Every record: a block for each topology, its rows ordered by speed; then a line for each of those who are `missing`.
+/// Every record: a block for each topology, its rows ordered by speed; then a line for each contender that is `missing`.
 pub(crate) fn detailed(records: &[Record], missing: &[Missing]) -> String {
     let baseline = records.iter().find_map(|record| record.speed.baseline).unwrap_or("baseline");
     let times = format!("x {baseline}");

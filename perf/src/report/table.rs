@@ -172,7 +172,7 @@ mod tests {
         let text = within(30, table(), &["no such column", "range", "rate"]);
         assert!(text.contains("100") && !text.contains("101.2"), "{text}");
         assert!(text.ends_with("--json has them): range"), "{text}");
-        let text = within(30, table(), &["rate", "range"]);
+        let text = within(28, table(), &["rate", "range"]);
         assert!(text.contains("100") && text.ends_with("--json has them): range"), "{text}");
         assert!(within(1, table(), &["range"]).contains("lapwing"), "{text}");
     }

@@ -22,15 +22,14 @@ use crate::report::html::ReportArguments;
 
 /// The performance laboratory of Lapwing.
 ///
-/// Without a subcommand: a quick evaluation of the five configurations of the Disruptor paper,
-/// Lapwing and four queues side by side. Every run checks its answer; a wrong answer is an error,
-/// not a speed.
+/// Each subcommand is a benchmark of Lapwing beside its rivals. Every run checks its answer; a wrong answer is an
+/// error, not a speed. The quick evaluation is another program: `cargo run --release` in the repository.
 #[derive(Debug, Parser)]
-#[command(name = "lapwing", version)]
+#[command(name = "lapwing", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// What to measure; the quick evaluation if absent.
+    /// What to measure.
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Command,
 }
 
 /// The benchmarks, and the report of them.
@@ -184,7 +183,7 @@ impl Cli {
     /// Checks what concerns more than one argument.
     fn check(&self) -> Result<(), clap::Error> {
         match &self.command {
-            Some(Command::Throughput(arguments)) => arguments
+            Command::Throughput(arguments) => arguments
                 .check()
                 .map_err(|message| Self::command().error(ErrorKind::ValueValidation, message)),
             _ => Ok(()),
@@ -204,7 +203,7 @@ mod tests {
         let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
         cli.check().map_err(|error| error.to_string())?;
         match cli.command {
-            Some(Command::Throughput(arguments)) => Ok(arguments),
+            Command::Throughput(arguments) => Ok(arguments),
             _ => unreachable!("the subcommand is given"),
         }
     }
@@ -215,9 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn no_arguments_mean_the_quick_evaluation() {
-        let cli = Cli::try_parse_from(["lapwing"]).unwrap();
-        assert!(cli.command.is_none());
+    fn no_arguments_mean_the_help() {
+        let help = Cli::try_parse_from(["lapwing"]).unwrap_err().to_string();
+        for command in ["throughput", "report", "all"] {
+            assert!(help.contains(command), "{help}");
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@ pub(crate) mod neighbours; // graphs beside busy threads of another process
 pub(crate) mod oversubscribed; // more threads than CPUs
 pub(crate) mod perftest; // LMAX's own tests
 pub(crate) mod ping_pong; // a number to another thread and back
-pub(crate) mod quick; // the evaluation without arguments
 mod session; // what all commands have in common
 pub(crate) mod sweep; // delays against the rate
 pub(crate) mod throughput; // the benchmark of the paper's five configurations

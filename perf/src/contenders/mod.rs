@@ -112,8 +112,8 @@ impl ContenderName {
         Self::Moodycamel,
     ];
 
-    /// Those of the quick evaluation, which is to take a minute.
-    pub(crate) const QUICK: &[Self] = Self::ALL.split_at(5).0;
+    /// Those of a short comparison of many cells.
+    pub(crate) const FEW: &[Self] = Self::ALL.split_at(5).0;
 
     /// Returns the settings of the contender of this name: Lapwing, tuned or plain, once for each
     /// of `settings`, any other contender once.

@@ -128,9 +128,7 @@ mod tests {
             let mut line = vec!["lapwing".to_owned()];
             line.extend(command_line(channel, &load));
             let cli = Cli::try_parse_from(line).unwrap();
-            let Some(Command::OneCpuRun(arguments)) = cli.command else {
-                panic!("another subcommand")
-            };
+            let Command::OneCpuRun(arguments) = cli.command else { panic!("another subcommand") };
             assert_eq!(arguments.channel(), channel);
             assert_eq!(format!("{:?}", arguments.load()), format!("{load:?}"));
         }

@@ -37,10 +37,12 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
         ways.add_row(way(record, setting.clone()));
         hops.add_row(per_hop(record, setting));
     }
-    for Missing { contender, reason } in missing {
-        ways.add_row([format!("not run: {contender}"), reason.clone()]);
-    }
-    let mut lines = vec![ways.to_string(), String::new(), hops.to_string()];
+    let mut lines = vec![
+        table::fitted(ways, &["CPUs", "events/s", "90 %", "min", "wait", "99.99 %", "mean"]),
+        String::new(),
+        table::fitted(hops, &["wait"]),
+    ];
+    lines.extend(table::absences(missing));
     lines.extend(notes(records, machine));
     lines.join("\n")
 }

@@ -15,7 +15,7 @@ pub(super) fn of(records: &[Record], machine: &Machine) -> String {
         lines.add_row(row(record));
     }
     let mut closing = vec![
-        lines.to_string(),
+        table::fitted(lines, &["CPUs", "min .. max", "setting", "GB/s"]),
         "exchange: one way of a number that goes there and back, two bare words; stamp-exchange: the next slot of"
             .to_owned(),
         "a ring each way, stamped; slot-exchange: a cursor and the next slot each way; stream: events in blocks"

@@ -12,7 +12,6 @@ use std::time::Duration;
 pub(crate) use self::arguments::NeighboursArguments;
 pub(crate) use self::record::Record;
 use self::row::Row;
-pub(crate) use self::table::summary;
 use crate::commands::session::Session;
 use crate::contenders::{Entry, Roster};
 use crate::load::topologies::Topology;

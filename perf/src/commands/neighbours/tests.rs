@@ -36,17 +36,6 @@ fn a_cell_is_a_block_and_each_setting_of_lapwing_has_a_standing() {
 }
 
 #[test]
-fn a_summary_has_a_line_for_each_cell_and_a_star_for_its_fastest() {
-    let roster =
-        Roster::of(&[ContenderName::Lapwing, ContenderName::StdMpsc], &[Setting::default()]);
-    let topologies = [Topology::Unicast, Topology::Sequencer];
-    let records = measure(&plan(&topologies), &roster.entries, |_| Progress::Silent).unwrap();
-    let text = summary(&records);
-    assert!(text.contains("sequencer, 64 slots, beside 0 busy threads"), "{text}");
-    assert_eq!(text.matches('*').count(), 2, "{text}");
-}
-
-#[test]
 fn an_event_that_is_lost_has_no_speed() {
     let error = records(&plan(&[Topology::Unicast]), &[ContenderName::WrongAnswer]).unwrap_err();
     let start = "wrong answer, so no speed: topology=unicast contender=wrong-answer";

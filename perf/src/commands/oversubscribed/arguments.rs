@@ -25,8 +25,8 @@ pub(crate) struct OversubscribedArguments {
     #[arg(value_parser = value_parser!(u32).range(1..=64))]
     consumers: Vec<u32>,
 
-    /// Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` the
-    /// five of the quick evaluation
+    /// Contenders to run, separated by commas; if absent, all that can share events, or with `--quick` lapwing,
+    /// bounded-queue, std-mpsc, crossbeam-channel and crossbeam-arrayqueue
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     contender: Vec<ContenderName>,
 
@@ -64,7 +64,7 @@ impl OversubscribedArguments {
 
     /// Returns the requested contenders, each once.
     pub(super) fn roster(&self) -> Roster {
-        let all = if self.schedule.is_quick() { ContenderName::QUICK } else { &ContenderName::ALL };
+        let all = if self.schedule.is_quick() { ContenderName::FEW } else { &ContenderName::ALL };
         let names = values::each_once(&self.contender, all);
         Roster::of(&names, &self.setting.with(&values::each_once(&self.wait, &[])))
     }

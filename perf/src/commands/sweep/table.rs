@@ -17,19 +17,17 @@ pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> 
     for record in records {
         lines.add_row(row(record, settings));
     }
-    for Missing { contender, reason } in missing {
-        lines.add_row(["not run", contender, reason]);
-    }
     let runs = records.iter().map(|record| record.runs.len()).sum::<usize>();
-    let mut closing = vec![
-        lines.to_string(),
+    let mut closing = vec![table::fitted(lines, &["CPUs", "90 %", "wait", "99.9 %"])];
+    closing.extend(table::absences(missing));
+    closing.extend([
         format!(
             "all verified: {} rows, {runs} runs, every event in order at the end",
             records.len()
         ),
         "saturated: the load was too much, so the delays grow with time and the curve ends"
             .to_owned(),
-    ];
+    ]);
     let threads = records.iter().map(|record| record.threads).max().unwrap_or(1);
     let cpus = machine.available_parallelism();
     if threads > cpus {

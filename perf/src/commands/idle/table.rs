@@ -18,9 +18,9 @@ const LOADS: [&str; 10] = [
     "p99 ns",
     "sender CPU %",
 ];
-/// The columns of the lone events; from the third on they hold numbers.
+/// The columns of single events after an idle period. From the third on they hold numbers.
 const LONE: [&str; 7] =
-    ["lone event through", "wait", "consumers", "half, ns", "x bare", "last, ns", "x bare"];
+    ["single event through", "wait", "consumers", "half, ns", "x bare", "last, ns", "x bare"];
 
 /// All `records`, in their order, and what a reader must know about them.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {

@@ -25,7 +25,7 @@ const COLUMNS: [&str; 12] = [
 const HOPS: [&str; 8] =
     ["per hop, ns", "wait", "mean of 1", "of 2", "of 3", "99 % of 1", "of 2", "of 3"];
 
-/// All `records`, the shortest median first, who is `missing`, and what a reader must know about them.
+/// All `records`, the shortest median first, the `missing` contenders, and notes for the reader.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
     let mut sorted = records.iter().collect::<Vec<_>>();
     sorted.sort_by_key(|record| record.segments.last().map(|way| way.p50_ns));

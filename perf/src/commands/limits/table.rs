@@ -43,7 +43,7 @@ fn row(record: &Record) -> [String; COLUMNS.len()] {
     let Record { contender, event_bytes, speed, .. } = record;
     let nanoseconds = |events_per_second: f64| 1e9 / events_per_second;
     let median = speed.median_events_per_second;
-    // Numbers that wait for an answer, or that nobody reads, move no bytes to speak of.
+    // Numbers that wait for a response, or that no thread reads, move few bytes.
     let moves_bytes = !["exchange", "stamp-exchange", "slot-exchange", "claims", "claims-read"]
         .contains(&record.contender);
     let gigabytes = moves_bytes.then_some(median * *event_bytes as f64 / 1e9);

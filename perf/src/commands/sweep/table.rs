@@ -10,7 +10,7 @@ use crate::report::table;
 const COLUMNS: [&str; 9] =
     ["contender", "wait", "offered/s", "achieved/s", "50 % ns", "90 %", "99 %", "99.9 %", "CPUs"];
 
-/// All `records`, who is `missing`, and what a reader must know about them.
+/// All `records`, the `missing` contenders, and notes for the reader.
 pub(super) fn of(records: &[Record], missing: &[Missing], machine: &Machine) -> String {
     let settings = Record::settings(records);
     let mut lines = table::empty(&COLUMNS, 2);

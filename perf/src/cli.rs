@@ -101,13 +101,13 @@ pub(crate) enum Command {
 
     /// Bounded channels under load: on a quiet machine, beside busy threads, and on one CPU
     ///
-    /// One to eight senders, or as many as are asked for, send words, 64 bytes or strings through a
-    /// channel to one receiver until the time of a run is over. Values also go there and back one at
-    /// a time, over two channels of one slot. Each cell runs on a quiet machine, beside busy threads
-    /// of another process, and with all its threads on one CPU. Runs of a cell's contenders are
-    /// interleaved in rounds, in a shuffled order. A first round warms up and is not counted. The
-    /// table shows the median rate with its quartiles, the median of the per-round ratio to the best
-    /// rival, CPUs used and context switches. Every run checks that every value arrived once.
+    /// One to eight senders send to one receiver until the time of a run is over. They send words, 64
+    /// bytes or strings. Values also go there and back one at a time, over two channels of one slot.
+    /// Each cell runs on a quiet machine, beside busy threads of another process, and with all its
+    /// threads on one CPU. Runs of a cell's contenders are interleaved in rounds, in a shuffled
+    /// order. A first round warms up and is not counted. The table shows the median rate with its
+    /// quartiles, the median of the per-round ratio to the best rival, CPUs used and context
+    /// switches. Every run checks that every value arrived once.
     Channels(ChannelsArguments),
 
     /// The paper's five configurations beside busy threads of another process

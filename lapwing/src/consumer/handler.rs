@@ -148,6 +148,10 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// ends when no further event is available, at the last slot of the ring, or at the [longest
     /// batch](crate::Stage::max_batch) of the stage.
     ///
+    /// If this call fails in the middle of a batch, the events before it are released, although
+    /// `end_of_batch` has not come. A stage whose downstream stages rely on a sync therefore uses
+    /// [`read_batch`](crate::Stage::read_batch) and syncs in each call.
+    ///
     /// The stage holds the slots of the whole batch during this call, even if `end_of_batch` is
     /// true. So a `try_publish` on another thread may still return `Full`. A handler that tells
     /// another thread about free slots does so in [`on_released`](Self::on_released).

@@ -124,9 +124,9 @@ impl Report {
 /// let failed = consumers.start()?.shutdown().unwrap_err();
 /// let text = "a stage panicked: stage=\"limit\", sequence=0, message=\"too high: 9\"";
 /// assert_eq!(failed.to_string(), text);
+/// assert_eq!(format!("{failed:?}"), text); // so a `main` that returns this error prints the text
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct RunError {
     report: Report,
     /// Whether an earlier call has returned the report. This one is then empty.
@@ -207,6 +207,14 @@ impl RunError {
     }
 }
 
+impl fmt::Debug for RunError {
+    /// Prints the text of `Display`, and for `{:#?}` also the report.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        if f.alternate() { write!(f, "\n{:#?}", self.report) } else { Ok(()) }
+    }
+}
+
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_already_reported {
@@ -237,3 +245,38 @@ impl fmt::Display for RunError {
 }
 
 impl Error for RunError {}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::time::Duration;
+
+    use crate::Disruptor;
+    use crate::consumer::Action;
+    use crate::lifecycle::ShutdownError;
+
+    #[test]
+    fn debug_prints_the_text_and_the_alternate_form_also_the_report() {
+        let text = "a stage failed: stage=\"disk\", sequence=0, message=\"full\"";
+        let run = || {
+            let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+                .stage("disk")
+                .read(|_, _, _| Err::<Action, _>("full"))
+                .build()
+                .unwrap();
+            producer.publish(|_| {}).unwrap();
+            consumers.start().unwrap()
+        };
+        let failed = run().shutdown().unwrap_err();
+        assert_eq!(format!("{failed:?}"), text);
+        let long = format!("{failed:#?}");
+        assert!(long.starts_with(&format!("{text}\nReport {{")), "{long}");
+        assert!(long.contains("outcome: Failed {"), "{long}");
+
+        let mut running = run();
+        let failed = running.shutdown_timeout(Duration::MAX).unwrap_err();
+        assert_eq!(format!("{failed:?}"), text);
+        assert_eq!(format!("{failed:#?}"), long);
+        let again = ShutdownError::AlreadyReported;
+        assert_eq!(format!("{again:?}"), again.to_string());
+    }
+}

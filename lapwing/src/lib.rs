@@ -46,9 +46,9 @@
 //! # How a ring works
 //!
 //! ```text
-//!                                    +-- journal
-//! producer --> [ring] <-- notional <-+             A <-- B: stage B runs after stage A
-//!                                    +-- risk
+//!                                  ┌─> journal
+//! producer ──> [ring] ──> notional ┤
+//!                                  └─> risk
 //! ```
 //!
 //! - The ring makes its events once, one for each slot, and reuses them.

@@ -15,7 +15,7 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// cycle. [`Builder::placement`](crate::Builder::placement) takes it.
 ///
 /// ```text
-/// [ring] <-- a <-- b <-- c <-- d            arrow: "waits for"
+/// [ring] ──> a ──> b ──> c ──> d
 ///
 /// thread_per_stage()             a   b   c   d       four threads; the default
 /// threads(2)                     a b     c d         "ring-0" and "ring-1"

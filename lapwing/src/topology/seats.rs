@@ -2,9 +2,9 @@
 //! start (`joining`).
 //!
 //! ```text
-//! P1 --> [ring] <-- enrich (writes) <--+-- book (reads)
-//!                                      +-- seat 1             arrow: "waits for"; P1, one lap
-//!                                      +-- seat 2             ahead, waits for book and the seats
+//! P1 ──> [ring] ──> enrich (writes) ─┬─> book (reads)
+//!                                    ├─> seat 1        P1, one lap ahead, waits for book and the
+//!                                    └─> seat 2        seats
 //! ```
 
 use std::any::Any;

@@ -73,7 +73,7 @@ impl<T, S: Sequencer> Sender<T, S> {
         Self { producer, keeping }
     }
 
-    /// Number of values that the channel can hold.
+    /// Returns the number of values that the channel can hold.
     ///
     /// ```
     /// let (sender, _receiver) = lapwing::channel::spsc::<u64>(5)?;
@@ -170,8 +170,8 @@ impl<T, S: Sequencer> Sender<T, S> {
 
     /// Sends a value, waiting at most `timeout` for a free slot.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`send`](Self::send) waits without a
-    /// limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`send`](Self::send) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;

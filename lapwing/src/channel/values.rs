@@ -155,7 +155,7 @@ impl<'a, T> SharedValues<'a, T> {
         Self { batch }
     }
 
-    /// Number of values that are left.
+    /// Returns the number of values that are left.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;

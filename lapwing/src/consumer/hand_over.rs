@@ -93,6 +93,7 @@ pub trait HandOver {
     /// Takes the states of the keys in `moved` out of this handler, and returns them.
     ///
     /// If it returns a state for another key, this handler gets that state back.
+    /// [`MovedKeys`] has an example.
     fn give(&mut self, moved: &MovedKeys) -> Vec<(u64, Self::State)>;
 
     /// Stores the state of a key that has moved to this worker.

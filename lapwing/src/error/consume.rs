@@ -106,7 +106,7 @@ impl From<RingError> for WaitTimeoutError {
 pub struct AcknowledgeError {
     /// End of the events to acknowledge: all events below it.
     pub sequence: Sequence,
-    /// Number of events published, or claimed if the ring has several producers.
+    /// First sequence that is not published, or not claimed if the ring has several producers.
     pub published: Sequence,
 }
 

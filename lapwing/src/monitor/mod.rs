@@ -77,8 +77,8 @@ use look::Look;
 /// assert_eq!(monitor.snapshot().stages[0].state, StageState::InHandler);
 /// let stall = monitor.stall().unwrap().to_string(); // nothing has moved since the snapshot
 /// assert!(stall.starts_with("ring \"orders\" is full: stage \"journal\" is in its handler"));
-/// drop((go, begins));
-/// # let _ = running.shutdown();
+/// drop(go); // the handler returns
+/// running.shutdown()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -61,8 +61,24 @@ pub struct Throughput {
     bottleneck: Option<Bottleneck>,
 }
 
-/// The number of events that passed through a stage between two snapshots. See [`Throughput`] for
-/// an example.
+/// The number of events that passed through a stage between two snapshots, in
+/// [`Throughput::stages`].
+///
+/// ```
+/// use lapwing::{Disruptor, monitor::StageThroughput};
+///
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+/// let mut ticks = consumers.take_poller("ticks")?;
+/// let monitor = producer.monitor();
+/// let earlier = monitor.snapshot();
+/// producer.publish_batch(5, |_| {})?;
+/// ticks.poll_max(3)?.consume_all();
+/// let throughput = monitor.snapshot().since(&earlier);
+/// let stage: &StageThroughput = &throughput.stages[0];
+/// assert_eq!((stage.name.as_str(), stage.finished, stage.queue_depth), ("ticks", 3, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StageThroughput {
@@ -123,7 +139,21 @@ impl Snapshot {
 }
 
 impl Throughput {
-    /// Returns the events published per second; zero if no time has passed.
+    /// Returns the number of events published per second. It is zero if no time has passed.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, _consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+    /// let monitor = producer.monitor();
+    /// let earlier = monitor.snapshot();
+    /// producer.publish_batch(3, |_| {})?;
+    /// let throughput = monitor.snapshot().since(&earlier);
+    /// let seconds = throughput.elapsed.as_secs_f64();
+    /// assert_eq!(throughput.published_per_second(), 3.0 / seconds);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn published_per_second(&self) -> f64 {
         per_second(self.published, self.elapsed)
@@ -184,7 +214,23 @@ impl Throughput {
 }
 
 impl StageThroughput {
-    /// Returns the events finished per second; zero if no time has passed.
+    /// Returns the number of events finished per second. It is zero if no time has passed.
+    ///
+    /// ```
+    /// use lapwing::Disruptor;
+    ///
+    /// let (mut producer, mut consumers) =
+    ///     Disruptor::single_producer(8, || 0_u64).stage("ticks").poller().build()?;
+    /// let mut ticks = consumers.take_poller("ticks")?;
+    /// let monitor = producer.monitor();
+    /// let earlier = monitor.snapshot();
+    /// producer.publish_batch(3, |_| {})?;
+    /// ticks.poll()?.consume_all();
+    /// let throughput = monitor.snapshot().since(&earlier);
+    /// let seconds = throughput.elapsed.as_secs_f64();
+    /// assert_eq!(throughput.stages[0].per_second(), 3.0 / seconds);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn per_second(&self) -> f64 {
         per_second(self.finished, self.elapsed)

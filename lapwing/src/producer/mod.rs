@@ -216,7 +216,7 @@ impl<E, S: Sequencer> Producer<E, S> {
         Self { ring, claims, strategy, is_patient: true, ticket: Ticket::default(), dropped: 0 }
     }
 
-    /// Number of slots in the ring.
+    /// Returns the number of slots in the ring.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -86,7 +86,7 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Publishes one event, waiting at most `timeout` for a free slot, and returns its sequence.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`publish`](Self::publish) waits
+    /// If `timeout` is too long for the clock, there is no limit. [`publish`](Self::publish) waits
     /// without a limit.
     ///
     /// ```
@@ -113,7 +113,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
     /// - [`PublishTimeoutError::Halted`] if the ring was halted before the publication.
     /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot. It returns at once.
+    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///
@@ -222,7 +223,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes `count` events together, waiting at most `timeout` for free slots, and returns
     /// their sequences.
     ///
-    /// A `timeout` that is too long for the clock is no limit.
+    /// If `timeout` is too long for the clock, there is no limit.
     /// [`publish_batch`](Self::publish_batch) waits without a limit.
     ///
     /// ```
@@ -252,7 +253,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring was closed before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more. It returns at once.
+    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///

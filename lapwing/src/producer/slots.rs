@@ -37,7 +37,7 @@ impl<'a, E> Slots<'a, E> {
         Self { before_wrap, after_wrap, first }
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -54,7 +54,7 @@ impl<'a, E> Slots<'a, E> {
         self.before_wrap.len() + self.after_wrap.len()
     }
 
-    /// Sequence that the first event will have.
+    /// Returns the sequence that the first event will have.
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -94,8 +94,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
     /// first one.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim_up_to`](Self::claim_up_to)
-    /// waits without a limit.
+    /// If `timeout` is too long for the clock, there is no limit.
+    /// [`claim_up_to`](Self::claim_up_to) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -118,8 +118,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Zero`] if `max` is 0.
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
-    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot. It
-    ///   returns at once.
+    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring. The call then returns at
+    ///   once.
     ///
     /// # Blocking
     ///

@@ -40,7 +40,7 @@ impl Disruptor {
     /// for number in 0..10 {
     ///     assert_eq!(producer.publish(|event| *event = number)?, number);
     /// }
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn single_producer<'env, E: Send + 'env>(

@@ -27,7 +27,7 @@ use crate::sync::spin_loop;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // in any phase
-/// # thread.join().unwrap()?;
+/// thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

@@ -270,6 +270,7 @@ impl<'scope> Running<'scope> {
     /// while !running.is_finished() {
     ///     std::thread::yield_now();
     /// }
+    /// assert!(running.join().is_ok());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -294,7 +295,7 @@ impl<'scope> Running<'scope> {
     /// producer.publish_batch(3, |_| {})?;
     /// assert_eq!(running.backlog(), [Backlog { stage: "slow".into(), events: 3 }]);
     /// drop(go);
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -326,7 +327,7 @@ impl<'scope> Running<'scope> {
     /// work.resize(2)?;
     /// assert_eq!((work.size(), work.max()), (2, 3));
     /// assert!(running.workers("no such group").is_none());
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

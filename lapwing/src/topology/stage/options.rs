@@ -139,7 +139,7 @@ impl<P> Stage<P> {
     /// let (_producer, consumers) = ring.build()?;
     /// let running = consumers.start()?;
     /// assert_eq!((alarms.recv()?, alarms.recv()?), (0, 0)); // nothing is published
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn timeout(mut self, timeout: Duration) -> Self {

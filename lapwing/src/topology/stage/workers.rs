@@ -90,7 +90,7 @@ impl<P, E> Workers<P, E> {
     /// let work = running.workers("work").unwrap();
     /// work.resize(3)?;
     /// assert_eq!(work.size(), 3);
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn up_to(mut self, max: usize) -> Self {

@@ -18,7 +18,8 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// With this trait, the state moves too. Without it, the state stays in the old handler, and the
 /// new worker of the key begins without any.
 ///
-/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) takes handlers with this
+/// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) and
+/// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) take handlers with this
 /// trait.
 ///
 /// # When the library calls it

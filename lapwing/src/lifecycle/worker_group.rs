@@ -96,8 +96,9 @@ impl WorkerGroup {
     /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
     /// that a handler keeps for a key, such as an average or a last value, stays in that handler,
     /// and the new worker begins without it. Handlers that implement
-    /// [`HandOver`](crate::consumer::HandOver), added by
-    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers), hand the state over.
+    /// [`HandOver`](crate::consumer::HandOver) hand the state over, if
+    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) or
+    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them.
     /// The same holds when a worker leaves the group.
     ///
     /// ```

@@ -139,9 +139,9 @@ pub type MultiProducer<E> = Producer<E, Multi>;
 /// # Errors
 ///
 /// A call that returns an error has published nothing and holds no slot. No consumer has handled
-/// its event, and none ever will. The closure of the call has not run, unless the ring was closed
-/// or halted while the closure ran. [`docs::errors`](crate::docs::errors) lists every result of
-/// every call.
+/// its event, and none ever will. The closure of the call may have run if the ring was closed or
+/// halted. With another error it has not. [`docs::errors`](crate::docs::errors) lists every result
+/// of every call.
 ///
 /// # End
 ///

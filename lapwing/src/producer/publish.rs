@@ -30,7 +30,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
+    /// error it has not.
     ///
     /// - [`PublishError::Closed`] if the ring was closed before the publication.
     /// - [`PublishError::Halted`] if the ring was halted before the publication.
@@ -72,7 +73,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
+    /// error it has not.
     ///
     /// - [`TryPublishError::Full`] if no slot is free.
     /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
@@ -107,7 +109,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
+    /// error it has not.
     ///
     /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
     /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.
@@ -156,7 +159,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
@@ -202,7 +206,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::Full`] if fewer than `count` slots are free.
     /// - [`BatchError::Zero`] if `count` is 0.
@@ -245,7 +250,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published.
+    /// None of the events is published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`BatchError::TimedOut`] if fewer than `count` slots were free when the time had passed.
     /// - [`BatchError::Zero`] if `count` is 0.

@@ -13,8 +13,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// drop the claim to give them up.
     ///
     /// [`claim_batch`](Self::claim_batch) waits until all requested slots are free. This call waits
-    /// only for the first one, and takes those that are free by then. So a long list enters the
-    /// ring as fast as consumers free slots:
+    /// only for the first one, and claims those that are free by then. A program can therefore
+    /// publish a list that is longer than the ring, as fast as consumers free slots:
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -37,7 +37,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A `max` above the [capacity](Self::capacity) has the effect of the capacity.
+    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity.
     ///
     /// # Errors
     ///

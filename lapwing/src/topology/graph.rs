@@ -11,7 +11,7 @@ use super::stage::{Settings, Stage};
 use super::team::Team;
 use crate::consumer::{Access, Consumer, IntoAction, StageReader, Work, Worker};
 
-/// Identifies a stage of a [`Graph`], so that other stages can depend on it.
+/// The identity of a stage of a [`Graph`], by which other stages can depend on it.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::BuildError, graph::{Graph, StageId}};
@@ -133,13 +133,18 @@ impl<E> Node<'_, E> {
 }
 
 impl<'env, E: Send + 'env> Graph<'env, E> {
-    /// Makes a graph without stages.
+    /// Creates a graph without stages.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError, graph::Graph};
     ///
-    /// let empty = Disruptor::single_producer(8, || 0_u64).graph(Graph::new());
-    /// assert_eq!(empty.build().unwrap_err(), BuildError::NoConsumers);
+    /// let empty = Graph::new();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).graph(empty);
+    /// assert_eq!(ring.build().unwrap_err(), BuildError::NoConsumers);
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.stage("sum").read(|_, _, _| {});
+    /// assert!(Disruptor::single_producer(8, || 0_u64).graph(graph).build().is_ok());
     /// ```
     pub fn new() -> Self {
         static GRAPHS: AtomicU64 = AtomicU64::new(0);

@@ -66,8 +66,8 @@ const WAITS_PER_PROBE: u32 = 64;
 /// waits, and this many of them take little longer than `WAITS_PER_PROBE` others.
 const NEAR_WAITS_PER_PROBE: u32 = 512;
 
-/// Polls while that pays, and parks when it does not. Has the latency of polling while events flow,
-/// and uses no CPU while they do not.
+/// A strategy that polls while that pays, and parks when it does not. It has the latency of polling
+/// while events flow, and uses no CPU while they do not.
 ///
 /// # A wait
 ///

@@ -2,7 +2,8 @@
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls a few times with a yield after each poll, then parks until another thread wakes it.
+/// A strategy that polls a few times with a yield after each poll, and then parks until another
+/// thread wakes it.
 ///
 /// While no thread is parked, this costs the other side one load of a cache line that is rarely
 /// written. With [`yields`](Self::yields) of 0, the thread parks at once, and each single event

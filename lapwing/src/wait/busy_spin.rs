@@ -4,8 +4,8 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls without end. Use it only if each spinning thread has a CPU of its own. Otherwise it may
-/// take the CPU from the thread that it waits for.
+/// A strategy that polls without end. Use it only if each spinning thread has a CPU of its own.
+/// Otherwise it may take the CPU from the thread that it waits for.
 ///
 /// It suits events that arrive one by one. In a fast stream, each poll acquires a cache line that
 /// the producer writes. If events are small and transfers of cache lines are slow, [the

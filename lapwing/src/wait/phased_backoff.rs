@@ -6,7 +6,8 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls for a duration, then polls with yields for another duration, then waits with `F`.
+/// A strategy that polls for a duration, then polls with yields for another duration, and then
+/// waits with `F`.
 ///
 /// It counts time where the other strategies count polls, so it means the same on every machine.
 /// Each poll in each phase sees the end of the wait: the event, a close, a halt or the time limit

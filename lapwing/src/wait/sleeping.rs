@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{WaitStrategy, Waiting};
 
-/// Polls `spins` times, then `yields` times with a yield after each poll, then sleeps before each
-/// further poll.
+/// A strategy that polls `spins` times, then `yields` times with a yield after each poll, and then
+/// sleeps before each further poll.
 ///
 /// An event that arrives during a sleep waits for its end, so the sleep determines the latency.
 /// Linux adds its timer slack, 50 µs by default, to each sleep. A close or a halt ends a sleep of

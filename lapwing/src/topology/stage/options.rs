@@ -43,6 +43,12 @@ impl<P> Stage<P> {
     /// use lapwing::{Disruptor, error::StartError};
     ///
     /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("hot").pin(1).read(|_, _, _| {})
+    ///     .build()?;
+    /// let consumer = consumers.into_iter().next().unwrap();
+    /// assert_eq!(consumer.pin(), Some(1));
+    ///
+    /// let (_producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("hot").pin(usize::MAX).read(|_, _, _| {})
     ///     .build()?;
     /// let error = consumers.start().unwrap_err(); // no machine has that many CPUs

@@ -148,7 +148,8 @@ impl<R: WaitStrategy, S: WaitStrategy> Builder<R, S> {
     /// let mut second = first.clone();
     /// first.send(1)?;
     /// second.send(2)?;
-    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

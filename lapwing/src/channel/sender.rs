@@ -38,7 +38,8 @@ pub type SingleSender<T> = Sender<T, Single>;
 /// let mut second = first.clone();
 /// first.send(1)?;
 /// second.send(2)?;
-/// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+/// assert_eq!(receiver.recv(), Ok(1));
+/// assert_eq!(receiver.recv(), Ok(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type MultiSender<T> = Sender<T, Multi>;
@@ -113,7 +114,8 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///     sender.send(2)?; // waits until the 1 is received
     ///     sender.send(3) // fails if the receiver is gone
     /// });
-    /// assert_eq!((receiver.recv(), receiver.recv()), (Ok(1), Ok(2)));
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Ok(2));
     /// drop(receiver);
     /// assert!(matches!(thread.join().unwrap(), Ok(()) | Err(SendError(3))));
     /// # Ok::<(), lapwing::error::BuildError>(())

@@ -173,7 +173,8 @@ impl Retries {
     /// use lapwing::{Action, Disruptor, consumer::Retries};
     ///
     /// let start = Instant::now();
-    /// let policy = Retries::of_event().pause(Duration::from_millis(1)).attempts(3).or(Action::Skip);
+    /// let pause = Duration::from_millis(1);
+    /// let policy = Retries::of_event().pause(pause).attempts(3).or(Action::Skip);
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 0_u64)
     ///     .stage("send").on_error(policy)
     ///     .read(|_, _, _| Err::<(), _>("no route"))

@@ -53,8 +53,8 @@ impl WorkerGroup {
         &self.name
     }
 
-    /// Returns the number of workers that are to work: the last requested number, or the number of
-    /// workers left if that is smaller.
+    /// Returns the number of workers that share the events. This is the last requested size, or the
+    /// number of workers that have not left the group, if that is smaller. It is at least 1.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -98,8 +98,8 @@ impl WorkerGroup {
     /// and the new worker begins without it. Handlers that implement
     /// [`HandOver`](crate::consumer::HandOver) hand the state over, if
     /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) or
-    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them.
-    /// The same holds when a worker leaves the group.
+    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them. The same
+    /// holds when a worker leaves the group.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::ResizeError};

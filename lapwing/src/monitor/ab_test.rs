@@ -47,7 +47,8 @@ pub struct AbTest {
 ///
 /// let ring = lapwing::Disruptor::single_producer(1024, || 0_u64).stage("all").poller();
 /// let (producer, _consumers) = ring.build()?;
-/// assert!(producer.monitor().ab_tests().iter().all(|test| gain(test).is_none())); // not tested yet
+/// let tests = producer.monitor().ab_tests();
+/// assert!(tests.iter().all(|test| gain(test).is_none())); // not tested yet
 /// # Ok::<(), lapwing::error::BuildError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

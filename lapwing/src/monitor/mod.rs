@@ -166,7 +166,8 @@ impl Monitor {
         self.stalled_for(Duration::ZERO)
     }
 
-    /// Takes a snapshot and returns what has held up the ring for the duration `at_least` or longer.
+    /// Takes a snapshot, and returns what has held up the ring for the duration `at_least` or
+    /// longer.
     ///
     /// Never waits. The duration is derived from the snapshots that this monitor takes, so call
     /// this periodically, for instance once a second.

@@ -45,7 +45,8 @@ use crate::wait::AnyWaitStrategy;
 /// let ring = lapwing::Disruptor::multi_producer(8, || 0).stage("a").read(|_, _, _| {});
 /// let (mut producer, _consumers) = ring.build().unwrap();
 /// let mut second = producer.clone();
-/// assert_eq!((producer.publish(|_| {}), second.publish(|_| {})), (Ok(0), Ok(1)));
+/// assert_eq!(producer.publish(|_| {}), Ok(0));
+/// assert_eq!(second.publish(|_| {}), Ok(1));
 /// ```
 pub type SingleProducer<E> = Producer<E, Single>;
 

@@ -30,8 +30,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
-    /// error it has not.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`PublishError::Closed`] if the ring was closed before the publication.
     /// - [`PublishError::Halted`] if the ring was halted before the publication.
@@ -73,8 +73,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
-    /// error it has not.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`TryPublishError::Full`] if no slot is free.
     /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
@@ -109,8 +109,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published. `fill` may have run if the ring was closed or halted. With another
-    /// error it has not.
+    /// The event is not published. `fill` may have run if the ring was closed or halted. With
+    /// another error it has not.
     ///
     /// - [`PublishTimeoutError::TimedOut`] if no slot became free in time.
     /// - [`PublishTimeoutError::Closed`] if the ring was closed before the publication.

@@ -30,9 +30,15 @@ use crate::sync::spin_loop;
 /// - The assembly needs LLVM. A thread with a shadow stack does not use the prediction.
 ///
 /// ```
-/// use lapwing::wait::{BusySpin, WaitStrategy};
+/// use lapwing::{Disruptor, wait::BusySpin};
 ///
-/// assert!(!BusySpin::PARKS);
+/// let (mut producer, mut consumers) =
+///     Disruptor::single_producer(8, || 0_u64).wait(BusySpin).stage("all").poller().build()?;
+/// let mut poller = consumers.take_poller("all")?;
+/// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
+/// assert_eq!(poller.wait()?.as_slice(), [7]);
+/// thread.join().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BusySpin;

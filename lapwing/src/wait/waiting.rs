@@ -115,8 +115,8 @@ impl<'a> Waiting<'a> {
 
     /// Returns whether the time limit has passed. Reads the clock if there is a limit.
     ///
-    /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout) of a stage,
-    /// or an earlier one that the library sets:
+    /// The limit is that of the caller, for example the [timeout](crate::Stage::timeout) of a
+    /// stage, or an earlier one that the library sets:
     ///
     /// - While [several producers](super#several-producers-on-a-full-ring) wait on a full ring, to
     ///   take turns. It also applies to the consumers of that ring.

@@ -359,11 +359,17 @@ impl Control {
 /// The number of accepted events that a stage has not finished.
 ///
 /// ```
-/// use lapwing::lifecycle::Backlog;
+/// use lapwing::{Disruptor, lifecycle::Backlog};
 ///
-/// let lines = [Backlog { stage: "journal".into(), events: 3 }];
-/// let most = lines.iter().max_by_key(|line| line.events).map(|line| line.stage.as_str());
-/// assert_eq!(most, Some("journal"));
+/// let (mut producer, consumers) =
+///     Disruptor::single_producer(8, || 0_u64).stage("journal").read(|_, _, _| {}).build()?;
+/// let running = consumers.start()?;
+/// producer.publish_batch(3, |_| {})?;
+/// for Backlog { stage, events } in running.backlog() {
+///     assert!(stage == "journal" && events <= 3);
+/// }
+/// running.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backlog {

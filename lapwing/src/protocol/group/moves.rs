@@ -92,7 +92,8 @@ impl MovedKeys {
     /// }
     ///
     /// let (mut producer, consumers) = Disruptor::single_producer(8, || 7)
-    ///     .stage("stops").workers(1).by_key(|key| *key).read_keyed_handlers(|_worker| Stops(false))
+    ///     .stage("stops").workers(1).by_key(|key| *key)
+    ///     .read_keyed_handlers(|_worker| Stops(false))
     ///     .build()?;
     /// producer.publish(|_| {})?;
     /// let mut finished = consumers.into_iter().next().unwrap().run(); // leaves

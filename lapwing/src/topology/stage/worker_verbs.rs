@@ -81,8 +81,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Reads events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a resize.
-    /// [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
+    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -220,8 +220,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Changes events with a handler for each worker, and [hands over](HandOver) the state of a key
     /// when the key moves to another worker.
     ///
-    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a resize.
-    /// [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
+    /// Keys move only in a group [by key](Workers::by_key). [`HandOver`] has an example of a
+    /// resize. [`Report::take`](crate::Report::take) hands a handler back by the name of the worker.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -253,7 +253,7 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// let (mut trades, consumers) = Disruptor::single_producer(8, Trade::default)
     ///     .stage("balance").workers(2).by_key(|trade| trade.account)
     ///     .write_keyed_handlers(|_worker| Balances::default())
-    ///     .stage("check").read(|trade, sequence, _| assert_eq!(trade.balance, 10 * (sequence + 1)))
+    ///     .stage("check").read(|trade, at, _| assert_eq!(trade.balance, 10 * (at + 1)))
     ///     .build()?;
     /// let running = consumers.start()?;
     /// for _ in 0..5 {

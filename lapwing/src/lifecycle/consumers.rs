@@ -262,9 +262,9 @@ impl<'env, E: Send + 'env> Consumers<'env, E> {
     /// Each stage that has a handler gets a thread with its name, and a group gets one for each
     /// worker, unless a [`Placement`](crate::graph::Placement) says otherwise.
     ///
-    /// To get a result out of a [handler](crate::Stage::read_handler),
-    /// [take](crate::Report::take) the handler at the end. A closure that borrows a variable needs
-    /// [`start_scoped`](Self::start_scoped).
+    /// A closure that borrows needs [`start_scoped`](Self::start_scoped). With `move`, which rustc
+    /// suggests instead, a closure changes its own copy of a number. To get results out of handlers,
+    /// use [`read_handler`](crate::Stage::read_handler) and [`Report::take`](crate::Report::take).
     ///
     /// ```
     /// use lapwing::Disruptor;

@@ -271,7 +271,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// producer.publish(|event| *event = 7)?;
     /// assert_eq!(released.recv()?, 1); // the only slot is free
     /// assert_eq!(producer.try_publish(|event| *event = 8), Ok(1));
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_released(&mut self, next_sequence: Sequence) {
@@ -303,7 +303,7 @@ pub trait EventHandler<E, A: Access = Shared, R = ()> {
     /// let (_producer, consumers) = ring.stage(stage).read_handler(Watchdog(sender)).build()?;
     /// let running = consumers.start()?;
     /// assert_eq!(alarms.recv()?, 0); // nothing is published
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn on_timeout(&mut self, next_sequence: Sequence) {

@@ -15,6 +15,7 @@ mod pause;
 mod poller;
 mod processor;
 mod recovery;
+mod retries;
 mod several;
 mod source;
 mod stage_loop;
@@ -37,11 +38,12 @@ pub use action::{Action, IntoAction};
 pub use batch::{Batch, Iter, IterMut};
 pub use events::Events;
 pub(crate) use failure::KeptPolicy;
-pub use failure::{Cause, Failure, FailurePolicy, Retries};
+pub use failure::{Cause, Failure, FailurePolicy};
 pub use finished::{Finished, Outcome};
 pub use hand_over::HandOver;
 pub use handler::EventHandler;
 pub use poller::Poller;
+pub use retries::Retries;
 pub use stop::StopHandle;
 
 pub use crate::protocol::group::MovedKeys;
@@ -57,14 +59,14 @@ pub(crate) use together::run_together;
 pub(crate) use work::{PerBatch, PerEvent, WholeLife, Work};
 pub(crate) use worker::Worker;
 
-/// A stage with its handler, not started.
+/// A stage, or a worker of a group, with its handler. It is not started yet.
 ///
-/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run a
-/// stage on a thread of yours, scoped or not, move its consumer there and call [`run`](Self::run).
+/// [`Consumers::start`](crate::Consumers::start) runs all stages of a ring on new threads. To run
+/// the stages on threads of your own, iterate over [`Consumers`](crate::Consumers). Move each
+/// consumer to its thread, and call [`run`](Self::run) there.
 ///
 /// A consumer that is dropped without having run halts its ring, since its events would never be
-/// handled. A consumer that took a [`Seat`](crate::graph::Seat) leaves the ring instead, without a
-/// halt.
+/// handled. A consumer in a [`Seat`](crate::graph::Seat) leaves the ring instead, without a halt.
 ///
 /// ```
 /// use std::thread;
@@ -87,9 +89,9 @@ pub(crate) use worker::Worker;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With scoped threads, the handler may borrow. The producer must move into the scope: then it is
-/// dropped, and the ring closed, however the scope ends. Otherwise the scope would wait forever for
-/// the stage after an early return.
+/// On scoped threads, the handler may borrow. Move the producer into the scope, so that it is
+/// dropped there, also after an early return. That closes the ring. If the producer lived longer
+/// than the scope, the stage would not end, and the scope would wait for it forever.
 ///
 /// ```
 /// use std::thread;

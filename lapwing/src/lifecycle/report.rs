@@ -160,7 +160,9 @@ impl RunError {
         self.is_already_reported
     }
 
-    /// Returns the report, for the outcomes and handlers of all stages.
+    /// Returns the report, which has the outcomes and the handlers of all stages.
+    ///
+    /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///
     /// ```
     /// use lapwing::{Disruptor, EventHandler, Sequence};
@@ -188,7 +190,9 @@ impl RunError {
         self.report
     }
 
-    /// Borrows the report, for the outcomes of all stages.
+    /// Returns a reference to the report, which has the outcomes of all stages.
+    ///
+    /// The report has no stages if an earlier call has [returned it](Self::is_already_reported).
     ///
     /// ```
     /// use lapwing::{Disruptor, consumer::Outcome};

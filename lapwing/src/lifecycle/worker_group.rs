@@ -53,8 +53,8 @@ impl WorkerGroup {
         &self.name
     }
 
-    /// Returns the number of workers that are to work: the last requested number, or the number of
-    /// workers left if that is smaller.
+    /// Returns the number of workers that share the events. This is the last requested size, or the
+    /// number of workers that have not left the group, if that is smaller. It is at least 1.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -96,9 +96,10 @@ impl WorkerGroup {
     /// **State per key.** By key, a resize moves many keys to other workers. By default, the state
     /// that a handler keeps for a key, such as an average or a last value, stays in that handler,
     /// and the new worker begins without it. Handlers that implement
-    /// [`HandOver`](crate::consumer::HandOver), added by
-    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers), hand the state over.
-    /// The same holds when a worker leaves the group.
+    /// [`HandOver`](crate::consumer::HandOver) hand the state over, if
+    /// [`read_keyed_handlers`](crate::graph::Workers::read_keyed_handlers) or
+    /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) added them. The same
+    /// holds when a worker leaves the group.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::ResizeError};

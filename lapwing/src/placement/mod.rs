@@ -114,7 +114,12 @@ impl Placement {
 
     /// Runs each stage, and each worker of a group, on a thread of its own. This is the default.
     ///
-    /// The thread has the name of the stage or the worker.
+    /// The thread has the name of the stage or the worker. There are three exceptions:
+    ///
+    /// - A poller has no thread.
+    /// - A stage that names a thread runs there.
+    /// - The stage of [`clear`](crate::Builder::clear) shares the thread of the stage before it, if
+    ///   that stage has a single handler.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::Placement};

@@ -52,7 +52,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         Self { producer, range, events: PhantomData, thread: PhantomData }
     }
 
-    /// Sequences that the events will have.
+    /// Returns the sequences that the events will have.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -69,7 +69,7 @@ impl<'a, E, S: Sequencer> ClaimBatch<'a, E, S> {
         self.range.clone()
     }
 
-    /// Number of events in the batch.
+    /// Returns the number of events in the batch.
     ///
     /// ```
     /// use lapwing::Disruptor;

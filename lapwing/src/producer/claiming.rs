@@ -90,8 +90,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next slot, waiting at most `timeout` until it is free.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim`](Self::claim) waits without
-    /// a limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`claim`](Self::claim) waits
+    /// without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -114,7 +114,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`PublishTimeoutError::Closed`] if the ring is closed.
     /// - [`PublishTimeoutError::Halted`] if the ring is halted.
     /// - [`PublishTimeoutError::WouldDeadlock`] if the ring is full and only this thread can free a
-    ///   slot. It returns at once.
+    ///   slot, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///
@@ -202,8 +203,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next `count` slots, waiting at most `timeout` until they are free.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim_batch`](Self::claim_batch)
-    /// waits without a limit.
+    /// If `timeout` is too long for the clock, there is no limit.
+    /// [`claim_batch`](Self::claim_batch) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -228,7 +229,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
     /// - [`BatchError::WouldDeadlock`] if too few slots are free and only this thread can free
-    ///   more. It returns at once.
+    ///   more, because it handles an event or holds a claim of the same ring. The call then returns
+    ///   at once.
     ///
     /// # Blocking
     ///

@@ -95,7 +95,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// The event is not published, and it does not count as dropped.
+    /// The event is not published, and it does not count as dropped. `fill` may have run if the
+    /// ring was closed or halted. With another error it has not.
     ///
     /// - [`OfferError::Closed`] if the ring was closed before the publication.
     /// - [`OfferError::Halted`] if the ring was halted before the publication.
@@ -145,7 +146,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Errors
     ///
-    /// None of the events is published, and they do not count as dropped.
+    /// None of the events is published, and they do not count as dropped. `fill` may have run if
+    /// the ring was closed or halted. With another error it has not.
     ///
     /// - [`BatchError::Zero`] if `count` is 0.
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).

@@ -13,8 +13,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// drop the claim to give them up.
     ///
     /// [`claim_batch`](Self::claim_batch) waits until all requested slots are free. This call waits
-    /// only for the first one, and takes those that are free by then. So a long list enters the
-    /// ring as fast as consumers free slots:
+    /// only for the first one, and claims those that are free by then. A program can therefore
+    /// publish a list that is longer than the ring, as fast as consumers free slots:
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -37,7 +37,7 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A `max` above the [capacity](Self::capacity) has the effect of the capacity.
+    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
     /// first one.
     ///
-    /// A `timeout` that is too long for the clock is no limit. [`claim_up_to`](Self::claim_up_to)
-    /// waits without a limit.
+    /// If `timeout` is too long for the clock, there is no limit.
+    /// [`claim_up_to`](Self::claim_up_to) waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -118,8 +118,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::Zero`] if `max` is 0.
     /// - [`BatchError::Closed`] if the ring is closed.
     /// - [`BatchError::Halted`] if the ring is halted.
-    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot. It
-    ///   returns at once.
+    /// - [`BatchError::WouldDeadlock`] if the ring is full and only this thread can free a slot,
+    ///   because it handles an event or holds a claim of the same ring. The call then returns at
+    ///   once.
     ///
     /// # Blocking
     ///

@@ -15,9 +15,10 @@ use crate::producer::{Producer, Sequencer};
 use crate::protocol::ring_buffer::{Factory, Noticed};
 use crate::wait::WaitStrategy;
 
-/// Describes a ring before it exists: its capacity, how its threads wait, and its stages.
+/// A description of a ring that is not yet made: its settings and its stages.
 ///
-/// The stages are listed in the order in which events pass them:
+/// [`Disruptor::single_producer`](crate::Disruptor::single_producer) or
+/// [`multi_producer`](crate::Disruptor::multi_producer) begins one. The stages are listed in the order in which events pass them:
 ///
 /// - [`stage`](Self::stage) adds a stage that runs alone, after all stages before it. It may change
 ///   events.
@@ -100,7 +101,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// let mut poller = consumers.take_poller("all")?;
     /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// assert_eq!(poller.wait()?.as_slice(), [7]); // may have parked
-    /// # thread.join().unwrap()?;
+    /// thread.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn wait(mut self, strategy: impl WaitStrategy) -> Self {
@@ -235,7 +236,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stage(self, stage: impl Into<Stage>) -> Stage<Self> {
@@ -263,7 +264,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn side_by_side(
@@ -335,7 +336,7 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// assert_eq!(consumers.names().count(), 5);
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn graph(mut self, graph: Graph<'env, E>) -> Self {
@@ -346,8 +347,8 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     /// Makes the ring and returns its two ends: the producer, and the consumers, which are not
     /// started.
     ///
-    /// Events may be published before the consumers start. They wait in the ring; once it is full,
-    /// the producer waits too.
+    /// Events may be published before the consumers start. They stay in the ring. Once the ring is
+    /// full, [`publish`](Producer::publish) waits until the consumers start.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BuildError};
@@ -363,17 +364,23 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
     ///
     /// # Errors
     ///
-    /// A [`BuildError`] says what is wrong. Nothing is left behind.
+    /// No ring is made. The variants of [`BuildError`] describe the causes:
     ///
-    /// - The ring: `Capacity`, `Seats`, `FirstSequence`, `OutOfMemory`.
-    /// - A stage: `NoConsumers`, `InvalidName`, `DuplicateName`, `ZeroMaxBatch`, `UnusedSetting`,
-    ///   `Workers`.
-    /// - The order of the stages: `UnknownStage`, `Overlap`. Only a [`Graph`] can cause these.
-    /// - The threads: `Placement`, or `InvalidName` for the name of a thread.
+    /// - A setting of the ring is out of range: [`Capacity`](BuildError::Capacity),
+    ///   [`Seats`](BuildError::Seats), [`FirstSequence`](BuildError::FirstSequence).
+    /// - The allocator refuses the memory: [`OutOfMemory`](BuildError::OutOfMemory).
+    /// - There is no stage: [`NoConsumers`](BuildError::NoConsumers).
+    /// - A stage has a fault: [`InvalidName`](BuildError::InvalidName),
+    ///   [`DuplicateName`](BuildError::DuplicateName), [`ZeroMaxBatch`](BuildError::ZeroMaxBatch),
+    ///   [`UnusedSetting`](BuildError::UnusedSetting), [`Workers`](BuildError::Workers).
+    /// - A [`Graph`] has an invalid order: [`UnknownStage`](BuildError::UnknownStage),
+    ///   [`Overlap`](BuildError::Overlap).
+    /// - Stages cannot run on their threads: [`Placement`](BuildError::Placement).
     ///
     /// # Panics
     ///
-    /// If the factory of the events panics, or the `clone` of a wait strategy.
+    /// If user code panics: the factory of the events, or the `clone` of a wait strategy or of the
+    /// failure policy of a worker group.
     pub fn build(self) -> Result<(Producer<E, S>, Consumers<'env, E>), BuildError> {
         self.parts.build(self.graph)
     }

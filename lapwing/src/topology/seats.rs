@@ -120,11 +120,13 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// No other stage may have the name of `stage` as long as the consumer is in its seat.
     ///
-    /// This call accepts settings that may turn out to have no effect. A
-    /// [`timeout`](Stage::timeout) has an effect with [`Seat::read_handler`] only, and a failure
-    /// policy has none with [`Seat::poller`]. The caller provides the thread that calls
-    /// [`Consumer::run`]. So `pin` and `on_thread` only set [`Consumer::pin`] and
-    /// [`Consumer::thread`], and `blocking` has no effect.
+    /// The call does not reject settings that have no effect:
+    ///
+    /// - [`timeout`](Stage::timeout), except with [`Seat::read_handler`].
+    /// - [`on_error`](Stage::on_error), if the handler does not return a `Result`.
+    /// - `on_error` and [`on_panic`](Stage::on_panic) with [`Seat::poller`].
+    /// - [`blocking`](Stage::blocking). The caller chooses the thread that runs the consumer, so
+    ///   `pin` and `on_thread` only set [`Consumer::pin`] and [`Consumer::thread`].
     ///
     /// ```
     /// use lapwing::{Disruptor, Stage, error::SeatError, graph::StartAt, wait::Blocking};
@@ -142,8 +144,8 @@ impl<E: Send + Sync> Seats<E> {
     ///
     /// # Errors
     ///
-    /// - [`SeatError::NoSeats`] if the ring has no seats, [`NoFreeSeat`](SeatError::NoFreeSeat) if
-    ///   all are taken.
+    /// - [`SeatError::NoSeats`] if the ring has no seats.
+    /// - [`SeatError::NoFreeSeat`] if all seats are taken.
     /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
     /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
     ///   holds.

@@ -6,7 +6,8 @@ use super::polls::SPINS_PER_CLOCK;
 use super::{WaitStrategy, Waiting};
 use crate::sync::spin_loop;
 
-/// Polls for a duration, then polls with yields for another duration, then waits with `F`.
+/// A strategy that polls for a duration, then polls with yields for another duration, and then
+/// waits with `F`.
 ///
 /// It counts time where the other strategies count polls, so it means the same on every machine.
 /// Each poll in each phase sees the end of the wait: the event, a close, a halt or the time limit
@@ -27,7 +28,7 @@ use crate::sync::spin_loop;
 /// let mut poller = consumers.take_poller("all")?;
 /// let thread = std::thread::spawn(move || producer.publish(|event| *event = 7));
 /// assert_eq!(poller.wait()?.as_slice(), [7]); // in any phase
-/// # thread.join().unwrap()?;
+/// thread.join().unwrap()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

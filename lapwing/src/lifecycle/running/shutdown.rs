@@ -145,7 +145,7 @@ impl Running<'_> {
     /// let feed = std::thread::spawn(move || producer.publish(|event| *event = 7));
     /// let report = running.join()?;
     /// assert_eq!(report.stages().next().unwrap().processed(), 1);
-    /// # feed.join().unwrap()?;
+    /// feed.join().unwrap()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

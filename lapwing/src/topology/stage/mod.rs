@@ -82,16 +82,24 @@ pub struct Stage<P = Unplaced> {
 pub struct Unplaced(());
 
 impl Stage {
-    /// Makes a stage without a place. Its thread has the same name.
+    /// Creates a stage that has no place in a ring yet. Settings may follow.
     ///
-    /// Names are unique in a graph, are not empty, and contain no NUL;
-    /// [`build`](crate::Builder::build) checks that.
+    /// The name must be unique in the ring, must not be empty, and must not contain a NUL.
+    /// [`build`](crate::Builder::build) and [`take`](crate::graph::Seats::take) check that. The
+    /// thread of the stage has the same name, unless the stage or the
+    /// [`Placement`](crate::graph::Placement) names another thread.
     ///
     /// ```
-    /// use lapwing::{Disruptor, Stage, error::BuildError};
+    /// use lapwing::{Disruptor, Stage, error::BuildError, wait::Blocking};
+    ///
+    /// let journal = Stage::new("journal").wait(Blocking::default()).max_batch(64);
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage(journal).read(|_, _, _| {});
+    /// let (_producer, consumers) = ring.build()?;
+    /// assert_eq!(consumers.names().collect::<Vec<_>>(), ["journal"]);
     ///
     /// let nameless = Disruptor::single_producer(8, || 0_u64).stage(Stage::new("")).poller();
     /// assert_eq!(nameless.build().err(), Some(BuildError::InvalidName { stage: String::new() }));
+    /// # Ok::<(), BuildError>(())
     /// ```
     pub fn new(name: impl Into<String>) -> Self {
         Self { settings: Settings::new(name.into()), position: Unplaced(()) }

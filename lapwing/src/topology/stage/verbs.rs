@@ -74,7 +74,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_batch<R: IntoAction + 'env>(
@@ -137,7 +137,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn read_local<H, R>(self, make: impl FnOnce() -> H + Send + 'env) -> P::Next
@@ -212,7 +212,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write<R: IntoAction + 'env>(
@@ -243,7 +243,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish_batch(3, |_| {})?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_batch<R: IntoAction + 'env>(
@@ -276,7 +276,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_handler<H, R>(self, handler: H) -> P::Next
@@ -309,7 +309,7 @@ impl<'env, P: Position<'env>> Stage<P> {
     ///     .build()?;
     /// let running = consumers.start()?;
     /// producer.publish(|event| *event = 7)?;
-    /// # running.shutdown()?;
+    /// running.shutdown()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write_local<H, R>(self, make: impl FnOnce() -> H + Send + 'env) -> P::Next

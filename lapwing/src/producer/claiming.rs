@@ -49,8 +49,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the next slot if it is free, without waiting.
     ///
-    /// [`claim`](Self::claim) waits for the slot instead. If the ring is full, the caller still owns
-    /// the value that it meant to move into the slot.
+    /// [`claim`](Self::claim) waits for the slot instead. If the ring is full, the caller still
+    /// owns the value that it meant to move into the slot.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::TryPublishError};

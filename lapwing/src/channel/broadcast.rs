@@ -84,7 +84,7 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv_with`](Self::try_recv_with) does not wait.
     #[inline]
     pub fn recv_with<O>(&mut self, look: impl FnOnce(&T) -> O) -> Result<O, RecvError> {
@@ -177,7 +177,7 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv_batch`](Self::try_recv_batch) does not wait.
     pub fn recv_batch(&mut self) -> Result<SharedValues<'_, T>, RecvError> {
         Ok(SharedValues::new(self.inbox.wait_batch()?))
@@ -187,6 +187,7 @@ impl<T> BroadcastReceiver<T> {
     ///
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
     /// returns them, after the values that were not read from this batch.
+    /// [`recv_batch`](Self::recv_batch) waits for at least one value instead.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -212,7 +213,8 @@ impl<T> BroadcastReceiver<T> {
     /// A batch ends at the last slot of the ring, even if more values are available. The next call
     /// returns them, after the values that were not read from this batch.
     ///
-    /// If `timeout` is too long for the clock, there is no limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`recv_batch`](Self::recv_batch)
+    /// waits without a limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -249,6 +251,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     /// Receives a clone of the next value, waiting for it.
     ///
     /// [`recv_with`](Self::recv_with) lends the value instead of cloning it.
+    /// If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 2)?;
@@ -263,7 +266,7 @@ impl<T: Clone> BroadcastReceiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits until a value is sent or no sender is left. It waits by the receiver's wait strategy.
+    /// Waits until a value is sent or no sender is left. It uses the receiver's wait strategy.
     /// [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
@@ -271,6 +274,9 @@ impl<T: Clone> BroadcastReceiver<T> {
     }
 
     /// Receives a clone of the next value if there is one, without waiting.
+    ///
+    /// [`recv`](Self::recv) waits for a value instead.
+    /// If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// use lapwing::channel::{self, TryRecvError};
@@ -293,7 +299,8 @@ impl<T: Clone> BroadcastReceiver<T> {
 
     /// Receives a clone of the next value, waiting for it at most `timeout`.
     ///
-    /// If `timeout` is too long for the clock, there is no limit.
+    /// If `timeout` is too long for the clock, there is no limit. [`recv`](Self::recv) waits
+    /// without a limit. If `clone` panics, the panic is passed on and the value counts as received.
     ///
     /// ```
     /// use std::time::Duration;
@@ -340,8 +347,10 @@ impl<T: Clone> BroadcastReceiver<T> {
         Iter::new(self)
     }
 
-    /// Returns an iterator over clones of the available values. It ends where [`recv`](Self::recv)
-    /// would wait.
+    /// Returns a non-blocking iterator over clones of the values. It ends when no value is
+    /// available.
+    ///
+    /// The end does not tell whether a sender is left. [`try_recv`](Self::try_recv) does.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;

@@ -92,8 +92,8 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
-    /// the receiver's wait strategy. [`try_recv`](Self::try_recv) does not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It uses the
+    /// receiver's wait strategy. [`try_recv`](Self::try_recv) does not wait.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         loop {
@@ -211,8 +211,8 @@ impl<T> Receiver<T> {
     ///
     /// # Blocking
     ///
-    /// Waits while the channel is empty, until a value is sent or no sender is left. It waits by
-    /// the receiver's wait strategy. [`try_recv_batch`](Self::try_recv_batch) does not wait.
+    /// Waits while the channel is empty, until a value is sent or no sender is left. It uses the
+    /// receiver's wait strategy. [`try_recv_batch`](Self::try_recv_batch) does not wait.
     #[inline]
     pub fn recv_batch(&mut self) -> Result<Values<'_, T>, RecvError> {
         let capacity = self.capacity();
@@ -303,8 +303,9 @@ impl<T> Receiver<T> {
         Iter::new(self)
     }
 
-    /// Returns an iterator over the available values. It ends where [`recv`](Self::recv) would
-    /// wait.
+    /// Returns a non-blocking iterator over the values. It ends when no value is available.
+    ///
+    /// The end does not tell whether a sender is left. [`try_recv`](Self::try_recv) does.
     ///
     /// ```
     /// let (mut sender, mut receiver) = lapwing::channel::spsc(8)?;

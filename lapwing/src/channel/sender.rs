@@ -129,7 +129,7 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// # Blocking
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value or no
-    /// receiver is left. It waits by the sender's wait strategy. While a slot is free, the call is
+    /// receiver is left. It uses the sender's wait strategy. While a slot is free, the call is
     /// wait-free with a single sender and lock-free with several. [`try_send`](Self::try_send) does
     /// not wait.
     ///

@@ -200,18 +200,25 @@ impl<'env> Consumer<'env> {
 
     /// Returns a handle with which any thread can stop this stage while the ring continues.
     ///
+    /// If this is the last consumer of the ring, stopping it [halts](StopHandle) the ring.
+    ///
     /// ```
     /// use std::thread;
     /// use lapwing::{Disruptor, consumer::Outcome};
     ///
-    /// let (_producer, consumers) =
-    ///     Disruptor::single_producer(8, || 0_u64).stage("sum").read(|_, _, _| {}).build()?;
-    /// let consumer = consumers.into_iter().next().unwrap();
-    /// let stop = consumer.stop_handle();
-    /// let thread = thread::spawn(move || consumer.run());
+    /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
+    ///     .stage("sum").read(|_, _, _| {})
+    ///     .stage("ticks").poller()
+    ///     .build()?;
+    /// let mut ticks = consumers.take_poller("ticks")?;
+    /// let sum = consumers.into_iter().next().unwrap();
+    /// let stop = sum.stop_handle();
+    /// let thread = thread::spawn(move || sum.run());
     /// stop.stop();
     /// assert_eq!(*thread.join().unwrap().outcome(), Outcome::Stopped);
-    /// # Ok::<(), lapwing::error::BuildError>(())
+    /// producer.publish(|event| *event = 7)?; // the ring continues
+    /// assert_eq!(ticks.poll()?.as_slice(), [7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn stop_handle(&self) -> StopHandle {
@@ -221,9 +228,12 @@ impl<'env> Consumer<'env> {
     /// Runs several stages on this thread until all of them have ended. Returns their results, in
     /// the order of `consumers`.
     ///
-    /// The stages take turns in this order. In each turn, a stage handles a batch of at most 16 KiB
-    /// of events. The thread waits with the strategy of the first stage. The stages may belong to
-    /// different rings.
+    /// The stages take turns in this order. In each turn, a stage handles one batch of at most
+    /// 16 KiB, or of 16 events if an event is larger than 1 KiB. The thread waits with the strategy
+    /// of the first stage. The stages may belong to different rings.
+    ///
+    /// A panic of a handler is caught. The [panic policy](crate::Stage::on_panic) of its stage
+    /// decides what happens, and the other stages continue unless the policy halts their ring.
     ///
     /// ```
     /// use std::thread;
@@ -238,20 +248,19 @@ impl<'env> Consumer<'env> {
     ///     bids.publish(|event| *event = price)?;
     ///     asks.publish(|event| *event = price)?;
     /// }
-    /// drop((bids, asks));
+    /// drop((bids, asks)); // closes both rings
     /// assert!(both.join().unwrap().iter().all(|stage| stage.processed() == 100));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Blocking
     ///
-    /// Waits for events until all stages have ended. [`Poller::poll`] handles events without a
-    /// wait.
+    /// Waits for events until all stages have ended. A thread that must not wait calls
+    /// [`Poller::poll`] instead.
     ///
-    /// A ring can wake this thread only if it knows that its stages share threads: from
-    /// [`Stage::on_thread`](crate::Stage::on_thread) or its [`Placement`](crate::graph::Placement).
-    /// If it does not know, or if there are several rings, the thread polls at least once per
-    /// millisecond.
+    /// A ring wakes this thread only if all stages belong to that ring, and if
+    /// [`Stage::on_thread`](crate::Stage::on_thread) or [`Placement`](crate::graph::Placement) puts
+    /// some of its stages on one thread. Otherwise, a parked thread polls once per millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {
@@ -283,8 +292,8 @@ impl<'env> Consumer<'env> {
     ///
     /// # Blocking
     ///
-    /// Waits for events with the stage's strategy, until the stage ends.
-    /// [`Poller::poll`] handles events without a wait.
+    /// Waits for events with the stage's strategy, until the stage ends. A thread that must not
+    /// wait calls [`Poller::poll`] instead.
     pub fn run(self) -> Finished {
         match self.begin() {
             Ok(mut task) => {

@@ -93,7 +93,7 @@ impl From<RingError> for WaitTimeoutError {
 }
 
 /// Error of [`Acknowledger::acknowledge`](crate::consumer::Acknowledger::acknowledge): some of the
-/// events are not published.
+/// events are not published. Nothing was acknowledged.
 ///
 /// ```
 /// use lapwing::{Disruptor, error::AcknowledgeError};
@@ -111,9 +111,10 @@ impl From<RingError> for WaitTimeoutError {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcknowledgeError {
-    /// End of the events to acknowledge: all events below it.
+    /// The argument of the call, which asked to acknowledge all events below this sequence.
     pub sequence: Sequence,
-    /// First sequence that is not published, or not claimed if the ring has several producers.
+    /// The first sequence that is not published. With several producers, the first sequence that is
+    /// not claimed.
     pub published: Sequence,
 }
 

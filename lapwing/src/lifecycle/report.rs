@@ -99,9 +99,11 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// - [`TakeError::UnknownName`] if no stage has this name.
-    /// - [`TakeError::WrongType`] if the handler is not an `H`, or if it is not handed back: a
-    ///   closure, or a handler made on the thread of the stage.
+    /// - [`TakeError::UnknownName`] if no stage of the report has this name. A poller is not part
+    ///   of the report, and a worker group is listed by the names of its workers.
+    /// - [`TakeError::WrongType`] if the handler is not an `H`, which then stays in the report.
+    ///   Also if the stage returns no handler: a closure, or a handler made on the thread of the
+    ///   stage.
     /// - [`TakeError::AlreadyTaken`] if an earlier call took it.
     pub fn take<H: 'static>(&mut self, name: &str) -> Result<H, TakeError> {
         match self.stages.iter().position(|stage| stage.name() == name) {

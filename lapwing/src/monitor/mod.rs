@@ -217,9 +217,10 @@ impl Monitor {
     /// Takes a snapshot, and returns a description of the idle ring if it has been idle for the
     /// duration `at_least` or longer.
     ///
-    /// A ring is idle while it is open, every event is finished and nothing is published. Use this
-    /// call if a ring without events is a fault. It never waits. The duration is derived from the
-    /// snapshots that this monitor takes.
+    /// A ring is idle while it is open and has nothing to do: every published event is finished and
+    /// acknowledged, and none of several producers holds a claim. Use this call if a ring without
+    /// events is a fault. It never waits. The duration is derived from the snapshots that this
+    /// monitor takes, so the result of the first one is `None`.
     ///
     /// ```
     /// use std::time::Duration;

@@ -161,7 +161,9 @@ impl Snapshot {
     /// Returns a description of the idle ring if it has been idle for the duration `at_least` or
     /// longer.
     ///
-    /// A ring is idle while it is open, every event is finished and nothing is published.
+    /// A ring is idle while it is open and has nothing to do: every published event is finished and
+    /// acknowledged, and none of several producers holds a claim. The first snapshot of a monitor
+    /// shows no duration, so the result is then `None`.
     /// [`Monitor::idle_for`](crate::monitor::Monitor::idle_for) does the same for a new snapshot.
     ///
     /// ```

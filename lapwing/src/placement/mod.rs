@@ -36,10 +36,10 @@ pub(crate) use plan::{Place, Plan, Wish, WishedConsumer, is_thread_name};
 /// # Sharing a thread
 ///
 /// Stages that share a thread take turns, in the order of the graph. In each turn, a stage handles
-/// the events that are available to it: at most 16 KiB, and at most its [longest
-/// batch](crate::Stage::max_batch). The next stage then finds these events in the first-level
-/// cache. The thread waits with the strategy of its first stage, until any of its stages has
-/// something to do.
+/// the events that are available to it: at most 16 KiB, or 16 events if an event is larger than
+/// 1 KiB. The stage's [longest batch](crate::Stage::max_batch) also applies. The next stage then
+/// finds these events in the first-level cache. The thread waits with the strategy of its first
+/// stage, until any of its stages has something to do.
 ///
 /// A handler must not share a thread with another handler that it waits for, by a channel or a
 /// lock. It would wait forever, and the library cannot detect that. For this reason, the default is

@@ -13,8 +13,9 @@ use crate::sync::Ordering;
 /// What [`offer`](Producer::offer) and [`offer_batch`](Producer::offer_batch) do if the ring is
 /// full.
 ///
-/// It is an argument of these two calls, not a setting of a producer. Each other call shows by its
-/// name what it does.
+/// It is an argument of these two calls, not a setting of a producer. The other calls have one
+/// fixed behavior each: [`publish`](Producer::publish) waits,
+/// [`try_publish`](Producer::try_publish) returns an error.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,7 +49,7 @@ pub enum WhenFull {
 }
 
 impl<E, S: Sequencer> Producer<E, S> {
-    /// Number of events that this producer has dropped because the ring was full, by
+    /// Returns the number of events that this producer has dropped because the ring was full, by
     /// [`WhenFull::DropNew`].
     ///
     /// The count is exact. A clone starts at 0 and counts its own drops.

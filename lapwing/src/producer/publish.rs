@@ -41,8 +41,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
-    /// closed or halted. It waits by the producer's wait strategy. While a slot is free, the call
-    /// is wait-free with a single producer and lock-free with several.
+    /// closed or halted. It uses the producer's wait strategy. While a slot is free, the call is
+    /// wait-free with a single producer and lock-free with several.
     ///
     /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
     /// may never return. [`try_publish`](Self::try_publish) does not wait.
@@ -171,8 +171,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until `count` slots are free, or the ring is closed or halted. It waits by the
-    /// producer's wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
+    /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
+    /// wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
     #[inline]
     pub fn publish_batch(
         &mut self,

@@ -6,8 +6,12 @@ use std::{mem, slice};
 use crate::Sequence;
 use crate::error::LengthError;
 
-/// The events of a claimed batch, in order. A batch that crosses the end of the ring continues at
-/// the first slot.
+/// The events of a claimed batch, in order, to be filled.
+///
+/// [`ClaimBatch::slots`](crate::producer::ClaimBatch::slots) returns it, and
+/// [`publish_batch`](crate::Producer::publish_batch) passes it to its closure. Each event still has
+/// the value that was written to its slot one lap before, or that the factory made. A batch that
+/// crosses the end of the ring continues at the first slot.
 ///
 /// ```
 /// use lapwing::Disruptor;

@@ -51,8 +51,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// # Blocking
     ///
-    /// Waits until one slot is free, or the ring is closed or halted. It waits by the producer's
-    /// wait strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
+    /// Waits until one slot is free, or the ring is closed or halted. It uses the producer's wait
+    /// strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {
@@ -63,7 +63,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Claims the free slots, at most `max`, without waiting.
     ///
-    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead.
+    /// [`claim_up_to`](Self::claim_up_to) waits for the first slot instead. If `max` is above the
+    /// [capacity](Self::capacity), the limit is the capacity.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::BatchError};
@@ -94,8 +95,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the free slots, at least one and at most `max`, waiting at most `timeout` for the
     /// first one.
     ///
-    /// If `timeout` is too long for the clock, there is no limit.
-    /// [`claim_up_to`](Self::claim_up_to) waits without a limit.
+    /// If `max` is above the [capacity](Self::capacity), the limit is the capacity. If `timeout` is
+    /// too long for the clock, there is no time limit. [`claim_up_to`](Self::claim_up_to) waits
+    /// without a time limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -139,7 +141,8 @@ impl<E, S: Sequencer> Producer<E, S> {
         Ok(ClaimBatch::new(self, range?))
     }
 
-    /// Number of slots that are free at this moment, at most the [capacity](Self::capacity).
+    /// Returns the number of slots that are free at this moment, at most the
+    /// [capacity](Self::capacity).
     ///
     /// It is 0 once no consumer is left. It does not tell whether the ring is open.
     ///

@@ -18,7 +18,8 @@ use crate::wait::WaitStrategy;
 /// A description of a ring that is not yet made: its settings and its stages.
 ///
 /// [`Disruptor::single_producer`](crate::Disruptor::single_producer) or
-/// [`multi_producer`](crate::Disruptor::multi_producer) begins one. The stages are listed in the order in which events pass them:
+/// [`multi_producer`](crate::Disruptor::multi_producer) begins one. The stages are listed in the
+/// order in which events pass them:
 ///
 /// - [`stage`](Self::stage) adds a stage that runs alone, after all stages before it. It may change
 ///   events.
@@ -72,8 +73,11 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
         self
     }
 
-    /// Sets the name of the ring, which a [`Monitor`](crate::monitor::Monitor) shows. Any text;
-    /// "ring" by default.
+    /// Sets the name of the ring; "ring" by default.
+    ///
+    /// The name can be any text. A [`Monitor`](crate::monitor::Monitor) shows it. A thread that
+    /// several stages share is named after the ring, such as "orders-0", unless it was given a
+    /// name.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)
@@ -200,14 +204,14 @@ impl<'env, E: Send + 'env, S: Sequencer> Builder<'env, E, S> {
 
     /// Sets whether the producers and consumers of the ring run A/B tests; they do by default.
     ///
-    /// In a stream of events, a producer or a consumer can prefetch, can acquire ownership of cache
-    /// lines before it releases slots, or can pause longer between polls. Which of these pays
-    /// depends on the machine and its load. Each end therefore times both ways for some thousand
-    /// events now and then, and keeps the faster one.
+    /// In a stream of events, a producer can prefetch slots. A consumer can prefetch a batch,
+    /// acquire ownership of cache lines before it releases slots, or pause longer between polls.
+    /// Whether each of these pays off depends on the machine and its load. Each end therefore times
+    /// both variants from time to time, for some thousand events, and keeps the faster one.
     /// [`Monitor::ab_tests`](crate::monitor::Monitor::ab_tests) shows the choices.
     ///
-    /// Without the tests, each of these stays off. Throughput is lower, and no event is handled in
-    /// a way that is only being tried.
+    /// Without the tests, each of these stays off. Throughput can be lower, but no event passes
+    /// through the slower variant of a test.
     ///
     /// ```
     /// let (producer, _consumers) = lapwing::Disruptor::single_producer(8, || 0_u64)

@@ -72,6 +72,8 @@ use crate::wait::AnyWaitStrategy;
 /// let seats = consumers.seats();
 /// ```
 ///
+/// The same ring compiles with a `Mutex`:
+///
 /// ```
 /// use std::sync::Mutex;
 /// let ring = lapwing::Disruptor::single_producer(8, || Mutex::new(0)).seats(1);
@@ -186,8 +188,10 @@ impl<E> fmt::Debug for Seats<E> {
     }
 }
 
-/// A seat that is taken: it becomes a poller, or a consumer with a closure or a handler. Dropping
-/// it frees the seat.
+/// A seat that a program has [taken](Seats::take).
+///
+/// Its methods turn it into a poller, or into a consumer with a closure or a handler. Dropping it
+/// frees the seat.
 ///
 /// ```
 /// use lapwing::{Disruptor, graph::StartAt};

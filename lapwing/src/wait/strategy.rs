@@ -51,6 +51,8 @@ use super::{Pacing, Waiting};
 /// }
 /// ```
 ///
+/// With a plain number, the same strategy compiles:
+///
 /// ```
 /// use lapwing::wait::{WaitStrategy, Waiting};
 ///

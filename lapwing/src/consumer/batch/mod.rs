@@ -137,7 +137,8 @@ impl<'a, E, A: Access> Batch<'a, E, A> {
         self.len() == 0
     }
 
-    /// Returns the sequence of the first event that is not consumed.
+    /// Returns the sequence of the first event that is not consumed. If every event is consumed,
+    /// returns the sequence after the last one.
     ///
     /// ```
     /// use lapwing::Disruptor;

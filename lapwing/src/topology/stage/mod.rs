@@ -49,8 +49,8 @@ use super::graph::{Graph, StageId};
 /// ```
 ///
 /// [`Stage::new`] makes a stage without a place. Use it to keep settings in a variable, and to take
-/// a [seat](crate::graph::Seats::take). Such a stage has no verbs. A `&str` or a `String` converts
-/// to a stage with that name and no settings.
+/// a [seat](crate::graph::Seats::take). A `&str` or a `String` converts to a stage with that name
+/// and no settings.
 ///
 /// ```
 /// use lapwing::{Disruptor, Stage};
@@ -59,6 +59,8 @@ use super::graph::{Graph, StageId};
 /// let ring = Disruptor::single_producer(1024, || 0_u64).stage(risk).read(|_, _, _| {});
 /// assert!(ring.build().is_ok());
 /// ```
+///
+/// A stage without a place has no verbs:
 ///
 /// ```compile_fail,E0599
 /// let _ = lapwing::Stage::new("risk").read(|_: &u64, _, _| {});
@@ -115,7 +117,6 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// Makes this stage depend on `stage`: it gets each event after `stage` has finished it.
     /// Several calls add several dependencies.
     ///
-    /// Only a stage of a [`Graph`] has this call. Elsewhere, the place determines the dependencies.
     /// An id of another graph causes
     /// [`BuildError::UnknownStage`](crate::error::BuildError::UnknownStage).
     ///
@@ -138,6 +139,8 @@ impl<E> Stage<&mut Graph<'_, E>> {
     /// assert_eq!(both.poll()?.as_slice(), [7]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Only a stage of a [`Graph`] has this call. Elsewhere, the place determines the dependencies:
     ///
     /// ```compile_fail,E0599
     /// use lapwing::{Disruptor, graph::Graph};

@@ -63,10 +63,10 @@ impl<P> Stage<P> {
     /// Runs the stage on the thread with this name, together with every other stage of the ring
     /// that names it. [`start`](crate::Consumers::start) makes one thread for all of them.
     ///
-    /// Use it for stages that work on the same data. The stages of a thread take turns: in each
-    /// turn, a stage handles a batch of at most 16 KiB of events. A stage that pauses before it
-    /// retries an event does not hold up the others. The thread waits by the strategy of its first
-    /// stage.
+    /// Use it for stages that work on the same data. The stages of a thread take turns. In each
+    /// turn, a stage handles one batch of at most 16 KiB, or of 16 events if an event is larger
+    /// than 1 KiB. A stage that pauses before it retries an event does not hold up the others. The
+    /// thread waits with the strategy of its first stage.
     ///
     /// By default, the thread of a stage has the name of the stage, so naming that thread joins it.
     /// [`Placement`](crate::graph::Placement) does the same from outside of the graph, and

@@ -20,10 +20,12 @@ use crate::topology::position::{Alone, Position};
 /// let _ = ring.stage("a").read(|event, _, _| event.set(1));
 /// ```
 ///
+/// A stage that changes events accepts them, since it is alone with each event:
+///
 /// ```
 /// use std::cell::Cell;
 /// let ring = lapwing::Disruptor::single_producer(8, || Cell::new(0));
-/// let ring = ring.stage("a").write(|event, _, _| event.set(1)); // alone with the event
+/// let ring = ring.stage("a").write(|event, _, _| event.set(1));
 /// assert!(ring.build().is_ok());
 /// ```
 impl<'env, P: Position<'env>> Stage<P> {
@@ -194,6 +196,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 /// let _ = lapwing::Disruptor::single_producer(8, || 0_u64)
 ///     .side_by_side(|side| side.stage("left").write(|event, _, _| *event += 1));
 /// ```
+///
+/// They can read:
 ///
 /// ```
 /// let ring = lapwing::Disruptor::single_producer(8, || 0_u64)

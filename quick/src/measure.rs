@@ -9,8 +9,8 @@ use crate::crew::Failure;
 use crate::graphs::{Checksum, Graph, Load};
 use crate::progress::Progress;
 
-/// Events of the first pilot of a graph, and of a round trip.
-const PILOTS: [f64; 2] = [10_000.0, 1_000.0];
+/// Events of the first pilot: few, as the slowest way to wait on the busiest machine runs it as well.
+const PILOT: f64 = 1_000.0;
 /// A pilot that takes this part of the time of a run is long enough to extrapolate from.
 const LONG_ENOUGH: f64 = 0.125;
 /// Time of a run that compares ways to wait, as a part of the time of a run that counts.
@@ -70,10 +70,10 @@ pub(crate) fn row(
     let mut lanes =
         contenders.iter().map(|contender| Ok(Lane::new(case, contender))).collect::<Vec<_>>();
     each(&mut lanes, 0, progress, |lane| lane.settle(pace.run_time))?;
-    each(&mut lanes, 0, progress, |lane| lane.warm_up(pace.run_time))?;
+    each(&mut lanes, 0, progress, |lane| lane.run_and_fit(pace.run_time).map(drop))?;
     for round in 0..pace.rounds {
         each(&mut lanes, round, progress, |lane| {
-            let (_, speed) = lane.run()?;
+            let speed = lane.run_and_fit(pace.run_time)?;
             lane.speeds.push(speed);
             Ok(())
         })?;
@@ -135,8 +135,13 @@ impl<'a> Lane<'a> {
         let settings = self.contender.settings.len();
         for setting in 0..if settings > 1 { settings } else { 0 } {
             self.chosen = setting;
-            self.calibrate(run_time.mul_f64(AUDITION))?;
-            let speed = median(&[self.run()?.1, self.run()?.1, self.run()?.1]);
+            let run_time = run_time.mul_f64(AUDITION);
+            self.calibrate(run_time)?;
+            let (elapsed, mut speed) = self.run()?;
+            // A setting that is far too slow here is not worth more time.
+            if elapsed < 4 * run_time {
+                speed = median(&[speed, self.run()?.1, self.run()?.1]);
+            }
             if speed > best.1 {
                 best = (setting, speed);
             }
@@ -147,7 +152,7 @@ impl<'a> Lane<'a> {
 
     /// Finds the number of events that fill `run_time`.
     fn calibrate(&mut self, run_time: Duration) -> Result<(), Stop> {
-        self.set_events(PILOTS[usize::from(self.case.graph == Graph::RoundTrip)]);
+        self.set_events(PILOT);
         loop {
             let part = self.run()?.0.div_duration_f64(run_time);
             let is_settled = part >= LONG_ENOUGH;
@@ -160,11 +165,14 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Runs once without counting, and takes fewer events from now on if that took longer than asked.
-    fn warm_up(&mut self, run_time: Duration) -> Result<(), Stop> {
-        let part = self.run()?.0.div_duration_f64(run_time);
-        self.set_events(f64::from(self.events) / part.max(1.0));
-        Ok(())
+    /// Runs once: the events per second. The next run has fewer events if this one took longer than asked.
+    fn run_and_fit(&mut self, run_time: Duration) -> Result<f64, Stop> {
+        let (elapsed, speed) = self.run()?;
+        let part = elapsed.div_duration_f64(run_time);
+        if part > 1.5 {
+            self.set_events(f64::from(self.events) / part);
+        }
+        Ok(speed)
     }
 
     /// Has runs of so many `events` from now on.

@@ -137,11 +137,8 @@ impl<'a> Lane<'a> {
             self.chosen = setting;
             let run_time = run_time.mul_f64(AUDITION);
             self.calibrate(run_time)?;
-            let (elapsed, mut speed) = self.run()?;
-            // A setting that is far too slow here is not worth more time.
-            if elapsed < 4 * run_time {
-                speed = median(&[speed, self.run()?.1, self.run()?.1]);
-            }
+            let speeds = [(); 3].map(|()| self.run_and_fit(run_time));
+            let speed = median(&speeds.into_iter().collect::<Result<Vec<_>, _>>()?);
             if speed > best.1 {
                 best = (setting, speed);
             }
@@ -165,12 +162,12 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Runs once: the events per second. The next run has fewer events if this one took longer than asked.
+    /// Runs once: the events per second. The next run has more or fewer events if the time of this one was far off.
     fn run_and_fit(&mut self, run_time: Duration) -> Result<f64, Stop> {
         let (elapsed, speed) = self.run()?;
         let part = elapsed.div_duration_f64(run_time);
-        if part > 1.5 {
-            self.set_events(f64::from(self.events) / part);
+        if !(0.5..1.5).contains(&part) {
+            self.set_events(f64::from(self.events) / part.max(0.25));
         }
         Ok(speed)
     }

@@ -9,8 +9,9 @@ use crate::crew::Failure;
 use crate::graphs::{Checksum, Graph, Load};
 use crate::progress::Progress;
 
-/// Events of the first pilot: few, as the slowest way to wait on the busiest machine runs it as well.
-const PILOT: f64 = 1_000.0;
+/// Events of the first pilot of a graph, and of a round trip: few, as a thread that spins on a busy machine may take a time
+/// slice for each event.
+const PILOTS: [f64; 2] = [1_000.0, 100.0];
 /// A pilot that takes this part of the time of a run is long enough to extrapolate from.
 const LONG_ENOUGH: f64 = 0.125;
 /// Time of a run that compares ways to wait, as a part of the time of a run that counts.
@@ -149,7 +150,7 @@ impl<'a> Lane<'a> {
 
     /// Finds the number of events that fill `run_time`.
     fn calibrate(&mut self, run_time: Duration) -> Result<(), Stop> {
-        self.set_events(PILOT);
+        self.set_events(PILOTS[usize::from(self.case.graph == Graph::RoundTrip)]);
         loop {
             let part = self.run()?.0.div_duration_f64(run_time);
             let is_settled = part >= LONG_ENOUGH;

@@ -9,8 +9,9 @@ use crate::crew::Failure;
 use crate::graphs::{Checksum, Graph, Load};
 use crate::progress::Progress;
 
-/// Events of the first pilot of a graph, and of a round trip.
-const PILOTS: [f64; 2] = [10_000.0, 1_000.0];
+/// Events of the first pilot of a graph, and of a round trip: few, as a thread that spins on a busy machine may take a time
+/// slice for each event.
+const PILOTS: [f64; 2] = [1_000.0, 100.0];
 /// A pilot that takes this part of the time of a run is long enough to extrapolate from.
 const LONG_ENOUGH: f64 = 0.125;
 /// Time of a run that compares ways to wait, as a part of the time of a run that counts.
@@ -70,10 +71,10 @@ pub(crate) fn row(
     let mut lanes =
         contenders.iter().map(|contender| Ok(Lane::new(case, contender))).collect::<Vec<_>>();
     each(&mut lanes, 0, progress, |lane| lane.settle(pace.run_time))?;
-    each(&mut lanes, 0, progress, |lane| lane.warm_up(pace.run_time))?;
+    each(&mut lanes, 0, progress, |lane| lane.run_and_fit(pace.run_time).map(drop))?;
     for round in 0..pace.rounds {
         each(&mut lanes, round, progress, |lane| {
-            let (_, speed) = lane.run()?;
+            let speed = lane.run_and_fit(pace.run_time)?;
             lane.speeds.push(speed);
             Ok(())
         })?;
@@ -135,8 +136,10 @@ impl<'a> Lane<'a> {
         let settings = self.contender.settings.len();
         for setting in 0..if settings > 1 { settings } else { 0 } {
             self.chosen = setting;
-            self.calibrate(run_time.mul_f64(AUDITION))?;
-            let speed = median(&[self.run()?.1, self.run()?.1, self.run()?.1]);
+            let run_time = run_time.mul_f64(AUDITION);
+            self.calibrate(run_time)?;
+            let speeds = [(); 3].map(|()| self.run_and_fit(run_time));
+            let speed = median(&speeds.into_iter().collect::<Result<Vec<_>, _>>()?);
             if speed > best.1 {
                 best = (setting, speed);
             }
@@ -160,11 +163,14 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Runs once without counting, and takes fewer events from now on if that took longer than asked.
-    fn warm_up(&mut self, run_time: Duration) -> Result<(), Stop> {
-        let part = self.run()?.0.div_duration_f64(run_time);
-        self.set_events(f64::from(self.events) / part.max(1.0));
-        Ok(())
+    /// Runs once: the events per second. The next run has more or fewer events if the time of this one was far off.
+    fn run_and_fit(&mut self, run_time: Duration) -> Result<f64, Stop> {
+        let (elapsed, speed) = self.run()?;
+        let part = elapsed.div_duration_f64(run_time);
+        if !(0.5..1.5).contains(&part) {
+            self.set_events(f64::from(self.events) / part.max(0.25));
+        }
+        Ok(speed)
     }
 
     /// Has runs of so many `events` from now on.

@@ -62,11 +62,9 @@ impl Table<'_> {
         let best = rival.map_or(NONE.to_owned(), |rival| {
             format!("{} {}", self.contenders[rival].name, cells[rival])
         });
-        let pair = row.first().zip(rival.map(|rival| &row[rival]));
-        let ratio = match pair {
-            Some((Ok(own), Ok(rival))) => ratio(own, rival),
-            _ => NONE.to_owned(),
-        };
+        let ratio = rival.map_or(0.0, |rival| speeds[0] / speeds[rival]);
+        let is_ratio = ratio.is_normal();
+        let ratio = if is_ratio { rounded(ratio) } else { NONE.to_owned() };
         let unit = if case.graph == Graph::RoundTrip { "ns" } else { "M/s" };
         self.line(case.name, unit, cells, &best, &ratio)
     }
@@ -120,6 +118,7 @@ pub(crate) fn closing(contenders: &[Contender], rows: &[Row]) -> String {
     let waits = waits.collect::<Vec<_>>().join("; ");
     format!(
         "\n{notes}Fastest waits: {waits}\n\
+         In sequencer rtrb has a ring for each producer, so there is no order between producers.\n\
          How to read: medians; M/s is best high, ns best low; * is the best; above 1 Lapwing is ahead.\n\
          All benchmarks and 15 rivals: {LABORATORY} --help   (builds for minutes)"
     )
@@ -130,12 +129,6 @@ impl Figures {
     fn median(&self) -> f64 {
         median(&self.speeds)
     }
-}
-
-/// The median of the ratios of all rounds.
-fn ratio(own: &Figures, rival: &Figures) -> String {
-    let ratios = own.speeds.iter().zip(&rival.speeds).map(|(own, rival)| own / rival);
-    rounded(median(&ratios.collect::<Vec<_>>()))
 }
 
 /// Events per second in the unit of the row: millions, or nanoseconds one way.

@@ -117,8 +117,8 @@ impl<E> Seats<E> {
 }
 
 impl<E: Send + Sync> Seats<E> {
-    /// Takes a free seat for the consumer `stage`. From now on, producers wait for it. The methods
-    /// of the [`Seat`] say what the consumer does.
+    /// Takes a free seat for the consumer `stage`, which begins at `start`. From now on, producers
+    /// wait for the consumer. Turn the [`Seat`] into a poller, or into a consumer to run.
     ///
     /// No other stage may have the name of `stage` as long as the consumer is in its seat.
     ///
@@ -151,9 +151,10 @@ impl<E: Send + Sync> Seats<E> {
     /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
     /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
     ///   holds.
-    /// - [`SeatError::InvalidName`], [`DuplicateName`](SeatError::DuplicateName),
-    ///   [`ZeroMaxBatch`](SeatError::ZeroMaxBatch) or [`Acknowledged`](SeatError::Acknowledged) for
-    ///   a fault of `stage`.
+    /// - [`SeatError::InvalidName`] if the name is empty or contains a NUL.
+    /// - [`SeatError::DuplicateName`] if a stage or another consumer has the name.
+    /// - [`SeatError::ZeroMaxBatch`] if the [longest batch](Stage::max_batch) is 0.
+    /// - [`SeatError::Acknowledged`] if `stage` is [acknowledged](Stage::acknowledged).
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
         let stage = stage.into().settings;
         let name = || stage.name.clone();
@@ -242,7 +243,7 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.start()
     }
 
-    /// Makes a poller. Dropping it frees the seat.
+    /// Turns the seat into a [`Poller`]. Dropping the poller frees the seat.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};

@@ -260,8 +260,8 @@ impl<'env> Consumer<'env> {
     /// [`Poller::poll`] instead.
     ///
     /// A ring wakes this thread under two conditions: all stages belong to that ring, and the ring
-    /// was built to share threads. It is built so if a stage calls
-    /// [`Stage::on_thread`](crate::Stage::on_thread), or if the
+    /// was built to share threads. That is so if one of its stages names a thread
+    /// ([`Stage::on_thread`](crate::Stage::on_thread)), or if its
     /// [`Placement`](crate::graph::Placement) puts several stages on one thread. Otherwise, a
     /// parked thread polls once per millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {

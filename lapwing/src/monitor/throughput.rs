@@ -172,8 +172,8 @@ impl Throughput {
     ///    for a slot, or no slot is free.
     /// 3. A stage that had events ready at each moment between the snapshots. Of several such
     ///    stages, it is the one with the most events ready.
-    /// 4. The producers, if they lack slots or the ring is closed, while all stages wait for a claim
-    ///    that is not published.
+    /// 4. The producers, if they lack slots or the ring is closed, while all stages wait for an
+    ///    unpublished claim.
     /// 5. The producers, if they have published events and the ring is not closed. The stages keep
     ///    up.
     /// 6. `None`.

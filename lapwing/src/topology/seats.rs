@@ -261,8 +261,8 @@ impl<E: Send + Sync> Seat<E> {
         Poller::new(self.into_reader(capacity).0)
     }
 
-    /// Makes a consumer that gives each event to a closure: `on_event(event, sequence,
-    /// end_of_batch)`.
+    /// Makes a consumer that gives each event to a closure, as [`Stage::read`] does:
+    /// `on_event(event, sequence, end_of_batch)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.
@@ -291,7 +291,8 @@ impl<E: Send + Sync> Seat<E> {
         self.consumer(PerEvent::new(on_event), |_| None)
     }
 
-    /// Makes a consumer that gives each batch to a closure: `on_batch(events, first_sequence)`.
+    /// Makes a consumer that gives each batch to a closure, as [`Stage::read_batch`] does:
+    /// `on_batch(events, first_sequence)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.

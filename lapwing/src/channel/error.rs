@@ -205,8 +205,11 @@ impl<T> From<SendError<T>> for SendTimeoutError<T> {
     }
 }
 
-/// Error of [`Receiver::recv`](super::Receiver::recv): no sender is left, and everything that was
+/// Error of the receiving calls without a time limit: no sender is left, and everything that was
 /// sent has been received.
+///
+/// These are [`recv`](super::Receiver::recv) and [`recv_batch`](super::Receiver::recv_batch) of
+/// both receivers, and [`BroadcastReceiver::recv_with`](super::BroadcastReceiver::recv_with).
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError};
@@ -229,7 +232,11 @@ impl fmt::Display for RecvError {
 
 impl Error for RecvError {}
 
-/// Error of [`Receiver::try_recv`](super::Receiver::try_recv).
+/// Error of the receiving calls that do not wait.
+///
+/// These are [`try_recv`](super::Receiver::try_recv) and
+/// [`try_recv_batch`](super::Receiver::try_recv_batch) of both receivers, and
+/// [`BroadcastReceiver::try_recv_with`](super::BroadcastReceiver::try_recv_with).
 ///
 /// ```
 /// use lapwing::channel::{self, RecvError, TryRecvError};
@@ -278,7 +285,11 @@ impl From<RecvError> for TryRecvError {
     }
 }
 
-/// Error of [`Receiver::recv_timeout`](super::Receiver::recv_timeout).
+/// Error of the receiving calls with a timeout.
+///
+/// These are [`recv_timeout`](super::Receiver::recv_timeout) and
+/// [`recv_batch_timeout`](super::Receiver::recv_batch_timeout) of both receivers, and
+/// [`BroadcastReceiver::recv_timeout_with`](super::BroadcastReceiver::recv_timeout_with).
 ///
 /// ```
 /// use std::time::Duration;

@@ -48,7 +48,10 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value or no
     /// receiver is left, and again for each run. It uses the sender's wait strategy.
-    /// [`try_send_batch`](Self::try_send_batch) does not wait.
+    /// [`try_send_batch`](Self::try_send_batch) does not wait for a slot.
+    ///
+    /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
+    /// values are counted. The count takes a few instructions and one system call.
     pub fn send_batch(&mut self, values: &mut Vec<T>) -> Result<(), SendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);
@@ -81,6 +84,13 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// - [`TrySendError::Disconnected`] if no receiver is left.
     ///
     /// The values that were not sent are still in `values`, in order.
+    ///
+    /// # Blocking
+    ///
+    /// Does not wait for a free slot.
+    ///
+    /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
+    /// values are counted. The count takes a few instructions and one system call.
     pub fn try_send_batch(&mut self, values: &mut Vec<T>) -> Result<(), TrySendError<()>> {
         let longest = self.longest_run();
         let mut unsent = Unsent::new(values);

@@ -162,6 +162,13 @@ impl<T, S: Sequencer> Sender<T, S> {
     ///
     /// - [`TrySendError::Full`] with the value, if no slot is free.
     /// - [`TrySendError::Disconnected`] with the value, if no receiver is left.
+    ///
+    /// # Blocking
+    ///
+    /// Does not wait for a free slot.
+    ///
+    /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
+    /// values are counted. The count takes a few instructions and one system call.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.producer.try_claim() {
@@ -190,13 +197,18 @@ impl<T, S: Sequencer> Sender<T, S> {
     /// # Errors
     ///
     /// - [`SendTimeoutError::Timeout`] with the value, if no slot became free in time.
-    /// - [`SendTimeoutError::Disconnected`] with the value, if no receiver is left.
+    /// - [`SendTimeoutError::Disconnected`] with the value, if no receiver is left or the last one
+    ///   is dropped while the call waits.
     ///
     /// # Blocking
     ///
     /// Waits while the channel is full, until the slowest receiver has received a value, no
-    /// receiver is left, or `timeout` has passed. The call can take longer than `timeout` by the
-    /// time that the system takes to wake the thread. [`try_send`](Self::try_send) does not wait.
+    /// receiver is left, or `timeout` has passed. It uses the sender's wait strategy. The call can
+    /// take longer than `timeout` by the time that the system takes to wake the thread.
+    /// [`try_send`](Self::try_send) does not wait for a slot.
+    ///
+    /// If the last receiver is dropped at the same moment, a single sender waits until the accepted
+    /// values are counted. The count takes a few instructions and one system call.
     #[inline]
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.producer.claim_timeout(timeout) {

@@ -59,10 +59,11 @@ impl Taken {
 
 /// An iterator that moves the values of a batch out of the ring.
 ///
-/// Values that are not taken are received again by a later call. If an adapter such as `zip` or
-/// `peekable` takes a value ahead and drops it, that value is lost.
+/// Values that are not taken are received again by a later call. A value that an adapter such as
+/// `zip` or `peekable` takes and drops is lost.
 ///
-/// Slots are released after each quarter of the ring, and when this is dropped.
+/// The iterator releases the slots of taken values after each quarter of the ring, and when it is
+/// dropped.
 ///
 /// ```
 /// use lapwing::channel;
@@ -187,8 +188,8 @@ impl<'a, T> SharedValues<'a, T> {
 
     /// Returns an iterator over the values that are left.
     ///
-    /// Each value that it yields counts as received, even if an adapter such as `peekable` only
-    /// took it ahead.
+    /// Each value that it yields counts as received. An adapter that takes a value to decide about
+    /// it, such as `take_while` or `peekable`, receives that value too.
     ///
     /// ```
     /// let (mut sender, mut receivers) = lapwing::channel::broadcast(8, 1)?;

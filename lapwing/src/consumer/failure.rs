@@ -91,8 +91,9 @@ impl<'a> Failure<'a> {
 
     /// Returns the sequence of the failed event.
     ///
-    /// For a handler that gets a batch at a time, it is the first event of the batch. For a call
-    /// between batches, it is the next event.
+    /// If the handler gets a batch at a time, this is the sequence of the first event of the batch.
+    /// If a method such as [`on_timeout`](crate::EventHandler::on_timeout) fails between two
+    /// batches, it is the sequence of the next event.
     ///
     /// ```
     /// use lapwing::{Action, Disruptor, consumer::Failure};
@@ -184,7 +185,8 @@ impl fmt::Display for Failure<'_> {
 ///
 /// - an [`Action`], if the decision is always the same;
 /// - [`Retries`](crate::consumer::Retries), which repeats a number of times, with pauses;
-/// - a closure that gets the [`Failure`] and returns an [`Action`];
+/// - a closure that gets the [`Failure`] and returns an [`Action`]. It must be `Clone`, `Send` and
+///   `'static`;
 /// - a type of yours that implements [`decide`](Self::decide).
 ///
 /// [`Stage::on_error`](crate::Stage::on_error) sets the policy for errors that a handler returns,
@@ -198,8 +200,8 @@ impl fmt::Display for Failure<'_> {
 ///
 /// The workers of a [group](crate::graph::Workers) do not share a policy: `build` clones it for
 /// each worker. The library holds no lock while a policy runs, so a policy that logs or sleeps
-/// delays its own worker only. The fields of a policy count per worker. For a limit of the whole
-/// group, put the counter behind an `Arc`, as the second example does.
+/// delays its own worker only. A counter in a policy therefore counts the failures of one worker.
+/// To count those of the whole group, put the counter behind an `Arc`, as the second example does.
 ///
 /// # Examples
 ///

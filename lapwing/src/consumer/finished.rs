@@ -31,7 +31,8 @@ use crate::unshared::Unshared;
 pub enum Outcome {
     /// The ring was closed, and the stage has finished every event.
     Drained,
-    /// The ring was halted. Events may be left.
+    /// The ring was halted. Events may be left. This is also the outcome of the last worker of a
+    /// group that stops, because that halts the ring.
     Halted,
     /// The stage stopped and has left the graph. Its handler returned [`Action::Stop`], or a
     /// [`StopHandle`](crate::consumer::StopHandle) stopped it.

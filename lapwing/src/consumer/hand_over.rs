@@ -22,7 +22,7 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// [`write_keyed_handlers`](crate::graph::Workers::write_keyed_handlers) take handlers with this
 /// trait.
 ///
-/// # When the library calls it
+/// # When the library calls the methods
 ///
 /// Both methods run on the worker's own thread, between two events, so neither needs a lock:
 ///
@@ -31,10 +31,10 @@ use crate::protocol::group::{KeyTransfer, MovedKeys};
 /// 3. Events are routed to the new workers. Before the first such event, the library calls
 ///    [`take`](Self::take) on a worker for each state that belongs to it.
 ///
-/// A worker that leaves gives all of its states, and the worker that gets its events takes them. It
-/// leaves because it [stopped](crate::Action::Stop) or was
-/// [asked to](crate::consumer::StopHandle). A resize during a resize takes effect after it, in the
-/// same way. A panic of either method halts the ring, whatever the stage's policy says.
+/// A worker leaves its group if its handler returns [`Action::Stop`](crate::Action::Stop), or if a
+/// [`StopHandle`](crate::consumer::StopHandle) stops it. It then gives all of its states, and the
+/// workers that get its events take them. A resize during another resize takes effect after it, in
+/// the same way. A panic of either method halts the ring, whatever the stage's policy says.
 ///
 /// # What is not handed over
 ///

@@ -229,8 +229,9 @@ impl<'env> Consumer<'env> {
     /// the order of `consumers`.
     ///
     /// The stages take turns in this order. In each turn, a stage handles one batch of at most
-    /// 16 KiB, or of 16 events if an event is larger than 1 KiB. The thread waits with the strategy
-    /// of the first stage. The stages may belong to different rings.
+    /// 16 KiB, or of 16 events if an event is larger than 1 KiB. The stage's
+    /// [longest batch](crate::Stage::max_batch) also applies. The thread waits with the strategy of
+    /// the first stage. The stages may belong to different rings.
     ///
     /// A panic of a handler is caught. The [panic policy](crate::Stage::on_panic) of its stage
     /// decides what happens, and the other stages continue unless the policy halts their ring.
@@ -258,9 +259,11 @@ impl<'env> Consumer<'env> {
     /// Waits for events until all stages have ended. A thread that must not wait calls
     /// [`Poller::poll`] instead.
     ///
-    /// A ring wakes this thread only if all stages belong to that ring, and if
-    /// [`Stage::on_thread`](crate::Stage::on_thread) or [`Placement`](crate::graph::Placement) puts
-    /// some of its stages on one thread. Otherwise, a parked thread polls once per millisecond.
+    /// A ring wakes this thread under two conditions: all stages belong to that ring, and the ring
+    /// was built to share threads. That is so if one of its stages names a thread
+    /// ([`Stage::on_thread`](crate::Stage::on_thread)), or if its
+    /// [`Placement`](crate::graph::Placement) puts several stages on one thread. Otherwise, a
+    /// parked thread polls once per millisecond.
     pub fn run_together(consumers: impl IntoIterator<Item = Self>) -> Vec<Finished> {
         let mut finished = BTreeMap::new();
         run_together(consumers, &mut |place, end| {

@@ -70,9 +70,12 @@ impl<E, A: Access> Poller<E, A> {
 
     /// Returns the available events. Never waits.
     ///
-    /// The batch begins with the first event that is not consumed. It ends at the last slot of the
-    /// ring, or at the [longest batch](crate::Stage::max_batch) of the stage, even if more events
-    /// are available.
+    /// The batch begins with the first event that is not consumed. Even if more events are
+    /// available, it ends at the first of these:
+    ///
+    /// - the last slot of the ring,
+    /// - the [longest batch](crate::Stage::max_batch) of the stage,
+    /// - with several producers, a claim that was given up.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::PollError};

@@ -7,7 +7,9 @@ use crate::sync::Arc;
 
 /// A handle that stops one stage while the other stages of the ring continue.
 ///
-/// The stage finishes its batch and leaves the graph, and its run ends with
+/// [`Running::stop_handle`](crate::Running::stop_handle) and
+/// [`Consumer::stop_handle`](crate::consumer::Consumer::stop_handle) return it. The stage finishes
+/// its batch and leaves the graph, and its run ends with
 /// [`Outcome::Stopped`](crate::consumer::Outcome::Stopped). Its handler can be taken from the
 /// result.
 ///
@@ -16,7 +18,9 @@ use crate::sync::Arc;
 ///   events that it has handled.
 /// - No other stage handles its events in its place. If it is a worker, the other workers of its
 ///   group do.
-/// - If it was the last consumer, or the last worker of a group, the ring halts.
+/// - If it was the last consumer of the ring, the ring halts. If it was the last worker of a group,
+///   the ring halts too, and the run of this worker ends with
+///   [`Outcome::Halted`](crate::consumer::Outcome::Halted).
 ///
 /// ```
 /// use lapwing::{Disruptor, consumer::Outcome};

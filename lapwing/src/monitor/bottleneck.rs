@@ -68,16 +68,22 @@ impl Snapshot {
     /// Two snapshots show more; see
     /// [`Throughput::bottleneck`](crate::monitor::Throughput::bottleneck).
     ///
-    /// - If a producer waits for a slot, no slot is free, or the ring is closed, the verdict is the
-    ///   stage with the most events ready for it ([`available`](StageSnapshot::available)). If more
-    ///   events than that wait for an [acknowledgement](crate::Stage::acknowledged), the verdict is
-    ///   that acknowledgement. If no stage has events ready because a claim is not published, the
-    ///   verdict is the producers.
-    /// - Otherwise the result is `None`. In a ring with free slots, one snapshot does not show
-    ///   whether events pile up.
+    /// The result is `None` in these cases:
+    ///
+    /// - The ring is open, a slot is free, and no producer waits for a slot. One snapshot does not
+    ///   show whether events pile up.
+    /// - The ring is halted, or it is closed and drained.
+    ///
+    /// Otherwise, the result is the first of these that applies:
+    ///
+    /// 1. The stage with the most events ready for it ([`available`](StageSnapshot::available)). If
+    ///    more events than that wait for an [acknowledgement](crate::Stage::acknowledged), it is
+    ///    the acknowledgement. If another stage occupies the thread of the stage, it is that other
+    ///    stage.
+    /// 2. The producers, if all stages wait for a claim that is not published.
     ///
     /// The [`Display`](Self#impl-Display-for-Snapshot) output of the snapshot ends with this
-    /// verdict.
+    /// result.
     ///
     /// ```
     /// use lapwing::{Disruptor, monitor::Bottleneck};

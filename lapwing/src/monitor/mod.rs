@@ -110,9 +110,12 @@ impl Monitor {
 
     /// Takes a snapshot of the ring.
     ///
-    /// Never waits for the ring. The figures are read one after another, and each is correct at the
-    /// moment when it is read. The order of the reads ensures that no stage appears ahead of a
-    /// stage that it depends on, nor ahead of what is published.
+    /// Never waits for the ring. Threads that share a monitor take their snapshots one after
+    /// another. To avoid that wait, give each thread a clone.
+    ///
+    /// The figures are read one after another, and each is correct at the moment when it is read.
+    /// The order of the reads ensures that no stage appears ahead of a stage that it depends on,
+    /// nor ahead of what is published.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -169,8 +172,8 @@ impl Monitor {
     /// Takes a snapshot, and returns what has held up the ring for the duration `at_least` or
     /// longer.
     ///
-    /// Never waits. The duration is derived from the snapshots that this monitor takes, so call
-    /// this periodically, for instance once a second.
+    /// Never waits for the ring. The duration is derived from the snapshots that this monitor
+    /// takes, so call this periodically, for instance once a second.
     ///
     /// A ring is stalled when something in it could make progress and does not. That is one of the
     /// following:
@@ -219,8 +222,8 @@ impl Monitor {
     ///
     /// A ring is idle while it is open and has nothing to do: every published event is finished and
     /// acknowledged, and none of several producers holds a claim. Use this call if a ring without
-    /// events is a fault. It never waits. The duration is derived from the snapshots that this
-    /// monitor takes, so the result of the first one is `None`.
+    /// events is a fault. It never waits for the ring. The duration is derived from the snapshots
+    /// that this monitor takes, so the result of the first one is `None`.
     ///
     /// ```
     /// use std::time::Duration;

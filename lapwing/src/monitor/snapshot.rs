@@ -74,8 +74,9 @@ pub struct Snapshot {
     /// neither published nor given up. `None` if they do not wait for one, or did not in the last
     /// snapshot.
     pub claim_held_for: Option<Duration>,
-    /// The least duration for which the ring has been idle: open, every event finished, and nothing
-    /// published. `None` if it is not idle, or was not in the last snapshot.
+    /// The least duration for which the ring has been idle: open, with every event finished and
+    /// acknowledged, no claim of several producers, and nothing published. `None` if it is not
+    /// idle, or was not in the last snapshot.
     pub idle_for: Option<Duration>,
 }
 
@@ -85,21 +86,22 @@ pub struct Snapshot {
 /// use lapwing::{Disruptor, monitor::StageState};
 ///
 /// let (mut producer, mut consumers) = Disruptor::single_producer(8, || 0_u64)
-///     .stage("first").poller()
-///     .stage("second").poller()
+///     .stage("decode").poller()
+///     .stage("sum").poller()
 ///     .build()?;
-/// let mut first = consumers.take_poller("first")?;
+/// let mut poller = consumers.take_poller("decode")?;
 /// let monitor = consumers.monitor();
 /// producer.publish_batch(3, |_| {})?;
-/// first.poll_max(1)?.consume_all();
-/// let batch = first.poll()?;
+/// poller.poll_max(1)?.consume_all();
+/// let batch = poller.poll()?;
 ///
 /// let snapshot = monitor.snapshot();
-/// let [first, second] = &snapshot.stages[..] else { panic!("two stages") };
-/// assert_eq!((first.state, second.state), (StageState::HasBatch, StageState::NotAsked));
-/// assert_eq!((first.sequence, first.lag, first.available), (1, 2, 2));
-/// assert_eq!((second.sequence, second.lag, second.available), (0, 3, 1));
-/// assert_eq!((first.batches, second.upstream.as_slice()), (1, &["first".to_owned()][..]));
+/// let (decode, sum) = (&snapshot.stages[0], &snapshot.stages[1]);
+/// assert_eq!((decode.state, sum.state), (StageState::HasBatch, StageState::NotAsked));
+/// assert_eq!((decode.sequence, decode.lag, decode.available), (1, 2, 2));
+/// assert_eq!((sum.sequence, sum.lag, sum.available), (0, 3, 1));
+/// assert_eq!(decode.batches, 1);
+/// assert_eq!(sum.upstream, ["decode"]);
 /// drop(batch);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -111,7 +113,9 @@ pub struct StageSnapshot {
     /// Names of the stages that it directly depends on; empty for a first stage.
     pub upstream: Vec<String>,
     /// Name of its thread, which other stages may [share](crate::graph::Placement). For a worker
-    /// group, the names of all its threads, separated by commas. `None` for a poller.
+    /// group, the names of all its threads, separated by commas. For a consumer in a
+    /// [seat](crate::graph::Seats), the name of the consumer, whatever thread runs it. `None` for a
+    /// poller.
     pub thread: Option<String>,
     /// The first sequence that it has not finished. Skipped events and claims that were given up
     /// count as finished. For a worker group, the first sequence that some worker has not finished.

@@ -160,37 +160,41 @@ impl Throughput {
         per_second(self.published, self.elapsed)
     }
 
-    /// Returns what limits the ring.
-    ///
-    /// `None` if nothing was published, or if the ring is halted or drained.
+    /// Returns what limits the ring, or `None` if the two snapshots do not show it.
     ///
     /// No stage waits for a downstream stage. Events therefore pile up in front of the stage that
     /// limits the ring, until no slot is free and producers wait. The other stages have hardly any
-    /// events ready. The verdict uses this, in the following order:
+    /// events ready. The result is the first of these that applies:
     ///
-    /// 1. If, in the later snapshot, a producer waits for a slot, no slot is free, or the ring is
-    ///    closed: the stage with the most events ready for it, both snapshots added.
-    /// 2. Otherwise, a stage that had events ready at each moment between the snapshots. This is
-    ///    certain if the later snapshot shows that it has not finished what was ready in the
-    ///    earlier one. It is assumed if it has events ready in both snapshots and producers found
-    ///    no free slot in the earlier one. Of several such stages, the one with the most events.
-    /// 3. Otherwise, the producers, if they have published: the stages keep up.
+    /// 1. `None`, if the ring is halted.
+    /// 2. The stage with the most events ready for it, added over both snapshots. This applies if
+    ///    the ring is closed, or if producers lack slots in the later snapshot: one of them waits
+    ///    for a slot, or no slot is free.
+    /// 3. A stage that had events ready at each moment between the snapshots. Of several such
+    ///    stages, it is the one with the most events ready.
+    /// 4. The producers, if they lack slots or the ring is closed, while all stages wait for an
+    ///    unpublished claim.
+    /// 5. The producers, if they have published events and the ring is not closed. The stages keep
+    ///    up.
+    /// 6. `None`.
     ///
-    /// Instead of a stage, the verdict may be the [acknowledgement](crate::Stage::acknowledged) of
-    /// its events. The events that the stage has finished then count as ready. If no slot is free
-    /// and no stage has events ready, all stages wait for an unpublished claim, and the verdict is
-    /// the producers. Of equal stages, the verdict is the one that parked less often, then the one
-    /// that finished fewer events, then the first.
+    /// In case 3, a stage certainly had events ready if it has not finished those of the earlier
+    /// snapshot. The method assumes the same of a stage that has events ready in both snapshots, if
+    /// producers lacked slots in the earlier one.
+    ///
+    /// Instead of a stage, the result may be the [acknowledgement](crate::Stage::acknowledged) of
+    /// its events. The events that the stage has finished then count as ready. Of equal stages, the
+    /// result is the one that parked less often, then the one that finished fewer events, then the
+    /// first.
     ///
     /// - The workers of a group count as one stage.
     /// - Events of stages that [share a thread](crate::Stage::on_thread) pile up in front of the
-    ///   first, whichever is slow. The verdict is the stage whose handler runs on the thread in the
-    ///   later snapshot. Several snapshots show which one runs most of the time.
-    /// - A ring of a few slots has no free slot whenever a stage is handling events. There the
-    ///   verdict is reliable only if producers wait, as [`publish`](crate::Producer::publish) does
-    ///   and `try_publish` does not.
-    ///
-    /// A stage that has [stopped](Snapshot::stall) can also be the verdict.
+    ///   first of them, even if another one is slow. The result is the stage whose handler runs on
+    ///   the thread in the later snapshot. Several snapshots show which one runs most of the time.
+    /// - A ring of a few slots has no free slot whenever a stage handles events. Its result is
+    ///   reliable only if producers wait for slots, with calls such as
+    ///   [`publish`](crate::Producer::publish).
+    /// - A stage that has [stalled](Snapshot::stall) can also be the result.
     ///
     /// ```
     /// use lapwing::{Disruptor, monitor::Bottleneck};

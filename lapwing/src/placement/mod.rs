@@ -165,9 +165,9 @@ impl Placement {
 
     /// Runs the stages that do not name a thread on as many threads as there are CPUs for them.
     ///
-    /// This is the number of CPUs of the process, less one for each [producer](Self::producers) and
-    /// for each named or pinned thread. It is at least one. Threads of blocking stages do not
-    /// count, since they are mostly parked.
+    /// The number of threads is the number of CPUs of the process, less one for each
+    /// [producer](Self::producers) and for each named or pinned thread. It is at least one. Threads
+    /// of blocking stages do not count, since they are mostly parked.
     ///
     /// The number of CPUs is the result of [`std::thread::available_parallelism`] on the thread
     /// that builds the ring. So build the ring before you pin that thread. On Linux, the result

@@ -17,6 +17,8 @@ use crate::protocol::ring_buffer::RingBuffer;
 
 /// A claimed slot. Read and write its event through the claim, then [`publish`](Self::publish) it.
 ///
+/// The event still has the value that was last written to its slot, or that the factory made.
+///
 /// ```
 /// use lapwing::Disruptor;
 ///

@@ -13,6 +13,8 @@ use crate::protocol::claims::Claims;
 impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next slot. Fill and publish it, or drop the claim to give it up.
     ///
+    /// The event still has the value that was last written to its slot, or that the factory made.
+    ///
     /// ```
     /// use lapwing::Disruptor;
     ///
@@ -41,6 +43,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Waits while the ring is full, until the slowest consumer releases a slot or the ring is
     /// closed or halted. It uses the producer's wait strategy. [`try_claim`](Self::try_claim) does
     /// not wait.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return.
     #[inline]
     pub fn claim(&mut self) -> Result<Claim<'_, E, S>, PublishError> {
         let sequence = self.claim_sequences(1)?;
@@ -125,6 +130,8 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// Claims the next `count` slots. Fill and publish them together, or drop the claim to give
     /// them up.
     ///
+    /// Each event still has the value that was last written to its slot, or that the factory made.
+    ///
     /// ```
     /// use lapwing::Disruptor;
     ///
@@ -154,6 +161,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
     /// wait strategy. [`try_claim_batch`](Self::try_claim_batch) does not wait.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return.
     #[inline]
     pub fn claim_batch(&mut self, count: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let count = self.checked_count(count)?;

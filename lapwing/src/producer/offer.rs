@@ -110,7 +110,15 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// With [`WhenFull::Wait`], waits while the ring is full, until the slowest consumer releases a
     /// slot or the ring is closed or halted. With [`WhenFull::Timeout`], waits at most for that
-    /// time. With [`WhenFull::Refuse`] and [`WhenFull::DropNew`], the call does not wait.
+    /// time. With [`WhenFull::Refuse`] and [`WhenFull::DropNew`], the call does not wait for a
+    /// slot.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait. With
+    /// [`WhenFull::Wait`], the call may then never return.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
     #[inline]
     pub fn offer(
         &mut self,
@@ -164,7 +172,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// With [`WhenFull::Wait`], waits until `count` slots are free, or the ring is closed or
     /// halted. With [`WhenFull::Timeout`], waits at most for that time. With [`WhenFull::Refuse`]
-    /// and [`WhenFull::DropNew`], the call does not wait.
+    /// and [`WhenFull::DropNew`], the call does not wait for slots.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait. With
+    /// [`WhenFull::Wait`], the call may then never return.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
     #[inline]
     pub fn offer_batch(
         &mut self,

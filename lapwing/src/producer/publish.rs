@@ -12,8 +12,10 @@ use crate::error::{BatchError, PublishError, PublishTimeoutError, TryPublishErro
 impl<E, S: Sequencer> Producer<E, S> {
     /// Publishes one event and returns its sequence. `fill` writes the event in place.
     ///
-    /// If `fill` panics, the panic is passed on and the event is not published. No thread waits for
-    /// it.
+    /// The event still has the value that was last written to its slot, or that the factory made.
+    ///
+    /// If `fill` panics, the panic is passed on and the event is not published. No consumer waits
+    /// for the event.
     ///
     /// ```
     /// use lapwing::Disruptor;
@@ -45,7 +47,13 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// wait-free with a single producer and lock-free with several.
     ///
     /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
-    /// may never return. [`try_publish`](Self::try_publish) does not wait.
+    /// may never return.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
+    ///
+    /// [`try_publish`](Self::try_publish) does not wait for a slot.
     #[inline]
     pub fn publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, PublishError> {
         let mut claim = self.claim()?;
@@ -79,6 +87,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`TryPublishError::Full`] if no slot is free.
     /// - [`TryPublishError::Closed`] if the ring was closed before the publication.
     /// - [`TryPublishError::Halted`] if the ring was halted before the publication.
+    ///
+    /// # Blocking
+    ///
+    /// Does not wait for a free slot.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
     #[inline]
     pub fn try_publish(&mut self, fill: impl FnOnce(&mut E)) -> Result<Sequence, TryPublishError> {
         let mut claim = self.try_claim()?;
@@ -122,8 +138,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits while the ring is full, until the slowest consumer releases a slot, the ring is closed
-    /// or halted, or `timeout` has passed. The call can take longer than `timeout` by the time that
-    /// the system takes to wake the thread. [`try_publish`](Self::try_publish) does not wait.
+    /// or halted, or `timeout` has passed. It uses the producer's wait strategy. The call can take
+    /// longer than `timeout` by the time that the system takes to wake the thread.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
+    ///
+    /// [`try_publish`](Self::try_publish) does not wait for a slot.
     #[inline]
     pub fn publish_timeout(
         &mut self,
@@ -137,6 +159,8 @@ impl<E, S: Sequencer> Producer<E, S> {
 
     /// Publishes `count` events together and returns their sequences. `fill` writes the events in
     /// place.
+    ///
+    /// Each event still has the value that was last written to its slot, or that the factory made.
     ///
     /// If `fill` panics, the panic is passed on and none of the events is published.
     ///
@@ -172,7 +196,16 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits until `count` slots are free, or the ring is closed or halted. It uses the producer's
-    /// wait strategy. [`try_publish_batch`](Self::try_publish_batch) does not wait.
+    /// wait strategy.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
+    ///
+    /// [`try_publish_batch`](Self::try_publish_batch) does not wait for slots.
     #[inline]
     pub fn publish_batch(
         &mut self,
@@ -214,6 +247,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// - [`BatchError::TooLarge`] if `count` is larger than the [capacity](Self::capacity).
     /// - [`BatchError::Closed`] if the ring was closed before the publication.
     /// - [`BatchError::Halted`] if the ring was halted before the publication.
+    ///
+    /// # Blocking
+    ///
+    /// Does not wait for free slots.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
     #[inline]
     pub fn try_publish_batch(
         &mut self,
@@ -265,8 +306,14 @@ impl<E, S: Sequencer> Producer<E, S> {
     /// # Blocking
     ///
     /// Waits until `count` slots are free, the ring is closed or halted, or `timeout` has passed.
-    /// The call can take longer than `timeout` by the time that the system takes to wake the
-    /// thread. [`try_publish_batch`](Self::try_publish_batch) does not wait.
+    /// It uses the producer's wait strategy. The call can take longer than `timeout` by the time
+    /// that the system takes to wake the thread.
+    ///
+    /// If another thread closes or halts the ring at the same moment, a single producer waits until
+    /// that thread has counted the accepted events. The count takes a few instructions and one
+    /// system call.
+    ///
+    /// [`try_publish_batch`](Self::try_publish_batch) does not wait for slots.
     #[inline]
     pub fn publish_batch_timeout(
         &mut self,

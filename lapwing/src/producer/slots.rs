@@ -10,8 +10,8 @@ use crate::error::LengthError;
 ///
 /// [`ClaimBatch::slots`](crate::producer::ClaimBatch::slots) returns it, and
 /// [`publish_batch`](crate::Producer::publish_batch) passes it to its closure. Each event still has
-/// the value that was written to its slot one lap before, or that the factory made. A batch that
-/// crosses the end of the ring continues at the first slot.
+/// the value that was last written to its slot, or that the factory made. A batch that crosses the
+/// end of the ring continues at the first slot.
 ///
 /// ```
 /// use lapwing::Disruptor;

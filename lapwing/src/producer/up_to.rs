@@ -53,6 +53,9 @@ impl<E, S: Sequencer> Producer<E, S> {
     ///
     /// Waits until one slot is free, or the ring is closed or halted. It uses the producer's wait
     /// strategy. [`try_claim_up_to`](Self::try_claim_up_to) does not wait.
+    ///
+    /// If this thread also polls the ring, its poller cannot advance during the wait, and the call
+    /// may never return.
     pub fn claim_up_to(&mut self, max: usize) -> Result<ClaimBatch<'_, E, S>, BatchError> {
         let most = self.checked_most(max)?;
         let range = self.claims.try_claim_up_to(&self.ring.control, most).or_else(|_| {

@@ -44,10 +44,13 @@ pub struct Reading<E> {
     pub missed: u64,
 }
 
-/// A reading end of a tap. It holds back nothing, and may be dropped at any time.
+/// A reading end of a tap. It does not hold back the writer, and may be dropped at any time.
 ///
-/// As an iterator it waits for each event, and ends when the tap is closed. A clone begins at the
-/// position of the original, with its counts, and then reads independently.
+/// [`tap`](super::tap) makes the first reader. A clone begins at the position of the original, with
+/// its counts, and then reads independently.
+///
+/// As an iterator, a reader waits for each event. It ends when the tap is closed and every
+/// remaining event has been read.
 ///
 /// ```
 /// use std::thread;
@@ -73,8 +76,9 @@ pub struct Reading<E> {
 /// # Blocking
 ///
 /// [`Iterator::next`] and [`next_timeout`](Self::next_timeout) wait until the writer writes an
-/// event or closes the tap. The writer wakes no reader, because that would slow it down. Instead, a
-/// waiting reader polls: it first yields between polls, and later sleeps for 50 µs.
+/// event or closes the tap. `next_timeout` also returns when its time has passed. The writer wakes
+/// no reader, because that would slow it down. Instead, a waiting reader polls: it first yields
+/// between polls, and later sleeps for 50 µs.
 /// [`try_next`](Self::try_next), [`try_iter`](Self::try_iter) and [`latest`](Self::latest) do not
 /// wait.
 pub struct TapReader<E> {

@@ -117,8 +117,8 @@ impl<E> Seats<E> {
 }
 
 impl<E: Send + Sync> Seats<E> {
-    /// Takes a free seat for the consumer `stage`. From now on, producers wait for it. The methods
-    /// of the [`Seat`] say what the consumer does.
+    /// Takes a free seat for the consumer `stage`, which begins at `start`. From now on, producers
+    /// wait for the consumer. Turn the [`Seat`] into a poller, or into a consumer to run.
     ///
     /// No other stage may have the name of `stage` as long as the consumer is in its seat.
     ///
@@ -151,9 +151,10 @@ impl<E: Send + Sync> Seats<E> {
     /// - [`SeatError::OutOfRange`] if the ring does not hold the requested sequence.
     /// - [`SeatError::Halted`] if the ring is halted. A closed ring can be joined, to read what it
     ///   holds.
-    /// - [`SeatError::InvalidName`], [`DuplicateName`](SeatError::DuplicateName),
-    ///   [`ZeroMaxBatch`](SeatError::ZeroMaxBatch) or [`Acknowledged`](SeatError::Acknowledged) for
-    ///   a fault of `stage`.
+    /// - [`SeatError::InvalidName`] if the name is empty or contains a NUL.
+    /// - [`SeatError::DuplicateName`] if a stage or another consumer has the name.
+    /// - [`SeatError::ZeroMaxBatch`] if the [longest batch](Stage::max_batch) is 0.
+    /// - [`SeatError::Acknowledged`] if `stage` is [acknowledged](Stage::acknowledged).
     pub fn take(&self, stage: impl Into<Stage>, start: StartAt) -> Result<Seat<E>, SeatError> {
         let stage = stage.into().settings;
         let name = || stage.name.clone();
@@ -242,7 +243,7 @@ impl<E: Send + Sync> Seat<E> {
         self.guest.start()
     }
 
-    /// Makes a poller. Dropping it frees the seat.
+    /// Turns the seat into a [`Poller`]. Dropping the poller frees the seat.
     ///
     /// ```
     /// use lapwing::{Disruptor, graph::StartAt};
@@ -260,8 +261,8 @@ impl<E: Send + Sync> Seat<E> {
         Poller::new(self.into_reader(capacity).0)
     }
 
-    /// Makes a consumer that gives each event to a closure: `on_event(event, sequence,
-    /// end_of_batch)`.
+    /// Makes a consumer that gives each event to a closure, as [`Stage::read`] does:
+    /// `on_event(event, sequence, end_of_batch)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.
@@ -290,7 +291,8 @@ impl<E: Send + Sync> Seat<E> {
         self.consumer(PerEvent::new(on_event), |_| None)
     }
 
-    /// Makes a consumer that gives each batch to a closure: `on_batch(events, first_sequence)`.
+    /// Makes a consumer that gives each batch to a closure, as [`Stage::read_batch`] does:
+    /// `on_batch(events, first_sequence)`.
     ///
     /// The caller [runs](Consumer::run) it on a thread of its choice. A consumer that is dropped
     /// without having run frees the seat.

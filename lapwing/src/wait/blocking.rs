@@ -3,14 +3,14 @@
 use super::{WaitStrategy, Waiting};
 
 /// A strategy that polls a few times with a yield after each poll, and then parks until another
-/// thread wakes it.
+/// thread wakes it or the time limit of the wait has passed.
 ///
 /// While no thread is parked, this costs the other side one load of a cache line that is rarely
 /// written. With [`yields`](Self::yields) of 0, the thread parks at once, and each single event
 /// costs a wake-up.
 ///
-/// [Beside busy threads](super#beside-busy-threads) of other programs, a yield takes a time slice,
-/// so the thread parks at once.
+/// If threads of other programs keep the CPUs busy, a yield takes a whole time slice. The thread
+/// then parks at once; see [Beside busy threads](super#beside-busy-threads).
 ///
 /// ```
 /// use lapwing::{Disruptor, wait::Blocking};

@@ -39,29 +39,35 @@ pub struct Pacing<'a> {
 }
 
 impl Pacing<'_> {
-    /// Returns the number of events that the last poll found, all of them finished: at least one.
-    /// For stages that share a thread, the greatest number that one of them has finished.
+    /// Returns the number of events that the consumer has finished: all that it found in its last
+    /// poll.
+    ///
+    /// The number is at least 1. If several stages share the thread, it is the greatest of their
+    /// numbers.
     ///
     /// ```
+    /// use std::{sync::mpsc, time::Duration};
     /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
-    /// struct Check;
+    /// struct Record(mpsc::Sender<u64>);
     ///
-    /// impl WaitStrategy for Check {
+    /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
     ///     fn wait(&mut self, _: &Waiting<'_>) {}
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///         assert_eq!(pacing.events(), 3); // published together
+    ///         self.0.send(pacing.events()).unwrap();
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(64, || 0_u64).wait(Check).stage("all").poller();
+    /// let (log, numbers) = mpsc::channel();
+    /// let ring = Disruptor::single_producer(64, || 0_u64).stage("all").wait(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish_batch(3, |_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // calls `pace` before it polls
+    /// assert_eq!(numbers.try_recv(), Ok(3));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -74,25 +80,28 @@ impl Pacing<'_> {
     /// shorter time from now on.
     ///
     /// ```
+    /// use std::{sync::mpsc, time::Duration};
     /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
-    /// struct Check;
+    /// struct Record(mpsc::Sender<bool>);
     ///
-    /// impl WaitStrategy for Check {
+    /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
     ///     fn wait(&mut self, _: &Waiting<'_>) {}
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///         assert!(pacing.is_late()); // 7 events, 8 slots
+    ///         self.0.send(pacing.is_late()).unwrap();
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (log, answers) = mpsc::channel();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
-    /// producer.publish_batch(7, |_| {})?;
+    /// producer.publish_batch(7, |_| {})?; // 7 of 8 slots
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // calls `pace` before it polls
+    /// assert_eq!(answers.try_recv(), Ok(true));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
@@ -108,25 +117,28 @@ impl Pacing<'_> {
     /// stage. Nor does a worker, since its group handles what it leaves.
     ///
     /// ```
+    /// use std::{sync::mpsc, time::Duration};
     /// use lapwing::{Disruptor, wait::{Pacing, WaitStrategy, Waiting}};
     ///
     /// #[derive(Clone)]
-    /// struct Check;
+    /// struct Record(mpsc::Sender<bool>);
     ///
-    /// impl WaitStrategy for Check {
+    /// impl WaitStrategy for Record {
     ///     const PARKS: bool = false;
     ///     fn wait(&mut self, _: &Waiting<'_>) {}
     ///     fn pace(&mut self, pacing: &Pacing<'_>) {
-    ///         assert!(!pacing.is_oversubscribed()); // no stage depends on this one
+    ///         self.0.send(pacing.is_oversubscribed()).unwrap();
     ///     }
     /// }
     ///
-    /// let ring = Disruptor::single_producer(8, || 0_u64).wait(Check).stage("all").poller();
+    /// let (log, answers) = mpsc::channel();
+    /// let ring = Disruptor::single_producer(8, || 0_u64).stage("all").wait(Record(log)).poller();
     /// let (mut producer, mut consumers) = ring.build()?;
     /// let mut poller = consumers.take_poller("all")?;
     /// producer.publish(|_| {})?;
     /// poller.wait()?.consume_all();
-    /// assert!(poller.wait_timeout(std::time::Duration::ZERO).is_err()); // calls `pace`
+    /// assert!(poller.wait_timeout(Duration::ZERO).is_err()); // calls `pace` before it polls
+    /// assert_eq!(answers.try_recv(), Ok(false)); // no stage depends on this one
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

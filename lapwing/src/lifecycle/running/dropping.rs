@@ -58,8 +58,9 @@ impl Running<'_> {
     /// Leaves the ring open and its threads running. They end when the last producer is dropped, or
     /// when the ring is closed or halted.
     ///
-    /// Nothing waits for these threads: events that are not handled when the process ends are lost.
-    /// The call returns at once.
+    /// No call waits for these threads: events that are not handled when the process ends are lost.
+    /// A [scope](std::thread::scope) still waits until its threads have ended. The call returns at
+    /// once.
     ///
     /// ```
     /// use std::sync::mpsc;

@@ -212,8 +212,8 @@ impl<'scope> Running<'scope> {
     /// Halts the ring: every stage stops after its current batch, and remaining events are not
     /// handled. Returns at once.
     ///
-    /// Producers get [`PublishError::Halted`](crate::error::PublishError::Halted). A halt ends all
-    /// waits of the ring.
+    /// Producers get [`PublishError::Halted`](crate::error::PublishError::Halted), and pollers get
+    /// [`PollError::Halted`](crate::error::PollError::Halted). A halt ends all waits of the ring.
     ///
     /// ```
     /// use lapwing::{Disruptor, error::{HaltCause, PublishError}};

@@ -31,6 +31,8 @@ use crate::topology::position::{Alone, Position};
 impl<'env, P: Position<'env>> Stage<P> {
     /// Reads events one by one with a closure: `on_event(event, sequence, end_of_batch)`.
     ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
+    ///
     /// What the closure owns (`move`) lies on cache lines that no other thread writes. What it
     /// borrows lies where its owner put it. Two counters that lie side by side on a stack share a
     /// cache line. If two stages write them, the two threads contend for that line at each event
@@ -61,6 +63,9 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 
     /// Reads events batch by batch with a closure: `on_batch(events, first_sequence)`.
+    ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
+    /// The stage releases the events after that. [`max_batch`](Self::max_batch) limits a batch.
     ///
     /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
     /// the first slot. With large events, a handler that iterates over
@@ -207,6 +212,8 @@ impl<'env, P: Position<'env>> Stage<P> {
 impl<'env, P: Position<'env>> Stage<P> {
     /// Changes events one by one with a closure: `on_event(event, sequence, end_of_batch)`.
     ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
+    ///
     /// ```
     /// use lapwing::Disruptor;
     ///
@@ -230,6 +237,9 @@ impl<'env, P: Position<'env>> Stage<P> {
     }
 
     /// Changes events batch by batch with a closure: `on_batch(events, first_sequence)`.
+    ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
+    /// The stage releases the events after that. [`max_batch`](Self::max_batch) limits a batch.
     ///
     /// A batch is a slice, so it ends at the last slot of the ring, and the next batch begins at
     /// the first slot.

@@ -20,6 +20,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Reads events one by one, with a closure for each worker: `on_event(event, sequence,
     /// end_of_batch)`.
     ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
+    ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
     /// use lapwing::Disruptor;
@@ -163,6 +165,8 @@ impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
 impl<'env, E: Send + 'env, P: Position<'env, Event = E>> Workers<P, E> {
     /// Changes events one by one, with a closure for each worker: `on_event(event, sequence,
     /// end_of_batch)`.
+    ///
+    /// The closure returns `()`, an [`Action`](crate::Action), or a `Result`; see [`IntoAction`].
     ///
     /// ```
     /// use lapwing::Disruptor;

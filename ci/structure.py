@@ -37,8 +37,9 @@ def without_tests(text):
             continue
         depth = opened = 0
         while True:
-            depth += lines[at].count("{") - lines[at].count("}")
-            opened |= "{" in lines[at]
+            line = re.sub(r'"(\\.|[^"])*"', '""', lines[at])
+            depth += line.count("{") - line.count("}")
+            opened |= "{" in line
             at += 1
             if (opened and depth <= 0) or (not opened and lines[at - 1].rstrip().endswith(";")):
                 break

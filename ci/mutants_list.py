@@ -83,6 +83,7 @@ MUTANTS = {
          "if is_first { self.life.finish_close(self.claimed()); }", ""),
         ("O8 O12", "let accepted = self.close_claims();", "if $M && !is_first { return; } $T",
          "loom_two_closers loom_two_closers_multi"),
+        ("O8 O9", "if [[is_first]] {\n            let end", "true", ""),
         ("O9", "            [[self.life.settled_end();]]\n", DROP,
          "loom_a_second_closer_finds_what_was_accepted loom_a_second_closer_finds_what_was_accepted_multi"),
         ("O8", "self.published.raise(ENDED);", DROP, "loom_close_against_publish"),

@@ -4,7 +4,8 @@
 use loom::thread;
 
 use super::{
-    Taken, check_without_fences, drain, in_parts, multi, single, spinning, take, take_by_spinning,
+    Taken, check_less, check_without_fences, drain, in_parts, multi, single, spinning, take,
+    take_by_spinning,
 };
 use crate::error::{HaltCause, PollError, PublishError, TryPublishError};
 use crate::producer::{Sequencer, Single};
@@ -262,6 +263,24 @@ fn loom_a_second_closer_finds_what_was_accepted() {
 #[test]
 fn loom_a_second_closer_finds_what_was_accepted_multi() {
     second_closer(multi);
+}
+
+/// O8 and O9: two threads close while a third one publishes. They agree on the events that count,
+/// and a consumer finds them as soon as one of the closes has returned.
+#[test]
+fn loom_two_closers_against_publish() {
+    check_less(|| {
+        let (producer, mut poller) = single(2);
+        let [first, second] = [producer.shared(), producer.shared()];
+        let closer = thread::spawn(move || first.control.close());
+        let publisher = thread::spawn(move || publish_one(producer));
+        second.control.close();
+        let seen = drain(&mut poller);
+        closer.join().unwrap();
+        let (producer, result) = publisher.join().unwrap();
+        assert_both_agree(result, seen);
+        drop(producer);
+    });
 }
 
 fn second_closer<S: Sequencer + 'static>(ring: fn(usize) -> Ends<S>) {

@@ -137,6 +137,32 @@ fn loom_park_on_upstream_stage() {
     });
 }
 
+/// O6: a stage is parked on the acknowledgement of its upstream stage.
+#[test]
+fn loom_park_on_an_acknowledgement() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .stage("journal")
+            .acknowledged()
+            .poller()
+            .stage("reply")
+            .poller()
+            .build()
+            .unwrap();
+        let mut journal = consumers.take_poller("journal").unwrap();
+        let mut reply = consumers.take_poller("reply").unwrap();
+        let disk = consumers.take_acknowledger("journal").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        take(&mut journal).unwrap();
+        let writer = thread::spawn(move || {
+            disk.acknowledge(1).unwrap();
+            disk
+        });
+        assert_eq!(reply.wait().unwrap().as_slice(), [1]);
+        drop((writer.join(), journal, producer));
+    });
+}
+
 /// O6 and O13: a producer is parked on a full ring.
 #[test]
 fn loom_park_on_full_ring() {

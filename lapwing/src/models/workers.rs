@@ -16,7 +16,7 @@ use crate::consumer::{SharedKeys, Source, StageReader, Worker};
 use crate::description::Description;
 use crate::error::PollError;
 use crate::producer::Producer;
-use crate::protocol::control::Control;
+use crate::protocol::control::{Control, ONLY_TURN};
 use crate::protocol::group::Group;
 use crate::protocol::memory::Reserved;
 use crate::protocol::parking::asymmetric::AsymmetricFence;
@@ -257,6 +257,33 @@ fn loom_resize_against_sleep() {
         assert_eq!(second.wait(None).unwrap(), 0..1);
         resizer.join().unwrap();
         drop((producer, workers, second, after));
+    });
+}
+
+/// O7: a worker that is parked because it is inactive learns that the ring is closed.
+#[test]
+fn loom_close_against_an_inactive_worker() {
+    loom::model(|| {
+        let (producer, mut workers, after) = group_and_stage(2, 2, 1);
+        let mut inactive = workers.remove(1);
+        let closer = thread::spawn(move || drop(producer));
+        assert!(inactive.wait(None).is_err());
+        closer.join().unwrap();
+        drop((workers, inactive, after));
+    });
+}
+
+/// O10: a worker that is parked because it is inactive learns that it is to stop.
+#[test]
+fn loom_stop_against_an_inactive_worker() {
+    loom::model(|| {
+        let (producer, mut workers, after) = group_and_stage(2, 2, 1);
+        let mut inactive = workers.remove(1);
+        let group = Arc::clone(inactive.group());
+        let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_TURN));
+        assert!(inactive.wait_once(None));
+        stopper.join().unwrap();
+        drop((producer, workers, inactive, after));
     });
 }
 

@@ -2,9 +2,9 @@
 """Checks that each model can fail: breaks one ordering, fence, re-check or order of two statements at a time.
 
 Usage: ci/mutants.py [ROW ...]        (default: all rows)
-       ci/mutants.py --part K/N       (every Nth mutant, from the Kth on)
        ci/mutants.py --texts          (only checks that each edit finds its text; runs no model)
-       ci/mutants.py --search ROW|NUMBER ...   (runs every model with each of these edits; prints the models that fail)
+       ci/mutants.py --search ROW|NUMBER ... (runs every model with each of these edits; prints which ones fail)
+       ci/mutants.py --search survivors       (the same; fails if a model sees an edit that has an argument)
 
 The edits are in `mutants_list.py`. All of them are compiled into one test program, from a copy of the library in which
 each edit is a choice at its site: `if crate::mutants::is(7) { Ordering::Relaxed } else { Ordering::Release }`. The
@@ -25,17 +25,20 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+sys.dont_write_bytecode = True
 from mutants_list import DROP, MUTANTS, RELAXED, SURVIVORS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = "lapwing/src"
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target").__str__() + "-loom")
+# The directory and the flags of models.sh, so that the dependencies are built once.
+TARGET = ROOT / (os.environ.get("CARGO_TARGET_DIR", "target") + "-loom")
 # Number of models that run at the same time. A model keeps one CPU busy.
 JOBS = min(os.cpu_count() or 1, 8)
 # Longest time of one model, in seconds.
 LIMIT_S = 300
-# Longest time of one model in a search, where most models pass.
+# The same in a search, where most models pass.
 SEARCH_LIMIT_S = 30
+SEARCH_PREEMPTIONS = "2"
 VARIABLE = "LAPWING_MUTANT"
 PREEMPTIONS = os.environ.get("LOOM_MAX_PREEMPTIONS", "3")
 
@@ -158,30 +161,21 @@ def copy_with_choices(tree, edits):
         path = tree / SOURCES / name
         path.write_text(with_choices(path.read_text(), [edit for edit in edits if edit.name == name]))
     library = tree / SOURCES / "lib.rs"
-    library.write_text(library.read_text().replace("\nmod ", f"\n{CHOICE}\nmod ", 1))
+    source = library.read_text()
+    # After the documentation of the crate. The choices need not be pretty.
+    items = re.search(r"^(?!//!)", source, re.MULTILINE).start()
+    library.write_text(f"{source[:items]}#![allow(warnings)]\n{source[items:]}{CHOICE}")
 
 
 def build(tree):
     """Builds the models of `tree`; returns the path of the test program."""
-    # The lints are capped in the copy alone: other flags would build the dependencies again.
-    env = dict(os.environ, RUSTFLAGS=os.environ.get("RUSTFLAGS", "") + " --cfg loom",
-               CARGO_TARGET_DIR=str(TARGET))
-    manifest = tree / "Cargo.toml"
-    text = re.sub(r'= "(?:warn|deny)"', '= "allow"', manifest.read_text())
-    manifest.write_text(text)
-    library = tree / SOURCES / "lib.rs"
-    source = library.read_text()
-    first = re.search(r"^(?!//!)", source, re.MULTILINE).start()
-    library.write_text(source[:first] + "#![allow(warnings)]\n" + source[first:])
-    command = ["cargo", "test", "--profile", PROFILE, "-p", "lapwing", "--lib", "--no-run"]
+    env = dict(os.environ, RUSTFLAGS=os.environ.get("RUSTFLAGS", "") + " --cfg loom", CARGO_TARGET_DIR=str(TARGET))
+    command = ["cargo", "test", "--profile", "model", "-p", "lapwing", "--lib", "--no-run"]
     result = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True)
     program = re.search(r"Executable unittests .*\((.*)\)", result.stderr)
     if result.returncode != 0 or not program:
         sys.exit(f"the mutants do not compile:\n{result.stderr[-6000:]}")
     return tree / program.group(1)
-
-
-PROFILE = os.environ.get("MUTANTS_PROFILE", "model")
 
 
 def run(program, number, path, limit=LIMIT_S, preemptions=PREEMPTIONS):
@@ -216,10 +210,9 @@ def texts_missing(edits):
 
 
 def chosen(edits, arguments):
-    """Returns the edits that `arguments` select: rows, numbers, or nothing for all."""
-    if arguments[:1] == ["--part"]:
-        part, parts = map(int, arguments[1].split("/"))
-        return edits[part % parts::parts]
+    """Returns the edits that `arguments` select: rows, numbers, "survivors", or nothing for all."""
+    if arguments == ["survivors"]:
+        return [edit for edit in edits if edit.argument]
     wanted = set(arguments)
     return [edit for edit in edits if not wanted or wanted & {str(edit.number), *edit.rows}]
 
@@ -242,29 +235,29 @@ def check(program, edits, paths, pool):
 
 
 def search(program, edits, paths, pool):
-    """Runs each model with each of `edits`, quick models first, and prints which ones fail."""
+    """Runs each model with each of `edits`, quick models first, and prints up to three that fail. Returns messages."""
     def duration(model):
         start = time.monotonic()
-        verdict = run(program, 0, paths[model], SEARCH_LIMIT_S, "2")
+        verdict = run(program, 0, paths[model], SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
         return time.monotonic() - start, model, verdict
 
-    timed = sorted(pool.map(duration, paths))
-    for seconds, model, verdict in timed:
-        if verdict != "passes":
-            print(f"without an edit: {model} {verdict}")
-    quick = [model for seconds, model, verdict in timed if verdict == "passes"]
-
     def failing(edit):
-        found = []
+        found, left_out = [], []
         for model in quick:
-            verdict = run(program, edit.number, paths[model], SEARCH_LIMIT_S, "2")
-            if verdict != "passes":
-                found.append(model if verdict == "fails" else f"{model} ({verdict})")
+            verdict = run(program, edit.number, paths[model], SEARCH_LIMIT_S, SEARCH_PREEMPTIONS)
+            if verdict == "fails":
+                found.append(model)
+            elif verdict != "passes":
+                left_out.append(f"({model} {verdict})")
             if len(found) == 3:
                 break
-        print(f"{edit} {' '.join(found) or 'SURVIVES'}", flush=True)
+        print(f"{edit} {' '.join(found + left_out) or 'survives'}", flush=True)
+        return f"{edit}: has an argument why no model sees it, but {found[0]} fails" if found and edit.argument else ""
 
-    list(pool.map(failing, edits))
+    timed = sorted(pool.map(duration, paths))
+    quick = [model for _, model, verdict in timed if verdict == "passes"]
+    print("not tried:", *(f"{model} {verdict}," for _, model, verdict in timed if verdict != "passes"))
+    return [message for message in pool.map(failing, edits) if message]
 
 
 def main(arguments):
@@ -288,7 +281,7 @@ def main(arguments):
         print(f"built in {built - start:.0f} s", flush=True)
         paths = models(program)
         if is_search:
-            return search(program, tried, paths, pool)
+            sys.exit("\n".join(search(program, tried, paths, pool)) or None)
         caught, wrong = check(program, tried, paths, pool)
     argued = sum(bool(edit.argument) for edit in tried)
     unexplained = [edit for edit in tried if not edit.models and not edit.argument]

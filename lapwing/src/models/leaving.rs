@@ -48,6 +48,30 @@ fn loom_a_stage_parked_on_one_that_leaves() {
     });
 }
 
+/// O3 and O6: the same with a stage whose acknowledgements count, and an event that is not
+/// acknowledged.
+#[test]
+fn loom_a_stage_parked_on_an_acknowledged_one_that_leaves() {
+    loom::model(|| {
+        let (mut producer, mut consumers) = single_ring(2)
+            .stage("leaves")
+            .acknowledged()
+            .poller()
+            .stage("stays")
+            .poller()
+            .build()
+            .unwrap();
+        let leaves = consumers.take_poller("leaves").unwrap();
+        let mut stays = consumers.take_poller("stays").unwrap();
+        let disk = consumers.take_acknowledger("leaves").unwrap();
+        producer.publish(|event| *event = 1).unwrap();
+        let leaver = thread::spawn(move || drop(leaves));
+        assert_eq!(stays.wait().unwrap().as_slice(), [1]);
+        leaver.join().unwrap();
+        drop(disk);
+    });
+}
+
 /// O3: a stage downstream of one that has left gets no event before the stage upstream of that one
 /// has finished it.
 #[test]

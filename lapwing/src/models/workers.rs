@@ -311,6 +311,24 @@ fn loom_a_worker_takes_over_what_another_left() {
     });
 }
 
+/// O26: of the last two workers that leave at once, one halts the ring.
+#[test]
+fn loom_last_two_workers_leave() {
+    loom::model(|| {
+        let (producer, mut workers) = group(2, 2);
+        let ring = producer.shared();
+        let mut other = workers.remove(1);
+        let leaver = thread::spawn(move || {
+            other.leave();
+            other
+        });
+        workers[0].leave();
+        let other = leaver.join().unwrap();
+        assert!(ring.control.life.is_halted());
+        drop((producer, workers, other));
+    });
+}
+
 /// O29: two idle workers get one event each. One of them has the watch, and the other one parks
 /// until it is handed the watch.
 #[test]

@@ -276,14 +276,25 @@ fn loom_close_against_an_inactive_worker() {
 /// O10: a worker that is parked because it is inactive learns that it is to stop.
 #[test]
 fn loom_stop_against_an_inactive_worker() {
-    loom::model(|| {
-        let (producer, mut workers, after) = group_and_stage(2, 2, 1);
-        let mut inactive = workers.remove(1);
-        let group = Arc::clone(inactive.group());
+    stop_against_park(1);
+}
+
+/// O10: a worker that is parked until there is an event learns that it is to stop.
+#[test]
+fn loom_stop_against_a_parked_worker() {
+    stop_against_park(2);
+}
+
+/// Stops the second worker of a group, of which `size` are active, while it waits.
+fn stop_against_park(size: usize) {
+    loom::model(move || {
+        let (producer, mut workers, after) = group_and_stage(2, 2, size);
+        let mut second = workers.remove(1);
+        let group = Arc::clone(second.group());
         let stopper = thread::spawn(move || group.control.stop(group.word_of(1), ONLY_TURN));
-        assert!(inactive.wait_once(None));
+        assert!(second.wait_once(None));
         stopper.join().unwrap();
-        drop((producer, workers, inactive, after));
+        drop((producer, workers, second, after));
     });
 }
 
